@@ -3,7 +3,7 @@ import type { Config, Problem } from '../config/index.ts';
 import { EarpieceError, didYouMean } from '../core/errors.ts';
 import { matchersWith, type Matchers } from '../sources/problems/index.ts';
 
-/** Returns the named matchers before the shipped ones. Throws if one is unknown, not trusted or not valid. */
+/** Returns the named matchers, followed by the shipped matchers. Throws if a named matcher is unknown, untrusted or invalid. */
 export function matchersOf(config: Config, names: string | undefined): Matchers {
   const wanted = (names ?? '').split(',').map((name) => name.trim());
   const forms = wanted.filter((name) => name !== '').map((name) => [name, formOf(config, name)] as const);
@@ -30,7 +30,7 @@ function formOf({ matchers, held }: Config, name: string): Config['matchers'][st
   throw new EarpieceError('bad_argument', `--matcher ${JSON.stringify(name.slice(0, 80))} is in no earpiece.toml here; ${way}`);
 }
 
-/** Finds matchers whose patterns are not valid. */
+/** Finds matchers with invalid patterns. */
 export function matcherProblems({ matchers, layers, held }: Config): readonly Problem[] {
   const waiting = held.filter(({ path }) => path[0] === 'matchers');
   const all = [...Object.keys(matchers).flatMap((name) => layers.get(`matchers.${name}`)?.slice(0, 1) ?? []), ...waiting];

@@ -1,5 +1,5 @@
 /**
- * Reads users' problem matchers from the configuration. Their regular expressions are compiled only where they are used, because
+ * Reads users' problem matchers from the configuration. Their regular expressions are compiled only at their first use, because
  * every process reads the configuration.
  */
 import { defined } from '../core/defined.ts';

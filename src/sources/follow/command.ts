@@ -1,5 +1,5 @@
 /**
- * Follows a program that runs in the person's terminal. An error that it prints is open until a later build no longer prints it,
+ * Follows a program that runs in the person's terminal. A printed error is open until a later build no longer prints the error,
  * or until the program ends without an error.
  */
 import { defined } from '../../core/defined.ts';

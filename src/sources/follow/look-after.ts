@@ -1,6 +1,6 @@
 /**
- * Runs the followers of a project in one process. The wall clock is read each second, so that checks resume as soon as the
- * machine wakes from sleep.
+ * Runs the followers of a project in one process. The process reads the wall clock each second, so that checks resume as soon as
+ * the machine wakes from sleep.
  */
 import { defined } from '../../core/defined.ts';
 import type { Emitter } from '../../core/event.ts';
@@ -24,23 +24,23 @@ export type Surroundings = {
 };
 
 const TICK_MS = 1_000;
-/** How often an unchanged state is written, for `earpiece following`. */
+/** The interval at which an unchanged state is written, for `earpiece following`. */
 const KEEP_EVERY_MS = 60_000;
-/** How long the process waits for the next session. */
+/** The time that the process waits for the next session. */
 export const GRACE_MS = 60_000;
-/** How often to check for active sessions. */
+/** The interval of checks for active sessions. */
 const THERE_EVERY_MS = 5_000;
 const AT_ONCE = 4;
-/** After how many failed checks in a row a transient problem is reported. */
+/** The number of consecutive failed checks after which a transient problem is reported. */
 const TOLD_AFTER = 3;
 export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
-/** The shortest time until the next check if no agent is active to read its reports. */
+/** The minimum time until the next check if no agent is active to read its reports. */
 const UNHEARD_MS = 5_000;
 
 /**
- * Runs the followers. Resolves when nothing is followed, or when no session was active for a minute and nothing is followed
- * without one.
+ * Runs the followers. Resolves when the list is empty, or when no session was active for a minute and no thing is followed
+ * without a session.
  */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;
@@ -63,8 +63,8 @@ export async function lookAfter(around: Surroundings): Promise<void> {
 }
 
 /**
- * The checks of one process. The longest overdue check runs first, and a few of each kind run at once, so that slow checks do not
- * delay others.
+ * The checks of one process. The longest overdue check runs first. A few checks of each kind run at once, so that slow checks do
+ * not delay other kinds.
  */
 class Looks {
   readonly #around: Surroundings;
@@ -130,7 +130,7 @@ class Looks {
       if (after === undefined) this.#list = this.#list.filter((each) => each.uid !== uid);
       else this.#states.set(uid, after);
     } catch {
-      // If the store failed, the next check reads the state again.
+      // The store has failed, so the next check reads the state again.
     } finally {
       this.#running.delete(uid);
       if (!this.#around.signal.aborted) this.#fill();
@@ -138,7 +138,7 @@ class Looks {
   }
 }
 
-/** Whether a check is due. It is also due if the clock went backwards. */
+/** Whether a check is due, which is also the case if the clock went backwards. */
 export const isDue = ({ asked = 0 }: Followed, { nextAt, lookedAt }: State, now: number): boolean =>
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
@@ -171,12 +171,12 @@ export async function lookOnce(around: Surroundings, followed: Followed, kept: S
     await keepState(store, uid, undefined);
     return undefined;
   }
-  // If no agent was there for the reports, the next check begins at the same place.
+  // If no agent was active for the reports, the next check begins at the same place.
   const unheard = { ...memoryOf(before), summary: UNHEARD, nextAt: Math.max(wanted.nextAt ?? 0, at + UNHEARD_MS) };
   const { source: _source, ...rest } = wanted;
   const after: State = heard ? { ...wanted, told } : { ...rest, ...unheard, told };
   if (reports.length === 0 && isUnchanged(before, after)) return after;
-  // A command may have ended the follower in the meantime. Then everything about it is removed.
+  // A command may have ended the follower during the check. In this case, the follower's notifications and state are removed.
   if ((await following(store, project)).every((each) => each.uid !== uid)) {
     await tellEnd(followed, after, emitter);
     await keepState(store, uid, undefined);
@@ -190,7 +190,10 @@ export async function lookOnce(around: Surroundings, followed: Followed, kept: S
 
 const memoryOf = ({ source, summary }: State): Pick<State, 'source' | 'summary'> => defined({ source, summary });
 
-/** The findings of a check. A thing that cannot be checked is reported after some failed checks, and its earlier reports stay. */
+/**
+ * Returns the findings of a check. A thing that cannot be checked is reported after some failed checks, and its earlier reports
+ * stay open.
+ */
 function foundIn(followed: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
   if (!(seen instanceof CannotLook)) return { ...seen, whole: true };
   const isTold = trouble !== undefined && (trouble.lasting || trouble.times >= TOLD_AFTER);
@@ -225,7 +228,8 @@ function waitAfter({ everyMs = 0 }: Followed, seen: Look | CannotLook, trouble: 
 }
 
 /**
- * The state for a thing that cannot be checked, which notifies the agent. It is withdrawn when the thing can be checked again.
+ * Makes the state that notifies the agent of a thing that cannot be checked. The state is withdrawn when the thing can be checked
+ * again.
  */
 function standingOf(followed: Followed, { says }: Trouble): Standing {
   return {
@@ -238,7 +242,7 @@ function standingOf(followed: Followed, { says }: Trouble): Standing {
   };
 }
 
-/** The name of a followed thing for a reader: `pull request acme/shop#12`. */
+/** Returns the name of a followed thing for a reader, such as `pull request acme/shop#12`. */
 export function nameOf({ what }: Pick<Followed, 'what'>): string {
   switch (what.kind) {
     case 'pr':

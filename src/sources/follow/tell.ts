@@ -9,17 +9,17 @@ import type { Store } from '../../core/ports.ts';
 import type { Look, News, Standing } from './follower.ts';
 import { keepState, type Followed, type Report, type State } from './list.ts';
 
-/** The findings of a check. `whole`: states that are missing have ended. */
+/** The findings of a check. With `whole`, missing states have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
-/** The reported states that are open. `heard`: a conversation was active for each report. */
+/** The reported states that are open. `heard` says whether a conversation was active for each report. */
 export type Told = { readonly told: State['told']; readonly heard: boolean };
 
 type Place = { readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>; readonly emitter: Emitter };
 
-/** The summary of a follower whose reports nobody can read. */
+/** The summary of a follower whose reports no agent can read. */
 export const UNHEARD = 'no agent is active to read it';
 
-/** The reports that the findings of a check need. */
+/** Returns the reports that the findings of a check need. */
 export function reportsOf(followed: Followed, before: State, found: Found): readonly Report[] {
   const now = new Set(found.standing.map(({ key }) => key));
   const ended = found.whole ? Object.keys(before.told).filter((key) => !now.has(key)) : [];
@@ -32,7 +32,7 @@ export function reportsOf(followed: Followed, before: State, found: Found): read
   ];
 }
 
-/** Writes the state with the reports, and queues them. The caller then writes the state without them. */
+/** Writes the state with the reports, and queues the reports. The caller then writes the state without reports. */
 export async function tell(place: Place, uid: string, state: State, reports: readonly Report[]): Promise<Told> {
   if (reports.length === 0) return { told: state.told, heard: true };
   await keepState(place.store, uid, { ...state, turn: state.turn + 1, untold: reports });

@@ -1,5 +1,5 @@
 /**
- * The form of problem matchers, after those of VS Code: patterns for consecutive lines, with named groups for the parts of a
+ * Defines problem matchers, which resemble those of VS Code: patterns for consecutive lines, with named groups for the parts of a
  * problem. A round is one build or one run of tests in a program that keeps running, such as `tsc --watch`.
  */
 
@@ -9,13 +9,13 @@ export type Part = (typeof PARTS)[number];
 export type Parts = Readonly<Partial<Record<Part, string>>>;
 
 export type Step = {
-  /** The parts in a line. Undefined if the line does not match. */
+  /** Returns the parts in a line; undefined if the line does not match. */
   readonly match: (line: string) => Parts | undefined;
-  /** How many other lines may come before this line. Default 0. */
+  /** The maximum number of other lines before this line. Default 0. */
   readonly skip?: number;
   /** Whether the problem is complete without this line. */
   readonly optional?: true;
-  /** Whether the line may come several times. The last one counts. */
+  /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
   /** Whether each further line of this form is another problem. Only the last step may have this. */
   readonly loop?: true;
@@ -23,13 +23,13 @@ export type Step = {
 
 export type Matcher = { readonly tool: string; readonly steps: readonly [Step, ...Step[]] };
 
-/** The lines by which a tool that keeps running shows where a round begins and ends. */
+/** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */
   readonly begins?: LineTest;
-  /** Matches the end of a round. The problems of this round are then the only open ones. */
+  /** Matches the end of a round. From then on, only the problems of this round are open. */
   readonly ends?: LineTest;
-  /** Matches a line that says that there are no problems. */
+  /** Matches a line that reports that there are no problems. */
   readonly clean?: LineTest;
 };
 

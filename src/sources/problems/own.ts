@@ -1,4 +1,4 @@
-/** Makes matchers of the forms that users write. Their patterns run in linear time. */
+/** Makes matchers from users' configuration. Their patterns run in linear time. */
 import { EarpieceError } from '../../core/errors.ts';
 import { GROUPS, type LinePattern, type MatcherForm } from '../../core/matcher-form.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
@@ -10,8 +10,8 @@ import { ROUNDS, SHIPPED } from './shipped.ts';
 export type Matchers = { readonly matchers: readonly Matcher[]; readonly rounds: Readonly<Record<string, Rounds>> };
 
 /**
- * The shipped matchers after those of these forms, by their names. Throws `bad_config` with the key of a pattern that is not
- * valid.
+ * Returns the matchers of these forms, by name, followed by the shipped matchers. Throws `bad_config` with the key of an invalid
+ * pattern.
  */
 export function matchersWith(forms: Readonly<Record<string, MatcherForm>>): Matchers {
   const own = Object.entries(forms).map(([name, form]) => ({ name, ...made(name, form) }));
@@ -58,7 +58,7 @@ function stepOf(line: LinePattern, { severity }: MatcherForm, key: string): Step
   };
 }
 
-/** Rounds test whole lines. A very long one is cut, as for the patterns. */
+/** Makes the test of a line for rounds. A very long line is cut, as for the patterns. */
 const lineTest = (pattern: Pattern): Pick<RegExp, 'test'> => ({ test: (line) => pattern.test(line.slice(0, LINE_CHARS)) });
 
 function compiled(source: string, key: string): Pattern {

@@ -4,7 +4,7 @@ import type { Matcher, Parts, Step } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { SHIPPED } from './shipped.ts';
 
-/** The most characters of a line that are matched. A longer line is cut. */
+/** The maximum number of characters of a line that are matched. A longer line is cut. */
 export const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
@@ -31,7 +31,7 @@ export class ProblemReader {
     return found;
   }
 
-  /** Ends the output. Returns the problems that lack only optional lines. */
+  /** Ends the output. Returns the unfinished problems that lack only optional lines. */
   end(): readonly Problem[] {
     const found: Problem[] = [];
     for (const matcher of this.#matchers) this.#abandon(matcher, found);
@@ -46,7 +46,7 @@ export class ProblemReader {
     return this.#advance(matcher, { parts, next: 1, skipped: 0 }, found);
   }
 
-  /** Continues the problem that this matcher has begun. Returns true if the line completes it. */
+  /** Continues the problem that this matcher has begun. Returns true if the line completes the problem. */
   #goOn(matcher: Matcher, line: string, found: Problem[]): boolean {
     const begun = this.#begun.get(matcher);
     if (begun === undefined) return false;
@@ -73,13 +73,13 @@ export class ProblemReader {
     const before = this.#begun.get(matcher)?.parts ?? {};
     const problem = problemOf(matcher.tool, begun.parts);
     if (problem !== undefined) found.push(problem);
-    // A further line of the loop has the parts of the lines before it.
+    // A further line of the loop also has the parts of the earlier lines.
     if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { parts: before, next: matcher.steps.length - 1, skipped: 0 });
     else this.#begun.delete(matcher);
     return problem !== undefined;
   }
 
-  /** Ends the problem that this matcher has begun. It is found if only optional lines are missing. */
+  /** Ends the problem that this matcher has begun. If only optional lines are missing, the problem is added to `found`. */
   #abandon(matcher: Matcher, found: Problem[]): void {
     const begun = this.#begun.get(matcher);
     if (begun === undefined) return;
@@ -90,19 +90,22 @@ export class ProblemReader {
   }
 }
 
-/** How many other lines may come before the next line of the problem. */
+/** Returns the maximum number of other lines before the next line of the problem. */
 function patienceOf({ steps }: Matcher, next: number): number {
   const needed = steps.findIndex(({ optional }, at) => at >= next && !optional);
   return Math.max(...steps.slice(next, needed < 0 ? undefined : needed + 1).map(({ skip = 0 }) => skip));
 }
 
-/** The problems in a whole output. */
+/** Returns the problems in a whole output. */
 export function problemsIn(lines: readonly string[], matchers?: readonly Matcher[]): readonly Problem[] {
   const reader = new ProblemReader(matchers);
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()];
 }
 
-/** The parts of several lines. The first line with a part decides, except that all lines with `more` are collected. */
+/**
+ * Merges the parts of several lines. For each part, the first line that has the part decides; only `more` is collected from all
+ * lines.
+ */
 function merged(before: Parts, parts: Parts): Parts {
   const more = [before.more, parts.more].filter((text) => text !== undefined).join(', ');
   return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };
@@ -127,7 +130,7 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
   };
 }
 
-/** The words, and the letters of some tools, for everything below an error. */
+/** Matches the words and letters that tools use for severities below an error. */
 const HARMLESS = /^(?:w|warn|warning|i|info|information|note|hint|help)$/iu;
 
 const numberOf = (digits: string | undefined): number | undefined => (digits === undefined ? undefined : Number(digits));

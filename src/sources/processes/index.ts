@@ -1,4 +1,4 @@
-/** Runs commands and notifies an agent of their end. */
+/** Runs commands, and notifies an agent when a command ends. */
 export { catchSignals, exitCodeOf, runAndReport, runAndTell, type RanAndTold, type RunAndTellOptions } from './run-and-tell.ts';
 export { excerpt, EXCERPT_FROM } from './excerpt.ts';
 export { LastLines } from './last-lines.ts';

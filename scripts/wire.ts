@@ -29,7 +29,11 @@ type Row = readonly [name: string, schema: z.ZodType, about?: string];
 /** The generated types, by the file of their schemas. */
 const TYPES: Readonly<Record<string, readonly Row[]>> = {
   base: [
-    ['Problem', base.problem, "RFC 9457. `code` is for programs: an `ErrorCode`, or one of the server's own."],
+    [
+      'Problem',
+      base.problem,
+      'An error as RFC 9457 defines it. `code` is for programs: an `ErrorCode`, or a code of the server.',
+    ],
     ['Counts', base.counts],
   ],
   access: [
@@ -38,7 +42,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     [
       'TokenRequest',
       access.tokenInput,
-      'A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire.',
+      'A request for a token. Without `project` or `agent`, the token is for all of them. Without `expiresInMs`, the token does not expire.',
     ],
     ['ShellInfo', access.shell],
     ['SessionReply', access.session],
@@ -48,7 +52,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     [
       'Doing',
       agents.doing,
-      "`what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool.",
+      "`what` is a tool's name. `nothing`: the agent is idle, or its state is unknown. `what` is then the last called tool.",
     ],
     ['ConversationSummary', agents.conversation],
     ['Held', agents.held],
@@ -64,7 +68,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     [
       'Delivery',
       events.delivery,
-      'From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered.',
+      'The times from queue to delivery: 50 % took at most `p50Ms`, and 95 % at most `p95Ms`. Null if no notification was delivered.',
     ],
     ['ActivityReply', events.activity],
   ],
@@ -78,7 +82,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     ['Effect', notifications.effect],
     ['InterruptReply', notifications.interrupted],
     ['LiftedPause', notifications.lifted],
-    ['ResumeReply', notifications.resumed, 'Empty if nothing was paused.'],
+    ['ResumeReply', notifications.resumed, 'The lifted pauses. Empty if nothing was paused.'],
     ['WithdrawReply', notifications.withdrawn],
     ['ReceiptReply', notifications.receipt],
   ],
@@ -86,12 +90,12 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     ['SettingChange', settings.settingChange],
     ['SettingReply', settings.setting],
     ['SettingsReply', settings.settings],
-    ['SubscriberItem', settings.subscriber, "The names of the fifth seed's routes."],
+    ['SubscriberItem', settings.subscriber, 'A subscriber in a list. The names of the fields are part of the public API.'],
     ['SubscribersReply', settings.subscribers],
     [
       'SubscriberTestReply',
       settings.subscriberTest,
-      'The text for a sample event. If the request names an agent: also the test notification that was sent there.',
+      'The text for a sample event. If the request names an agent, also the test notification for that agent.',
     ],
     ['MuteView', settings.muted, 'A kind that a person silenced for an agent: `*`, `source`, `source.*` or `source.name`.'],
     ['MutesReply', settings.mutes],

@@ -1,4 +1,4 @@
-/** The words of the API that programs need at run time, without the schemas. */
+/** The enumerations of the API that programs need at run time. This file does not load the schemas. */
 
 /**
  * The strongest effect of an interrupt at a host. `refuses_next_call`: the next call of any tool, built-in ones included.

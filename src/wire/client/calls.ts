@@ -41,7 +41,7 @@ type Paged = Call & { readonly limit?: number };
 type AddressText = string;
 
 export interface Client {
-  /** The server's address. */
+  /** The URL of the server. */
   readonly url: string;
 
   health(options?: Call): Promise<Health>;
@@ -52,23 +52,25 @@ export interface Client {
 
   agents(query?: Paged & { readonly project?: string; readonly after?: string }): Promise<Page<AgentSummary>>;
   conversations(agent: AddressText, query?: Paged & { readonly after?: string }): Promise<Page<ConversationSummary>>;
-  /** An address without a conversation means the agent's `#main`. */
+  /** Lists the records of a conversation. An address without a conversation means the agent's `#main`. */
   records(
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
   /**
-   * Finds words in a conversation, newest match first. `next` continues with older records. Without words, it lists the records.
+   * Finds words in a conversation, newest match first. `next` continues with older records. Without words, the call lists the
+   * records.
    */
   search(
     conversation: AddressText,
     query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
   ): Promise<SearchPage>;
   /**
-   * Lists the forks of a conversation. With `at`, the position of a record, also returns the number of turns up to that record.
+   * Lists the forks of a conversation. `at` is the position of a record. With `at`, the answer has the number of turns up to that
+   * record.
    */
   forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
-  /** The records of an agent, a project or all projects. */
+  /** Lists the records of an agent, a project or all projects. */
   log(
     query?: Paged & {
       readonly log?: string;
@@ -116,16 +118,16 @@ export interface Client {
       readonly state?: 'open' | 'closed' | 'all';
       readonly source?: string;
       readonly level?: Level;
-      /** `source.name` */
+      /** The kind `source.name` of the notifications. */
       readonly kind?: string;
       /**
        * The period from `from` (inclusive) to `to` (exclusive) in which the notification was queued or delivered, epoch ms. With
-       * `waiting`, it was open at `to`.
+       * `waiting`, the notification was open at `to`.
        */
       readonly from?: number;
       readonly to?: number;
       readonly by?: 'queued' | 'delivered' | 'waiting';
-      /** Words in the text of the notification. */
+      /** Words that the text of the notification contains. */
       readonly q?: string;
       readonly before?: string | number;
     },
@@ -151,7 +153,9 @@ export interface Client {
 
   subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
   toggleSubscriber(id: string, enabled: boolean, query?: Call & { readonly project?: string }): Promise<SubscriberItem>;
-  /** Renders a subscriber for a sample event. With `to`, it also sends that agent a notification that is marked as a test. */
+  /**
+   * Renders a subscriber for a sample event. With `to`, the server also sends that agent a notification that is marked as a test.
+   */
   testSubscriber(
     id: string,
     query?: Call & { readonly project?: string; readonly to?: AddressText; readonly for?: AddressText },
@@ -164,8 +168,8 @@ export interface Client {
   unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
   settings(options?: Call): Promise<SettingsReply>;
   /**
-   * Sets settings by key in the user's file (for all projects) or the project's file. Null removes a setting. All are set, or
-   * none.
+   * Changes settings by key in the user's file (for all projects) or in the project's file. Null removes a setting. If one change
+   * fails, no setting changes.
    */
   changeSettings(
     settings: Readonly<Record<string, boolean | number | string | readonly string[] | null>>,
@@ -199,7 +203,10 @@ export interface Client {
     },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<TaskView>;
-  /** `expected`: the status or version that you saw. The call fails with `conflict` if the task has another one now. */
+  /**
+   * Changes a task. `expected`: the status or version that you saw. The call fails with `conflict` if the task now has another
+   * status or version.
+   */
   editTask(
     id: string,
     edit: {
@@ -228,7 +235,7 @@ export interface Client {
   createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
-  /** Calls any other route of this server, such as a route that your program mounted. It throws the same errors. */
+  /** Calls any other route of this server, such as a route that your program mounted. The call throws the same errors. */
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 }
 
@@ -251,6 +258,6 @@ export type CallOptions = Call & {
   readonly headers?: Readonly<Record<string, string>>;
   /** How long the server may wait before its answer, in ms. */
   readonly forMs?: number;
-  /** An error status whose body is still the result. */
+  /** An error status whose body counts as the result. */
   readonly alsoStatus?: number;
 };

@@ -1,6 +1,6 @@
 /**
- * Encodes an address or an id for a path. URL parsers remove `.` and `..` in any spelling, and an id may equal a route. Such a
- * text gets a leading space, which no name or id has. The server removes the space.
+ * Encodes an address or an id for a path. URL parsers remove `.` and `..` in any spelling, and an id may equal the name of a
+ * route. Such a text gets a leading space, which no name or id has. The server removes the space.
  */
 import { parseAddress } from '../../core/address.ts';
 
@@ -15,12 +15,12 @@ export function notificationPath(id: string): string {
 
 export function agentPath(address: string): string {
   const parsed = parseAddress(address);
-  // For a whole project, the server gives the error.
+  // The server answers an address of a whole project with an error.
   const agent = parsed.kind === 'project' ? '*' : parsed.agent;
   return `/api/projects/${nameIn(parsed.project)}/agents/${nameIn(agent)}`;
 }
 
-/** The path of a conversation. An address without one means the agent's `#main`. */
+/** Makes the path of a conversation. An address without a conversation means the agent's `#main`. */
 export function conversationPath(address: string): string {
   const parsed = parseAddress(address);
   const conversation = parsed.kind === 'conversation' ? parsed.conversation : 'main';

@@ -7,9 +7,9 @@ export type StreamQuery = {
   readonly log?: string;
   readonly project?: string;
   readonly conversation?: string;
-  /** Only these types of records. */
+  /** The types of the streamed records. Default: all types. */
   readonly types?: readonly string[];
-  /** First sends all records after this position, such as the `head` of a history page. Default: only new records. */
+  /** The position after which records are streamed, such as the `head` of a history page. Default: only new records. */
   readonly after?: number;
 };
 
@@ -32,7 +32,7 @@ export type StreamState =
     };
 
 const FIRST_BACKOFF_MS = 250;
-/** Two and a half heartbeats. A connection that is silent for this long counts as broken, even if it is still open. */
+/** Two and a half heartbeats. An open connection that is silent for this long counts as broken. */
 const SILENT_MS = 25_000;
 const LOOK_MS = 2_500;
 
@@ -130,13 +130,11 @@ const stalled = (forMs: number): ApiError =>
     retryable: true,
   });
 
-/**
- * Aborts a connection that is silent for too long while a reader waits. It works from the request until the end of the stream.
- */
+/** Aborts a connection that is silent for too long while a reader waits. Active from the request until the end of the stream. */
 class Silence {
   /** How long the connection was silent when it was aborted. 0 if it was not aborted. */
   brokenMs = 0;
-  /** Since when the reader waits. Undefined while the reader handles records. */
+  /** The time at which the reader began to wait. Undefined while the reader handles records. */
   #since: number | undefined = Date.now();
   readonly #timer: ReturnType<typeof setInterval>;
 

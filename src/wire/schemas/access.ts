@@ -42,7 +42,7 @@ export const tokenInput = z
 
 export const shell = z.object({
   earpiece: z.string().describe("the command to use instead of `earpiece` in a terminal on the server's machine"),
-  clients: z.array(z.string()).describe('the MCP clients that were found there, under the names that `gateway --print` knows'),
+  clients: z.array(z.string()).describe('the MCP clients on that machine, by their names for `gateway --print`'),
 });
 export const session = z
   .object({

@@ -17,14 +17,14 @@ export const conversation = z
     carriedAt: nullable(time),
     endedAt: nullable(time),
     passedTo: nullable(z.object({ conversation: z.string(), at: time })).describe(
-      'the heir that took over its unread notifications',
+      'the heir that took over the unread notifications of the conversation',
     ),
     turns: z.number().int(),
     carriers: z
       .array(z.object({ name: z.string(), at: time }))
-      .describe('the carriers that can reach it, each with the time of its last delivery'),
-    points: z.array(z.enum(CONTACT_POINTS)).describe('the contact points of its carriers; empty if they are unknown'),
-    pulls: z.boolean().describe('whether its model can call `get_notifications`'),
+      .describe('the carriers that can reach the conversation, each with the time of its last delivery'),
+    points: z.array(z.enum(CONTACT_POINTS)).describe('the contact points of these carriers; empty if they are unknown'),
+    pulls: z.boolean().describe('whether the model can call `get_notifications`'),
     force,
   })
   .openapi('Conversation');
@@ -43,12 +43,12 @@ export const held = z
     id: z.string(),
     kind: z.string(),
     action: nullable(z.string()),
-    about: z.string().describe('the beginning of its message'),
-    by: nullable(z.string()).describe('the person or the agent that sent it'),
+    about: z.string().describe('the beginning of the message'),
+    by: nullable(z.string()).describe('the person or the agent that sent the interrupt'),
     since: time,
     until: nullable(time),
-    conversation: nullable(z.string()).describe('null if it holds for any conversation of the agent'),
-    refused: z.number().int().describe('the number of calls that it has refused so far'),
+    conversation: nullable(z.string()).describe('null if the interrupt holds for all conversations of the agent'),
+    refused: z.number().int().describe('the number of calls that were refused so far because of the interrupt'),
   })
   .describe('the interrupt that holds the gate up')
   .openapi('Held');
@@ -63,16 +63,16 @@ export const agent = z
     active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
     held: nullable(held).describe(
-      'the interrupt that now refuses its calls; a pause comes before others, because only a person ends it',
+      'the interrupt that now refuses the calls of the agent; a pause comes first, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
-      'since when a notification waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`)',
+      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`)',
     ),
-    failedAt: nullable(time).describe('when its last turn failed, if nothing has happened since'),
+    failedAt: nullable(time).describe('when the last turn of the agent failed; null after any later activity'),
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),
-    conversations: z.array(conversation).describe('the last seen first, at most 20'),
+    conversations: z.array(conversation).describe('the last seen conversation first, at most 20'),
   })
   .openapi('Agent');
 
@@ -91,26 +91,29 @@ export const recordsPage = z
   .object({
     items: z.array(record).describe('oldest first, even on a page that was requested with `newest`'),
     next: next.describe(
-      'for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next one',
+      'the value for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next page',
     ),
-    head: z.number().int().describe("the store's newest position at the time of reading: a stream from here misses nothing"),
+    head: z
+      .number()
+      .int()
+      .describe("the store's newest position at the time of reading; a stream from this position misses no record"),
   })
   .openapi('RecordsPage');
 
 export const fork = z
   .object({
     conversation: z.string(),
-    upTo: z.number().int().describe('the last record that it shares with its origin'),
+    upTo: z.number().int().describe('the last record that the fork shares with its origin'),
     at: time,
   })
   .openapi('Fork');
 export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
-    forks: z.array(fork).describe('the last seen fork first'),
+    forks: z.array(fork).describe('the forks, last seen first'),
     more: z.boolean().describe('whether there are more conversations than this answer covers'),
     turns: nullable(z.number().int()).describe(
-      'with `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
+      'with `at`: the number of turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
     ),
   })
   .openapi('Forks');
@@ -138,6 +141,6 @@ export const searchPage = z
     lookedBackTo: nullable(time).describe(
       'when the oldest searched record was written, epoch milliseconds; null if none was searched',
     ),
-    next: next.describe('for `before`; null if everything was searched'),
+    next: next.describe('the value for `before`; null if everything was searched'),
   })
   .openapi('SearchPage');

@@ -1,5 +1,5 @@
 /** The building blocks of the schemas: `given` inputs, times, names and pages. */
-// Adds the method `openapi` to each schema.
+// This import adds the method `openapi` to each schema.
 import '@hono/zod-openapi';
 import { z } from 'zod';
 import { LEVELS } from '../../core/notification.ts';
@@ -32,7 +32,7 @@ export const problem = z
     status: z.number().int(),
     detail: z.string().describe('the problem, the value seen, and the way out'),
     code: z.string().describe('stable, for programs'),
-    instance: z.string().describe("the name of this answer, which the server's log also has"),
+    instance: z.string().describe("the name of this answer, which also is in the server's log"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),
     retryable: z.boolean().optional(),
   })
@@ -40,7 +40,7 @@ export const problem = z
 
 export const force = z.enum(FORCES);
 
-export const next = nullable(z.string()).describe('for the next page; null: this is the last page');
+export const next = nullable(z.string()).describe('the start of the next page; null: this is the last page');
 
 export const page = <S extends z.ZodType>(item: S): z.ZodObject<{ items: z.ZodArray<S>; next: typeof next }> =>
   z.object({ items: z.array(item), next });

@@ -24,7 +24,9 @@ export const emitted = z
         id: z.string(),
         source: z.string(),
         type: z.string(),
-        loweredTo: nullable(z.enum(SEVERITIES)).describe('the token allows no higher severity, so the event has this one'),
+        loweredTo: nullable(z.enum(SEVERITIES)).describe(
+          'the severity to which the event was lowered, because the token allows no higher severity',
+        ),
         heard: z.array(
           z.object({
             subscriber: z.string(),
@@ -63,6 +65,6 @@ export const activity = z
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
-    truncated: z.boolean().describe('whether there was more data than one answer covers'),
+    truncated: z.boolean().describe('whether the data is incomplete, because one answer covers only a limited amount'),
   })
   .openapi('Activity');

@@ -8,7 +8,7 @@ import { time, nullable, text, json, level, force, next, given } from './base.ts
 export const notification = z
   .object({
     log: z.string(),
-    conversation: nullable(z.string()).describe("its audience; null: the agent's first conversation that carries notifications"),
+    conversation: nullable(z.string()).describe("the audience; null: the agent's first conversation that carries notifications"),
     id: z.string(),
     kind: z.string().describe('`source.name`'),
     level,
@@ -20,9 +20,9 @@ export const notification = z
     about: nullable(z.string()),
     purpose: nullable(z.string()),
     deliver: json,
-    person: nullable(z.string()).describe('the person who sent it, if one did'),
-    sender: nullable(z.string()).describe('the agent that sent it, if one did'),
-    subscriber: nullable(z.string()).describe('the subscriber that made it'),
+    person: nullable(z.string()).describe('the person who sent the notification, if a person did'),
+    sender: nullable(z.string()).describe('the agent that sent the notification, if an agent did'),
+    subscriber: nullable(z.string()).describe('the subscriber that made the notification'),
     requeues: nullable(z.string()),
     count: z.number().int().describe('the number of occurrences, folded ones included'),
     seq: z.number().int(),
@@ -30,15 +30,15 @@ export const notification = z
     lastAt: time,
     expiresAt: nullable(time),
     state: z.enum(['open', 'offered', 'closed']),
-    receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome'),
+    receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome'),
     markedBy: nullable(z.string()).describe(
-      "the person who marked it read, until there is proof that the agent has read it; the client's `markedBy` puts this into words",
+      "the person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` words this",
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
-    gate: z.boolean().describe('whether it holds up the gate of its conversations'),
+    gate: z.boolean().describe('whether the notification holds up the gate of its conversations'),
     offers: z.number().int(),
-    takenBy: nullable(z.string()).describe('the conversation whose carrier took it'),
+    takenBy: nullable(z.string()).describe('the conversation whose carrier took the notification'),
     carrier: nullable(z.string()),
   })
   .openapi('Notification');
@@ -49,7 +49,7 @@ export const notificationsPage = z
     lookedBackTo: time
       .optional()
       .describe(
-        'for a page of a word search: the time of the oldest searched notification, epoch milliseconds; missing if all were searched',
+        'in a search for words: the time of the oldest searched notification, epoch milliseconds; missing if all were searched',
       ),
   })
   .openapi('NotificationsPage');
@@ -67,7 +67,7 @@ export const decision = z
 export const verdict = z
   .looseObject({ kind: z.enum(VERDICT_KINDS) })
   .openapi('Verdict')
-  .describe('one answer to why it was delivered, waits or ended; its other fields depend on the kind');
+  .describe('why the notification was delivered, waits or ended; the other fields depend on the kind');
 
 export const sent = z
   .object({
@@ -77,8 +77,8 @@ export const sent = z
       .string()
       .describe('the type of the carrying record: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`'),
     conversation: nullable(z.string()),
-    point: nullable(z.string()).describe('such as `tool_result` and `turn_start`'),
-    on: nullable(z.string()).describe('the tool or the hook whose message carried it'),
+    point: nullable(z.string()).describe('the contact point, such as `tool_result` or `turn_start`'),
+    on: nullable(z.string()).describe('the tool or the hook whose message carried the notification'),
     format: nullable(z.string()),
     item: z.string().describe('the line of this notification'),
     text: z.string().describe('the whole text with all notifications in it'),
@@ -91,12 +91,12 @@ export const storyItem = z.object({
   verdict,
   steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
   ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })).describe(
-    'for a notification that ended undelivered: the step of the plan, person or process that closed it',
+    'for a notification that ended undelivered: the outcome, and the plan step, person or process that closed it',
   ),
   now: z
     .array(z.object({ conversation: z.string(), decision }))
-    .describe("for an open notification, the decision of each conversation's carrier now"),
-  sent: z.array(sent).describe('the exact texts that were sent to the model, one for each time'),
+    .describe("for an open notification: the decision that each conversation's carrier would make now"),
+  sent: z.array(sent).describe('the exact texts that were sent to the model, one for each record that sent the notification'),
 });
 export const story = z.object({ log: z.string(), id: z.string(), items: z.array(storyItem) }).openapi('Story');
 
@@ -182,7 +182,9 @@ const queuedShape = {
   id: z.string(),
   into: nullable(z.string()).describe('the open notification that counts this one'),
   to: z.array(z.string()),
-  loweredTo: nullable(level).describe('the token allows no higher level, so the notification has this one'),
+  loweredTo: nullable(level).describe(
+    'the level to which the notification was lowered, because the token allows no higher level',
+  ),
 };
 export const queued = z.object(queuedShape).openapi('Queued');
 
@@ -190,7 +192,7 @@ export const effect = z.object({
   address: z.string(),
   host: nullable(z.string()),
   force,
-  says: z.string().describe('in words, for a person'),
+  says: z.string().describe('the effect in words, for a person'),
 });
 export const interrupted = z.object({ ...queuedShape, effects: z.array(effect) }).openapi('Interrupted');
 
@@ -199,9 +201,11 @@ export const lifted = z.object({
   id: z.string(),
   conversation: nullable(z.string()).describe("null if no conversation has taken the agent's pause"),
   message: z.string(),
-  person: nullable(z.string()).describe('the person who paused; null if no person did'),
-  since: z.number().describe('epoch ms'),
-  notified: z.boolean().describe('whether the conversation is notified that it may continue; false if it never saw the pause'),
+  person: nullable(z.string()).describe('the person who paused the agent; null if no person did'),
+  since: z.number().describe('when the pause was queued, epoch ms'),
+  notified: z
+    .boolean()
+    .describe('whether the conversation is notified that it may continue; false if its model never saw the pause'),
 });
 export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
 
@@ -213,7 +217,9 @@ export const receipt = z
   .object({
     id: z.string(),
     receipt: z.string(),
-    reached: z.boolean().describe('whether it has the requested receipt'),
-    settled: z.boolean().describe('whether it has the receipt or can no longer get it, so that a longer wait is useless'),
+    reached: z.boolean().describe('whether the notification has the requested receipt'),
+    settled: z
+      .boolean()
+      .describe('whether the notification has the receipt or can no longer get it, so that a longer wait has no use'),
   })
   .openapi('Receipt');

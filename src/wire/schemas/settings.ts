@@ -9,7 +9,9 @@ const settingForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('switch') }),
   z.object({ kind: z.literal('number'), min: z.number(), max: z.number() }),
   z.object({ kind: z.literal('choice'), words: z.array(z.string()) }),
-  z.object({ kind: z.literal('duration'), never: z.boolean() }).describe('a text such as `30m`; `never`: also accepts that word'),
+  z
+    .object({ kind: z.literal('duration'), never: z.boolean() })
+    .describe('a text such as `30m`; with `never`, the word `never` is accepted too'),
   z.object({ kind: z.literal('list') }),
 ]);
 export const settingChange = z.object({
@@ -33,7 +35,9 @@ export const setting = z.object({
   expects: z.string(),
   env: nullable(z.string()),
   overridden: z.array(z.object({ text: z.string(), decidedBy: z.string() })),
-  change: nullable(settingChange).describe('the form for changing it; null if it can be changed only in its file'),
+  change: nullable(settingChange).describe(
+    'the form for changing the setting; null if the setting can be changed only in its file',
+  ),
 });
 
 export const settings = z
@@ -45,7 +49,7 @@ export const settings = z
     ),
     problems: z
       .array(z.string())
-      .describe('the problems of the files; while there are any, running processes keep the earlier configuration'),
+      .describe('the problems of the files; if there are problems, running processes keep the earlier configuration'),
     settings: z.array(setting),
   })
   .openapi('Settings');
@@ -76,9 +80,9 @@ export const subscriber = z
     priority: z.string(),
     inject_at: z.string(),
     core: z.boolean(),
-    locked: nullable(z.string()).describe('why a core subscriber cannot be disabled'),
+    locked: nullable(z.string()).describe('the reason why a core subscriber cannot be disabled; null for any other subscriber'),
     enabled: z.boolean(),
-    from: z.object({ folder: z.string(), file: z.string() }).describe('the folder of its file, and the name of the file'),
+    from: z.object({ folder: z.string(), file: z.string() }).describe('the folder and the name of its file'),
     spoke_last_7_days: z.number().int(),
   })
   .openapi('Subscriber');
@@ -99,19 +103,19 @@ export const subscriberTest = z
     subscriber_id: z.string(),
     event_type: z.string(),
     inject_at: z.string(),
-    enabled: z.boolean().describe('whether the subscriber is on; while it is off, it queues nothing'),
+    enabled: z.boolean().describe('whether the subscriber is on; a subscriber that is off queues nothing'),
     kind: z.string(),
     level: level.describe('the level of a real notification; a test notification is info'),
     preview: z.string().describe('the text of a real notification'),
-    problem: nullable(z.string()).describe('why its template failed'),
+    problem: nullable(z.string()).describe('the reason why the template failed; null if it did not'),
     about: nullable(z.string()).describe('the agent to which `real` applies'),
     real: nullable(verdict).describe(
       'the verdict on a real notification, as if it were queued for that agent now; null if no agent was named',
     ),
-    to: nullable(z.string()).describe('the agent that got the test; null if nothing was sent'),
+    to: nullable(z.string()).describe('the agent that got the test notification; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('the action, and when its result shows or why it does not'),
-    verdict: nullable(verdict).describe('the verdict on the sent notification, as `why` gives it; null if nothing was sent'),
+    message: z.string().describe('the action and when its result shows, or the reason why it does not show'),
+    verdict: nullable(verdict).describe('the verdict on the sent notification, as from `why`; null if nothing was sent'),
   })
   .openapi('SubscriberTest');
 

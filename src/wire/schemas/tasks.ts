@@ -43,7 +43,7 @@ export const task = z
     statusChangedAt: time,
     statusChangedBy: actor,
     execution: nullable(execution),
-    mayBecome: z.array(z.enum(TASK_STATUSES)).describe('the statuses to which it may move from here'),
+    mayBecome: z.array(z.enum(TASK_STATUSES)).describe('the statuses to which the task may move now'),
   })
   .openapi('Task');
 export const tasksPage = page(task).openapi('TasksPage');

@@ -31,7 +31,7 @@ export type CreatedToken = {
   readonly token: string;
 };
 
-/** A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
+/** A request for a token. Without `project` or `agent`, the token is for all of them. Without `expiresInMs`, the token does not expire. */
 export type TokenRequest = {
   readonly kind: TokenKind;
   readonly name: string;
@@ -44,7 +44,7 @@ export type TokenRequest = {
 export type ShellInfo = {
   /** The command to use instead of `earpiece` in a terminal on the server's machine. */
   readonly earpiece: string;
-  /** The MCP clients that were found there, under the names that `gateway --print` knows. */
+  /** The MCP clients on that machine, by their names for `gateway --print`. */
   readonly clients: readonly string[];
 };
 

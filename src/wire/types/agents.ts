@@ -3,7 +3,7 @@ import type { ContactPoint, Stored } from '../../core/records.ts';
 import type { Force } from '../words.ts';
 import type { Counts } from './base.ts';
 
-/** `what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool. */
+/** `what` is a tool's name. `nothing`: the agent is idle, or its state is unknown. `what` is then the last called tool. */
 export type Doing = {
   readonly kind: 'tool' | 'thinking' | 'nothing';
   readonly what: string | null;
@@ -25,14 +25,14 @@ export type ConversationSummary = {
   readonly seenAt: number;
   readonly carriedAt: number | null;
   readonly endedAt: number | null;
-  /** The heir that took over its unread notifications. */
+  /** The heir that took over the unread notifications of the conversation. */
   readonly passedTo: { readonly conversation: string; readonly at: number } | null;
   readonly turns: number;
-  /** The carriers that can reach it, each with the time of its last delivery. */
+  /** The carriers that can reach the conversation, each with the time of its last delivery. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
-  /** The contact points of its carriers; empty if they are unknown. */
+  /** The contact points of these carriers; empty if they are unknown. */
   readonly points: readonly ContactPoint[];
-  /** Whether its model can call `get_notifications`. */
+  /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;
   readonly force: Force;
 };
@@ -41,15 +41,15 @@ export type Held = {
   readonly id: string;
   readonly kind: string;
   readonly action: string | null;
-  /** The beginning of its message. */
+  /** The beginning of the message. */
   readonly about: string;
-  /** The person or the agent that sent it. */
+  /** The person or the agent that sent the interrupt. */
   readonly by: string | null;
   readonly since: number;
   readonly until: number | null;
-  /** Null if it holds for any conversation of the agent. */
+  /** Null if the interrupt holds for all conversations of the agent. */
   readonly conversation: string | null;
-  /** The number of calls that it has refused so far. */
+  /** The number of calls that were refused so far because of the interrupt. */
   readonly refused: number;
 };
 
@@ -63,42 +63,42 @@ export type AgentSummary = {
   /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /** The interrupt that now refuses its calls; a pause comes before others, because only a person ends it. */
+  /** The interrupt that now refuses the calls of the agent; a pause comes first, because only a person ends a pause. */
   readonly held: Held | null;
-  /** Since when a notification waits that may wake the idle agent only if a person agrees (`wake.<level> = "ask"`). */
+  /** The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). */
   readonly asksSince: number | null;
-  /** When its last turn failed, if nothing has happened since. */
+  /** When the last turn of the agent failed; null after any later activity. */
   readonly failedAt: number | null;
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];
-  /** The last seen first, at most 20. */
+  /** The last seen conversation first, at most 20. */
   readonly conversations: readonly ConversationSummary[];
 };
 
 export type RecordsPage = {
   /** Oldest first, even on a page that was requested with `newest`. */
   readonly items: readonly Stored[];
-  /** For `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next one. */
+  /** The value for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next page. */
   readonly next: string | null;
-  /** The store's newest position at the time of reading: a stream from here misses nothing. */
+  /** The store's newest position at the time of reading; a stream from this position misses no record. */
   readonly head: number;
 };
 
 export type Fork = {
   readonly conversation: string;
-  /** The last record that it shares with its origin. */
+  /** The last record that the fork shares with its origin. */
   readonly upTo: number;
   readonly at: number;
 };
 
 export type ForksReply = {
   readonly origin: { readonly conversation: string; readonly upTo: number } | null;
-  /** The last seen fork first. */
+  /** The forks, last seen first. */
   readonly forks: readonly Fork[];
   /** Whether there are more conversations than this answer covers. */
   readonly more: boolean;
-  /** With `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
+  /** With `at`: the number of turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
   readonly turns: number | null;
 };
 
@@ -124,6 +124,6 @@ export type SearchPage = {
   readonly looked: number;
   /** When the oldest searched record was written, epoch milliseconds; null if none was searched. */
   readonly lookedBackTo: number | null;
-  /** For `before`; null if everything was searched. */
+  /** The value for `before`; null if everything was searched. */
   readonly next: string | null;
 };

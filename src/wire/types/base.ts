@@ -1,6 +1,6 @@
 /** Made of `../schemas/base.ts` by `node scripts/wire.ts --update`. */
 
-/** RFC 9457. `code` is for programs: an `ErrorCode`, or one of the server's own. */
+/** An error as RFC 9457 defines it. `code` is for programs: an `ErrorCode`, or a code of the server. */
 export type Problem = {
   readonly type: string;
   readonly title: string;
@@ -9,7 +9,7 @@ export type Problem = {
   readonly detail: string;
   /** Stable, for programs. */
   readonly code: string;
-  /** The name of this answer, which the server's log also has. */
+  /** The name of this answer, which also is in the server's log. */
   readonly instance: string;
   /** For bad input: the invalid field (`level`, `deliver.at`). */
   readonly field?: string;

@@ -6,7 +6,7 @@ export type EmittedReply = {
     readonly id: string;
     readonly source: string;
     readonly type: string;
-    /** The token allows no higher severity, so the event has this one. */
+    /** The severity to which the event was lowered, because the token allows no higher severity. */
     readonly loweredTo: 'debug' | 'info' | 'warning' | 'error' | 'critical' | null;
     readonly heard: readonly {
       readonly subscriber: string;
@@ -18,7 +18,7 @@ export type EmittedReply = {
   }[];
 };
 
-/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered. */
+/** The times from queue to delivery: 50 % took at most `p50Ms`, and 95 % at most `p95Ms`. Null if no notification was delivered. */
 export type Delivery = {
   readonly count: number;
   readonly p50Ms: number | null;
@@ -49,6 +49,6 @@ export type ActivityReply = {
     readonly tokens: number;
   }[];
   readonly tokens: number;
-  /** Whether there was more data than one answer covers. */
+  /** Whether the data is incomplete, because one answer covers only a limited amount. */
   readonly truncated: boolean;
 };

@@ -7,7 +7,7 @@ import type { Force } from '../words.ts';
 
 export type NotificationView = {
   readonly log: string;
-  /** Its audience; null: the agent's first conversation that carries notifications. */
+  /** The audience; null: the agent's first conversation that carries notifications. */
   readonly conversation: string | null;
   readonly id: string;
   /** `source.name`. */
@@ -21,11 +21,11 @@ export type NotificationView = {
   readonly about: string | null;
   readonly purpose: string | null;
   readonly deliver: Json;
-  /** The person who sent it, if one did. */
+  /** The person who sent the notification, if a person did. */
   readonly person: string | null;
-  /** The agent that sent it, if one did. */
+  /** The agent that sent the notification, if an agent did. */
   readonly sender: string | null;
-  /** The subscriber that made it. */
+  /** The subscriber that made the notification. */
   readonly subscriber: string | null;
   readonly requeues: string | null;
   /** The number of occurrences, folded ones included. */
@@ -35,25 +35,25 @@ export type NotificationView = {
   readonly lastAt: number;
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
-  /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome. */
+  /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome. */
   readonly receipt: string;
-  /** The person who marked it read, until there is proof that the agent has read it; the client's `markedBy` puts this into words. */
+  /** The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` words this. */
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
-  /** Whether it holds up the gate of its conversations. */
+  /** Whether the notification holds up the gate of its conversations. */
   readonly gate: boolean;
   readonly offers: number;
-  /** The conversation whose carrier took it. */
+  /** The conversation whose carrier took the notification. */
   readonly takenBy: string | null;
   readonly carrier: string | null;
 };
 
 export type NotificationsPage = {
   readonly items: readonly NotificationView[];
-  /** For the next page; null: this is the last page. */
+  /** The start of the next page; null: this is the last page. */
   readonly next: string | null;
-  /** For a page of a word search: the time of the oldest searched notification, epoch milliseconds; missing if all were searched. */
+  /** In a search for words: the time of the oldest searched notification, epoch milliseconds; missing if all were searched. */
   readonly lookedBackTo?: number;
 };
 
@@ -63,9 +63,9 @@ export type Sent = {
   /** The type of the carrying record: `carrier_offered`, `tool_call_response`, `chat_request`, `gate_refused`. */
   readonly record: string;
   readonly conversation: string | null;
-  /** Such as `tool_result` and `turn_start`. */
+  /** The contact point, such as `tool_result` or `turn_start`. */
   readonly point: string | null;
-  /** The tool or the hook whose message carried it. */
+  /** The tool or the hook whose message carried the notification. */
   readonly on: string | null;
   readonly format: string | null;
   /** The line of this notification. */
@@ -84,16 +84,16 @@ export type StoryItem = {
     readonly what: string;
     readonly detail: string | null;
   }[];
-  /** For a notification that ended undelivered: the step of the plan, person or process that closed it. */
+  /** For a notification that ended undelivered: the outcome, and the plan step, person or process that closed it. */
   readonly ended: {
     readonly outcome: string;
     readonly by: string;
     readonly reason: string;
     readonly at: number;
   } | null;
-  /** For an open notification, the decision of each conversation's carrier now. */
+  /** For an open notification: the decision that each conversation's carrier would make now. */
   readonly now: readonly { readonly conversation: string; readonly decision: Decision }[];
-  /** The exact texts that were sent to the model, one for each time. */
+  /** The exact texts that were sent to the model, one for each record that sent the notification. */
   readonly sent: readonly Sent[];
 };
 
@@ -110,7 +110,7 @@ export type QueuedReply = {
   /** The open notification that counts this one. */
   readonly into: string | null;
   readonly to: readonly string[];
-  /** The token allows no higher level, so the notification has this one. */
+  /** The level to which the notification was lowered, because the token allows no higher level. */
   readonly loweredTo: Level | null;
 };
 
@@ -118,7 +118,7 @@ export type Effect = {
   readonly address: string;
   readonly host: string | null;
   readonly force: Force;
-  /** In words, for a person. */
+  /** The effect in words, for a person. */
   readonly says: string;
 };
 
@@ -128,7 +128,7 @@ export type InterruptReply = {
   /** The open notification that counts this one. */
   readonly into: string | null;
   readonly to: readonly string[];
-  /** The token allows no higher level, so the notification has this one. */
+  /** The level to which the notification was lowered, because the token allows no higher level. */
   readonly loweredTo: Level | null;
   readonly effects: readonly Effect[];
 };
@@ -139,15 +139,15 @@ export type LiftedPause = {
   /** Null if no conversation has taken the agent's pause. */
   readonly conversation: string | null;
   readonly message: string;
-  /** The person who paused; null if no person did. */
+  /** The person who paused the agent; null if no person did. */
   readonly person: string | null;
-  /** Epoch ms. */
+  /** When the pause was queued, epoch ms. */
   readonly since: number;
-  /** Whether the conversation is notified that it may continue; false if it never saw the pause. */
+  /** Whether the conversation is notified that it may continue; false if its model never saw the pause. */
   readonly notified: boolean;
 };
 
-/** Empty if nothing was paused. */
+/** The lifted pauses. Empty if nothing was paused. */
 export type ResumeReply = {
   readonly effects: readonly Effect[];
   readonly lifted: readonly LiftedPause[];
@@ -161,8 +161,8 @@ export type WithdrawReply = {
 export type ReceiptReply = {
   readonly id: string;
   readonly receipt: string;
-  /** Whether it has the requested receipt. */
+  /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
-  /** Whether it has the receipt or can no longer get it, so that a longer wait is useless. */
+  /** Whether the notification has the receipt or can no longer get it, so that a longer wait has no use. */
   readonly settled: boolean;
 };

@@ -11,7 +11,7 @@ export type SettingChange = {
     | { readonly kind: 'switch' }
     | { readonly kind: 'number'; readonly min: number; readonly max: number }
     | { readonly kind: 'choice'; readonly words: readonly string[] }
-    /** A text such as `30m`; `never`: also accepts that word. */
+    /** A text such as `30m`; with `never`, the word `never` is accepted too. */
     | { readonly kind: 'duration'; readonly never: boolean }
     | { readonly kind: 'list' };
   /** Whether the values of all files are joined into one list. */
@@ -33,7 +33,7 @@ export type SettingReply = {
   readonly expects: string;
   readonly env: string | null;
   readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
-  /** The form for changing it; null if it can be changed only in its file. */
+  /** The form for changing the setting; null if the setting can be changed only in its file. */
   readonly change: SettingChange | null;
 };
 
@@ -45,12 +45,12 @@ export type SettingsReply = {
     readonly user: { readonly file: string; readonly exists: boolean };
     readonly project: { readonly file: string; readonly exists: boolean };
   } | null;
-  /** The problems of the files; while there are any, running processes keep the earlier configuration. */
+  /** The problems of the files; if there are problems, running processes keep the earlier configuration. */
   readonly problems: readonly string[];
   readonly settings: readonly SettingReply[];
 };
 
-/** The names of the fifth seed's routes. */
+/** A subscriber in a list. The names of the fields are part of the public API. */
 export type SubscriberItem = {
   readonly id: string;
   readonly name: string;
@@ -60,10 +60,10 @@ export type SubscriberItem = {
   readonly priority: string;
   readonly inject_at: string;
   readonly core: boolean;
-  /** Why a core subscriber cannot be disabled. */
+  /** The reason why a core subscriber cannot be disabled; null for any other subscriber. */
   readonly locked: string | null;
   readonly enabled: boolean;
-  /** The folder of its file, and the name of the file. */
+  /** The folder and the name of its file. */
   readonly from: { readonly folder: string; readonly file: string };
   readonly spoke_last_7_days: number;
 };
@@ -75,30 +75,30 @@ export type SubscribersReply = {
   readonly problems: readonly { readonly file: string; readonly severity: string; readonly message: string }[];
 };
 
-/** The text for a sample event. If the request names an agent: also the test notification that was sent there. */
+/** The text for a sample event. If the request names an agent, also the test notification for that agent. */
 export type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
-  /** Whether the subscriber is on; while it is off, it queues nothing. */
+  /** Whether the subscriber is on; a subscriber that is off queues nothing. */
   readonly enabled: boolean;
   readonly kind: string;
   /** The level of a real notification; a test notification is info. */
   readonly level: Level;
   /** The text of a real notification. */
   readonly preview: string;
-  /** Why its template failed. */
+  /** The reason why the template failed; null if it did not. */
   readonly problem: string | null;
   /** The agent to which `real` applies. */
   readonly about: string | null;
   /** The verdict on a real notification, as if it were queued for that agent now; null if no agent was named. */
   readonly real: Verdict | null;
-  /** The agent that got the test; null if nothing was sent. */
+  /** The agent that got the test notification; null if nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** The action, and when its result shows or why it does not. */
+  /** The action and when its result shows, or the reason why it does not show. */
   readonly message: string;
-  /** The verdict on the sent notification, as `why` gives it; null if nothing was sent. */
+  /** The verdict on the sent notification, as from `why`; null if nothing was sent. */
   readonly verdict: Verdict | null;
 };
 

@@ -18,6 +18,6 @@ export type TaskView = {
   readonly statusChangedAt: number;
   readonly statusChangedBy: { readonly kind: 'person' | 'agent'; readonly name: string };
   readonly execution: TaskExecution | null;
-  /** The statuses to which it may move from here. */
+  /** The statuses to which the task may move now. */
   readonly mayBecome: readonly TaskStatus[];
 };

@@ -68,7 +68,7 @@ export function send(command: CommandLine, answer: Answer): void {
         'the level; critical interrupts (default: info, and critical with --action cancel or pause)',
       ),
     )
-    .option('--kind <source.name>', 'the kind, source.name (default: user.message)', 'user.message')
+    .option('--kind <source.name>', 'the kind, source.name', 'user.message')
     .option('--id <id>', 'an id of your choice: a second notification with this id changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest notification replaces the older ones')

@@ -77,7 +77,7 @@ export const receiptSays = (receipt: string, by: string | null): string =>
 
 export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) => sum + counts[level], 0);
 
-/** Describes an agent's current work. What another program's loop does between its calls is unknown. */
+/** Describes an agent's current work. The loop of another program does not report its work between calls. */
 export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' | 'active' | 'hosts'>): string {
   switch (doing.kind) {
     case 'tool':

@@ -1,5 +1,6 @@
-// An agent of the AI SDK with notifications: events around it ride in the results of its tools and in the messages of its user,
-// and a critical aborts its answer. Five lines belong to the adapter; the others are an ordinary program of the AI SDK.
+// An agent of the AI SDK with notifications. They ride on the results of its tools and on the messages of its user, and a
+// critical notification aborts its answer. Five lines belong to the adapter; the other lines are an ordinary program of the AI
+// SDK.
 import assert from 'node:assert/strict';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
 import { z } from 'zod';
@@ -20,7 +21,7 @@ const tools = {
   read_file: tool({
     inputSchema: z.object({ path: z.string() }),
     async execute({ path }) {
-      // While the tool runs, the build ends. Any process can notify the agent; here it is the same program.
+      // While the tool runs, the build ends. Any process can notify the agent; here, the same program does.
       await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12)' });
       return { path, lines: 40 };
     },
@@ -28,7 +29,7 @@ const tools = {
 };
 
 const messages: ModelMessage[] = [{ role: 'user', content: 'Why does the build fail?' }];
-// A person says stop while the model answers.
+// A person stops the agent while the model answers.
 whenItSays('line 12', () => ear.queue('coder', { kind: 'ops.stop', level: 'critical', message: 'Stop: production is down' }));
 const { text, interrupts } = await turn(messages);
 assert.equal(interrupts, 1);

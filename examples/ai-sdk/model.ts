@@ -1,5 +1,5 @@
-// A mock in place of `anthropic('…')` or `openai('…')`: a model that calls two tools in one answer, then answers, and that a
-// program can listen to.
+// A mock in place of `anthropic('…')` or `openai('…')`: a model that calls two tools in one answer and then answers in words. A
+// program can react to these words.
 import { MockLanguageModelV4 } from 'ai/test';
 
 let [words, then] = ['', async (): Promise<unknown> => undefined];
@@ -33,7 +33,7 @@ async function* says(parts: readonly string[], signal?: AbortSignal): AsyncGener
     yield { type: 'text-delta', id: 't', delta };
     if (delta !== words) continue;
     await then();
-    // A real provider's connection ends here, because the adapter aborts the request.
+    // Waits until the adapter aborts the request, which would close the connection to a real provider.
     if (signal?.aborted === false) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     signal?.throwIfAborted();
   }

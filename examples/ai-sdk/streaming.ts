@@ -1,4 +1,4 @@
-// Shows the answer on a screen, also when an interrupt ends one stream and begins another.
+// Shows the answer on a screen, even if an interrupt ends one stream and begins another.
 import assert from 'node:assert/strict';
 import { streamText, type ModelMessage } from 'ai';
 import { openEarpiece } from 'earpiece';

@@ -6,7 +6,7 @@ import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
 export type Given = {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The text blocks in order; the last one may be Earpiece's. */
+  /** The text blocks in order; the last block may be Earpiece's. */
   readonly blocks: readonly string[];
   readonly isError: boolean;
 };
@@ -29,7 +29,7 @@ export class Agent {
       command: process.execPath,
       args: [EARPIECE, 'gateway', '--', ...server],
       cwd: stage.project,
-      // The conversation belongs to the story, whichever agent started this process.
+      // The story has a separate conversation, even if an agent has started this process.
       env: { ...stage.env, EARPIECE_ADDRESS: `${AGENT}#main` },
       stderr: 'pipe',
     });
@@ -40,7 +40,7 @@ export class Agent {
     stage.onEnd(() => client.close());
     try {
       await client.connect(transport, { timeout: LONGEST_MS });
-      // Hosts do this too: from then on, the client checks results against the declarations of their tools.
+      // Like a host, the agent lists the tools. From then on, the client checks results against the declarations of their tools.
       await client.listTools(undefined, { timeout: LONGEST_MS });
       return new Agent(client, trouble);
     } catch (error) {

@@ -63,7 +63,7 @@ class Story {
   #agent: Agent;
   #ear: LoadedInbox;
   #log = AGENT as LogKey;
-  /** The ids of queued notifications, in order, without those that were folded into another one. */
+  /** The ids of queued notifications, in order, without notifications that were folded into another notification. */
   #ids: string[] = [];
   #sent = 0;
   #firstAfter = 0;
@@ -125,7 +125,7 @@ class Story {
     expect(ours(given).includes(`${CHANGES} times`), `${CHANGES} changes of one file did not ride as one line`);
   }
 
-  /** A person stops the agent: no call passes before the agent has read that. */
+  /** A person stops the agent: no call passes before the agent has read the notification. */
   async personStops(): Promise<void> {
     const said = ['--as', 'Maria', '--level', 'critical', '--action', 'cancel'];
     const wanted = ['--instruction', `Accounting rounds down on purpose. Put ${CART} back as it was, then wait for me.`];
@@ -157,7 +157,7 @@ class Story {
     this.#happens(`${CART} is restored, and the agent waits for Maria.`);
   }
 
-  /** The model got every notification once, and the log proves it. */
+  /** Checks in the log that the model got every notification once. */
   async receipts(): Promise<void> {
     const items = await this.#settled();
     expect(items.length === 3, `the log should hold 3 notifications, but it holds ${items.length}`);
@@ -196,7 +196,7 @@ class Story {
     return this.#noted(await this.#stage.earpiece(['send', ...args], input === undefined ? {} : { input }));
   }
 
-  /** The line for the answer of `earpiece send`, such as "n_… queued for shop/coder". */
+  /** Makes a line from the output of `earpiece send`, such as "n_… queued for shop/coder". */
   #noted(answer: string): Line {
     const [id = '', how = ''] = answer.split(/\s+/);
     this.#sent++;
@@ -219,7 +219,7 @@ class Story {
     return all;
   }
 
-  /** The notifications that were delivered since then, and how long each had waited. */
+  /** Returns lines about the notifications that were delivered after this position, with the time that each had waited. */
   async #rode(after: number): Promise<Line[]> {
     const lines: Line[] = [];
     for (const { at, body } of await this.#ear.store.read({ log: this.#log, after, types: ['carrier_offered'] })) {
@@ -247,7 +247,10 @@ class Story {
     this.#page.printed(await this.#stage.earpiece(args, { env: { ...env, ...this.#page.env } }));
   }
 
-  /** The notifications, once each has its last receipt: the bytes were written and the client did not cancel its request. */
+  /**
+   * Returns the notifications when each of them has its last receipt: the bytes were written, and the client did not cancel its
+   * request.
+   */
   async #settled(): Promise<readonly Item[]> {
     const ids = this.#ids as Item['id'][];
     for (let left = SETTLED_WITHIN_MS; ; left -= 100) {
@@ -265,7 +268,7 @@ class Story {
   }
 }
 
-/** The lines of the output that a person needs: the failing tests, without the stack. */
+/** Returns the failing tests in an output, without their stacks. */
 function lastLines(output: string): string {
   const lines = output.slice(output.indexOf('failing tests:')).split('\n').slice(1);
   const end = lines.findIndex((line) => /^\s+at /.test(line));

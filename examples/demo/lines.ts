@@ -1,11 +1,11 @@
-/** Formats the parts of the story: a command, a waiting notification, a result with the notifications on it. */
+/** Formats the parts of the story: a command, a waiting notification, and a result with its notifications. */
 import { level, paint, plain } from '../../src/cli/terminal.ts';
 import type { Item } from '../../src/core/items.ts';
 import type { Level } from '../../src/core/notification.ts';
 import type { Given } from './agent.ts';
 import type { Line, Style } from './page.ts';
 
-/** A tool's own long result is shown with its first and last lines only; Earpiece's part is never cut. */
+/** Only the first and last lines of a tool's long result are shown; Earpiece's part is never cut. */
 const FIRST_LINES = 2;
 const LAST_LINES = 6;
 
@@ -17,7 +17,7 @@ export const command = (text: string): Line => ({ text, sign: paint('dim', '$ ')
 export const printed = (text: string): Line => ({ text, sign: '  ', style: 'dim' });
 export const done = (text: string): Line => ({ text, sign: paint('green', '✔ ') });
 
-/** Hollow and dashed until a result carries it. */
+/** Formats a waiting notification: hollow and dashed until a result carries it. */
 export const waiting = (of: Level, kind: string, times = 1): Line => ({
   text: `${kind}${times > 1 ? `, ${times} times` : ''}: waiting to ride`,
   bar: `${paint('yellow', '┆')} `,
@@ -30,12 +30,12 @@ export const rode = ({ notification: { level: of, kind } }: Item, on: string, af
   sign: `${level(of)} `,
 });
 
-/** The text in a result that belongs to Earpiece: a separate block, recognized by its frame. */
+/** Returns Earpiece's text in a result: a separate block, recognized by its frame. */
 export const ours = (given: Given): string => given.blocks.filter(isOurs).join('\n');
 
 const isOurs = (block: string): boolean => block.startsWith('[ep ');
 
-/** A tool call, and each block of its result as the client received it. */
+/** Formats a tool call, and each block of its result as the client received it. */
 export function toModel(given: Given, { sameAs }: { sameAs: Given | undefined }): Line[] {
   const refused = given.isError && given.blocks.every(isOurs);
   const same = sameAs !== undefined && ours(given) !== '' && ours(given) === ours(sameAs);

@@ -1,13 +1,13 @@
 /**
- * Lays out the terminal: two columns if it is wide enough, otherwise one thing after the other. The model's text is behind a bar.
- * Waiting notifications are hollow, delivered ones solid.
+ * Lays out the terminal: two columns if it is wide enough, otherwise one thing after the other. The model's text has a bar on its
+ * left. Waiting notifications are hollow, and delivered notifications are solid.
  */
 import { stripVTControlCharacters } from 'node:util';
 import { paint } from '../../src/cli/terminal.ts';
 
 export type Style = Parameters<typeof paint>[0];
 
-/** Text that is wrapped if it is too long. `sign` precedes its first line, `bar` all of its lines; both may be painted. */
+/** Text that is wrapped if it is too long. `sign` precedes its first line, and `bar` all its lines; both may be coloured. */
 export type Line = { readonly text: string; readonly style?: Style; readonly sign?: string; readonly bar?: string };
 
 export type Column = 'world' | 'model';
@@ -15,7 +15,7 @@ export type Column = 'world' | 'model';
 const TITLES: Readonly<Record<Column, string>> = { world: 'what happens', model: 'what the model reads' };
 const WIDE = 100;
 const TIME = 8;
-/** How far the following lines are indented after a sign. */
+/** The indentation of the following lines after a sign. */
 const HANG = 2;
 
 export class Page {
@@ -27,7 +27,7 @@ export class Page {
     this.#write = write;
   }
 
-  /** The heads of the columns. */
+  /** Prints the heads of the columns. */
   begin(): void {
     if (!this.#wide) return;
     const [left, right] = this.#widths;
@@ -37,12 +37,12 @@ export class Page {
     );
   }
 
-  /** Seconds since this process was started. */
+  /** The number of seconds since this process was started. */
   get seconds(): number {
     return performance.now() / 1000;
   }
 
-  /** Prints an event of this moment in its column. */
+  /** Prints a current event in its column. */
   row(column: Column, lines: readonly Line[]): void {
     const time = `${this.seconds.toFixed(1)} s`.padStart(TIME - 2);
     if (!this.#wide) {
@@ -65,7 +65,7 @@ export class Page {
     this.#write(`${rows.join('\n')}\n${' '.repeat(TIME + left)} ${bar}\n`);
   }
 
-  /** Prints lines over the whole width. */
+  /** Prints lines across the whole width. */
   text(...lines: readonly (Line | string)[]): void {
     const all = wrapAll(
       lines.map((line) => (typeof line === 'string' ? { text: line } : line)),
@@ -100,7 +100,7 @@ export class Page {
   }
 }
 
-/** A sentence, after removing colours: it begins in the first column and ends with a full stop. */
+/** Matches a sentence without colours, which begins in the first column and ends with a full stop. */
 const IS_SENTENCE = /^[A-Z][\P{Cc}]*\.$/u;
 
 type Wrapped = { readonly painted: string; readonly width: number };
@@ -119,8 +119,8 @@ function wrapped({ text, style, sign = '', bar = '' }: Line, width: number): Wra
 }
 
 /**
- * Breaks at spaces and after commas, and inside words that are longer than a line; following lines are indented like the first.
- * The first line is shorter by `less`.
+ * Wraps a text at spaces and after commas, and inside words that are longer than a line. The following lines are indented like
+ * the first line, which is shorter by `less`.
  */
 export function wrap(text: string, width: number, less = 0): string[] {
   const pieces: string[] = [];
@@ -157,5 +157,5 @@ function clip(line: string, width: number): string {
   return kept;
 }
 
-/** Colours take no room. */
+/** Returns the length of a text without its colours. */
 const length = (text: string): number => [...stripVTControlCharacters(text)].length;

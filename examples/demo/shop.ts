@@ -29,7 +29,7 @@ test('rounds half a cent up', () => {
 `,
 };
 
-/** The price list after this many steps of an import. */
+/** Returns the price list after this many steps of an import. */
 export function prices(step: number): string {
   return `${JSON.stringify({ tea: 420 + step, cups: 1001 + 5 * step })}\n`;
 }

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The tests set the path of the bundled one. */
+/** The command line. Tests replace it by the built command line. */
 export const EARPIECE = process.env['EARPIECE_TEST_CLI'] ?? join(import.meta.dirname, '../../src/cli/main.ts');
 export const AGENT = 'shop/coder';
 
@@ -36,12 +36,12 @@ export class Stage {
     };
   }
 
-  /** Starts a process in a separate group. It ends with the stage at the latest, together with its children. */
+  /** Starts a process in a separate process group. The process and its children end at the latest with the stage. */
   start(command: string, args: readonly string[], env: RunOptions['env'] = this.env): ChildProcessWithoutNullStreams {
     const child = spawn(command, args, { cwd: this.project, env, stdio: 'pipe', detached: true });
     this.#running.add(child);
     child.once('close', () => this.#running.delete(child));
-    // A process that ends before it has read everything reports that by its exit code.
+    // A process that ends before it has read its whole input reports that by its exit code.
     child.stdin.on('error', () => {});
     return child;
   }
@@ -66,7 +66,10 @@ export class Stage {
     }
   }
 
-  /** Runs the command line as another person or program would. An address in the environment is the agent's own shell. */
+  /**
+   * Runs the command line as another person or program would. An address in the environment would make the shell that of an
+   * agent, so it is removed.
+   */
   async earpiece(args: readonly string[], { input, env = this.env }: RunOptions = {}): Promise<string> {
     const { EARPIECE_ADDRESS: own, ...outside } = env;
     const to = args[0] === 'send' && !args.includes('--to') && own !== undefined ? ['--to', own] : [];
@@ -83,13 +86,13 @@ export class Stage {
     this.#ends.push(end);
   }
 
-  /** Ends everything that was started and removes the folder. May be called twice. */
+  /** Ends all processes and removes the folder. May be called twice. */
   async end(): Promise<void> {
     await Promise.allSettled(this.#ends.splice(0).map((end) => end()));
     this.clear();
   }
 
-  /** The part of `end` that is possible while the process exits. */
+  /** Does the part of `end` that is possible while the process exits. */
   clear(): void {
     for (const child of this.#running) endGroup(child);
     this.#running.clear();
@@ -97,7 +100,7 @@ export class Stage {
   }
 }
 
-/** The line of a process's stderr that names the problem. */
+/** Returns the line of a process's stderr that names the problem. */
 export const complaintIn = (stderr: string): string =>
   (/^earpiece: .*$/m.exec(stderr) ?? /^\w*Error\b.*$/m.exec(stderr) ?? /^.+$/m.exec(stderr))?.[0] ?? '';
 
@@ -106,11 +109,14 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The process has ended meanwhile.
+    // The process has already ended.
   }
 }
 
-/** The environment without variables that would lead to the user's own agents, or make a test runner think that it is nested. */
+/**
+ * Returns the environment without variables that would connect to the user's own agents, or that make a test runner believe that
+ * it is nested.
+ */
 function clean(env: NodeJS.ProcessEnv): Record<string, string> {
   const foreign = /^(EARPIECE_|CLAUDE_CODE_SESSION_ID$|NODE_TEST_CONTEXT$|FORCE_COLOR$|VITEST)/;
   return Object.fromEntries(

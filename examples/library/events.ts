@@ -1,5 +1,6 @@
 // Events: your program reports an event, and subscribers decide which agents get a notification, and its text. Here, the shipped
-// subscriber `alert` listens to them. If a problem ends before the agent has read about it, its notification is withdrawn.
+// subscriber `alert` listens to these events. If a problem ends before the agent has read its notification, the notification is
+// withdrawn.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

@@ -1,4 +1,5 @@
-// `node --import ./from-source.ts example.ts`: "earpiece" is the source beside it instead of the built package.
+// `node --import ./from-source.ts example.ts`: makes "earpiece" import the sources of this repository instead of the built
+// package.
 import { registerHooks } from 'node:module';
 
 registerHooks({

@@ -17,7 +17,7 @@ const gateway = await startGateway({ front: { kind: 'http', port: 0 }, upstreams
 
 const { id } = await ear.queue('coder', { kind: 'ci.failed', level: 'error', message: 'CI failed on main: 2 tests' });
 
-// Any MCP client, such as that of a coding agent.
+// Any MCP client can connect, such as a coding agent's client.
 const client = new Client({ name: 'my-agent', version: '1.0.0' });
 await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url ?? '')));
 const { content } = await client.callTool({ name: 'list_orders', arguments: {} });

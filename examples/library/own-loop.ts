@@ -1,4 +1,5 @@
-// Your own loop: notifications ride on the messages that go to the model anyway. It takes two calls to open, and four in the loop.
+// Your own loop: notifications ride on the messages that go to the model anyway. You need two calls at the start, and four in the
+// loop.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
@@ -7,7 +8,7 @@ const coder = ear.conversation('coder');
 
 const tools: Record<string, () => Promise<string>> = {
   read_file: async () => {
-    // While the tool runs, the build ends. Another program would queue this; here it is the same one.
+    // While the tool runs, the build ends. Usually another program would queue this notification.
     await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12): missing ";"' });
     return 'export const rate = 0.19;';
   },
@@ -31,7 +32,7 @@ async function user(content: string): Promise<void> {
   toModel('user', text);
 }
 
-/** The tool calls of one answer of the model. */
+/** Runs the tool calls of one answer of the model. */
 async function batch(...names: readonly string[]): Promise<void> {
   for (const name of names) {
     const refusal = await coder.refuse(name);

@@ -1,5 +1,5 @@
-// A producer waits until the model of an agent has got its notification. The agent is another program, which shares only the log;
-// here both are in one file.
+// A producer waits until an agent's model has received its notification. The agent is usually another program, which shares only
+// the log; here, both are in one file.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,10 @@ async function producer(): Promise<void> {
 }
 
 // #region offer
-/** Another program writes this agent's transcript: lease due notifications, hand them over, and confirm when they were sent. */
+/**
+ * Another program writes this agent's transcript: lease due notifications, pass them to that program, and confirm when they were
+ * sent.
+ */
 async function agent(): Promise<void> {
   await using ear = await openEarpiece({ db });
   const coder = ear.conversation('coder');

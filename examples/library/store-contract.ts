@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-'));
 after(() => rmSync(folder, { recursive: true }));
 let made = 0;
 
-// Put your own store here.
+// Replace this store by your own.
 runStoreContract(
   'in a file',
   {
@@ -20,7 +20,7 @@ runStoreContract(
   { describe, test },
 );
 
-// A store names the capabilities that it lacks. The suite skips those cases and prints the reason.
+// A store names the capabilities that it lacks. The suite skips their cases and prints the reason.
 runStoreContract(
   'in memory',
   {

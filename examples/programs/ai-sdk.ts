@@ -1,5 +1,5 @@
-// An agent of the AI SDK. News rides in a tool's result. A critical cuts the answer off, and the model is asked again in the same
-// turn. A pause refuses the tool until it is lifted.
+// An agent of the AI SDK. A notification rides on a tool's result. A critical notification aborts the answer, and the model is
+// asked again in the same turn. A pause refuses the tool until a person lifts the pause.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
@@ -44,7 +44,7 @@ for (const { role, content } of messages) {
 const said = JSON.stringify(messages);
 for (const only of ['CI failed on main', 'Keep the table']) assert.equal(said.split(only).length, 2, only);
 
-/** A mock in place of a provider's model. It calls `read`, then it answers until the critical aborts it. */
+/** A mock in place of a provider's model. It calls `read`, and then answers until the critical notification aborts the answer. */
 function mock(which: 'first' | 'again' = 'first'): MockLanguageModelV4 {
   const script =
     which === 'again'

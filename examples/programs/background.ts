@@ -1,5 +1,5 @@
-// Three things that go on beside an agent and notify it: a background command that the agent starts (a handle), a command that
-// your program runs (`runAndTell`), and a file that another program changes (`filesSource`).
+// Three sources that notify an agent: a background command that the agent starts (a handle), a command that your program runs
+// (`runAndTell`), and a file that another program changes (`filesSource`).
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ const root = mkdtempSync(join(tmpdir(), 'earpiece-'));
 cleanup.defer(() => rmSync(root, { recursive: true }));
 await using ear = await openEarpiece({ db: 'memory:', cwd: root });
 
-// 1. A handle: the model starts the command with `background: true` and gets an id at once. The turn waits for
-// its end, and the next turn brings the notification.
+// 1. A handle: the model starts the command with `background: true` and gets an id at once. The turn waits for the end of the
+// command, and the next turn delivers the notification.
 const build = { command: 'sleep 2; echo "cart rounds down"; exit 3', background: true, id: 'build' };
 const script = [calls('run', build), says('It is building.'), says('The build failed.')];
 const model = new MockLanguageModelV4({ doStream: async () => ({ stream: ReadableStream.from(script.shift() ?? says('?')) }) });

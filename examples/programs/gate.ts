@@ -1,15 +1,15 @@
-// Interrupts: a critical refuses tool calls until the model has read it, a pause until a person resumes the agent, and an
-// interrupt that is withdrawn refuses nothing.
+// Interrupts. A critical notification refuses tool calls until the model has read it, and a pause refuses them until a person
+// resumes the agent. A withdrawn interrupt refuses nothing.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
-// A separate clock shows a rule about time without waiting.
+// The program sets the clock, so that it can show a rule about time without waiting.
 let now = Date.parse('2026-01-05T10:00:00Z');
 await using ear = await openEarpiece({ db: 'memory:', clock: { now: () => now } });
 const coder = ear.conversation('coder');
 const refused = async (): Promise<boolean> => (await coder.refuse('deploy')) !== undefined;
 
-// 1. All calls of one answer get the same text. The gate falls when the model is asked with it: at `batchEnded`.
+// 1. All calls of one answer get the same text. The gate falls at `batchEnded`, because the model then gets this text.
 await ear.queue('coder', { level: 'critical', message: 'Do not deploy', origin: { person: 'anna' } });
 const [first, second] = [await coder.refuse('deploy'), await coder.refuse('list_files')];
 console.log(first?.text);
@@ -23,7 +23,7 @@ assert.deepEqual([await refused(), await refused()], [true, true]);
 now += 1_000;
 assert.equal(await refused(), false);
 
-// 3. A pause holds, whatever the model reads.
+// 3. A pause refuses calls even after the model has read it.
 const { id } = await ear.queue('coder', { action: 'pause', message: 'Wait for my review', origin: { person: 'anna' } });
 assert.equal(await refused(), true);
 await coder.batchEnded();
@@ -34,12 +34,12 @@ assert.deepEqual([lifted?.id, lifted?.person, lifted?.notified], [id, 'anna', tr
 const { text } = await coder.toolResult({ id: 'c1', content: 'deployed' });
 console.log(text);
 
-// 4. A pause that is lifted before the agent has seen it leaves nothing to read.
+// 4. If a pause is lifted before the agent has seen it, the agent is not notified.
 await ear.queue('coder', { action: 'pause', message: 'Wait' });
 assert.equal((await ear.resume('coder', { person: 'anna' }))[0]?.notified, false);
 assert.deepEqual(await ear.waiting('coder'), []);
 
-// 5. So does an interrupt that is withdrawn.
+// 5. If an interrupt is withdrawn before the agent has seen it, the agent is not notified either.
 const stop = await ear.queue('coder', { level: 'critical', message: 'Wrong window, sorry' });
 const [withdrawn] = await ear.withdraw('coder', { id: stop.id }, { by: 'anna', reason: 'meant for another agent' });
 console.log(withdrawn?.result, await refused());

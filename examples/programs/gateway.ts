@@ -1,5 +1,5 @@
-// An MCP server behind the gateway, and a real MCP client. A notification rides on a tool's result. A critical refuses the call,
-// and the server never sees it.
+// An MCP server that the gateway wraps, and a real MCP client. A notification rides on a tool's result. A critical notification
+// refuses a call, so the server never sees that call.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -11,7 +11,7 @@ import { inboxRider, startGateway } from 'earpiece/gateway';
 if (process.argv[2] === 'serve') await serve();
 else await use();
 
-/** This file again, as the MCP server that the gateway starts. */
+/** Runs as the MCP server that the gateway starts from this same file. */
 async function serve(): Promise<void> {
   let calls = 0;
   const server = new McpServer({ name: 'counter', version: '1.0.0' });

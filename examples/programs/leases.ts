@@ -1,5 +1,5 @@
-// Another program owns the transcript, so Earpiece leases: offer, then confirm. A process that is killed with an offer in its
-// hand loses nothing: the next one gets the same ids, and the text says that it is repeated.
+// Another program owns the transcript, so Earpiece leases notifications: `offer`, then `confirm`. A process that is killed
+// between the two calls loses nothing: the next process gets the same ids, and the text says that it is repeated.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { openEarpiece } from 'earpiece';
 
 const shared = process.env['EXAMPLE_DB'];
 if (shared !== undefined) {
-  // This file again, as the process that is killed between the offer and the confirmation.
+  // The same file runs as the process that is killed between the offer and the confirmation.
   const ear = await openEarpiece({ db: shared });
   const offer = await ear.conversation('coder#s1').offer({ on: 'read_file' });
   process.stdout.write(JSON.stringify({ ids: offer?.ids, repeated: offer?.repeated }));
@@ -33,7 +33,7 @@ assert.equal(killed.signal, 'SIGKILL', killed.stderr);
 assert.deepEqual(JSON.parse(killed.stdout), { ids: [id], repeated: false });
 console.log((await ear.receipt(id)).receipt);
 
-// The owner of the lease is dead, so the notification is offered again. A released offer is free at once.
+// The owner of the lease is dead, so the notification is offered again. After a release, it is offered again at once.
 const again = await coder.offer({ on: 'read_file' });
 assert.ok(again);
 console.log(again.text);
@@ -45,7 +45,7 @@ const last = await coder.offer();
 console.log(await last?.confirm(), await last?.confirm(), await coder.offer());
 console.log((await ear.why(id))?.items[0]?.steps.map(({ what }) => what).join(' → '));
 
-// A message with room for 100 characters carries nothing longer. The notification stays open.
+// The text would be longer than 100 characters, so nothing is offered and the notification stays open.
 await ear.queue('coder#s1', { message: 'a long one '.repeat(40) });
 assert.equal(await coder.offer({ maxChars: 100 }), undefined);
 

@@ -1,5 +1,5 @@
-// Your own agent loop, whole: a model (here a script) asks for tools, and one of them fails. Each user message
-// and each tool result passes through the conversation, and each notification is in exactly one message of the transcript.
+// A complete agent loop of your own: a model (here a script) calls tools, and one tool fails. Each user message and each tool
+// result passes through the conversation, and each notification is in exactly one message of the transcript.
 import assert from 'node:assert/strict';
 import { openEarpiece, type Message } from 'earpiece';
 
@@ -36,7 +36,7 @@ for (const calls of answers) {
   await coder.batchEnded();
 }
 
-/** A failed call is a result too: notifications ride on it. */
+/** Runs a call. The result of a failed call carries notifications, too. */
 async function run({ id, name }: Call): Promise<{ id: string; name: string; content: string; is_error?: boolean }> {
   try {
     return { id, name, content: (await tools[name]?.()) ?? `there is no tool ${name}` };
@@ -54,7 +54,7 @@ const all = transcript.map(({ text }) => text).join('\n');
 for (const once of ['Your review is in', 'CI failed on main', 'The cache is cold']) assert.equal(all.split(once).length, 2, once);
 assert.deepEqual(await ear.waiting('coder'), []);
 
-// The log has the same transcript: a process that is started again reads it there.
+// The log has the same transcript, which a restarted process can read.
 const types: string[] = [];
 for await (const { body } of coder.transcript()) types.push(body.type);
 console.log(types.join(' '));

@@ -1,5 +1,5 @@
-// Producers in separate processes: each queues, waits until the model has its notification, and ends with an exit code. One
-// of them names an agent that never comes.
+// Producers in separate processes: each queues a notification, waits until the model has received it, and ends with an exit code.
+// One producer names an agent that never starts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ const [, , db, to] = process.argv;
 if (db !== undefined && to !== undefined) await producer(db, to);
 else await agent();
 
-/** The exit code is 0 if the model got it, and 3 if the time ran out. */
+/** The exit code is 0 if the model received the notification, and 3 after the time limit. */
 async function producer(file: string, address: string): Promise<void> {
   await using ear = await openEarpiece({ db: file });
   const { id } = await ear.queue(address, { id: `build-${address}`, kind: 'build.done', message: 'The build is done' });
@@ -44,7 +44,7 @@ async function agent(): Promise<void> {
   assert.match(text, /The build is done/u);
   for (const line of await ended) console.log(line);
 
-  // The same id again changes nothing, so a producer may retry.
+  // A second call with the same id changes nothing, so retrying is safe.
   const retried = await ear.queue('coder', { id: 'build-coder', message: 'The build is done' });
   console.log(retried.kind);
 }

@@ -1,5 +1,5 @@
-// The HTTP server in this process, its typed client with a stream, tokens of two kinds, and the answer to each token that may
-// not do what it asks for.
+// The HTTP server in this process, its typed client with a stream, tokens of two kinds, and the refusals of tokens without
+// permission.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 import { ApiError, createClient } from 'earpiece/client';
@@ -17,13 +17,13 @@ const other = await server.tokens.create({ kind: 'project', name: 'other', proje
 const sender = createClient({ url, token: ci.token });
 const person = createClient({ url, token: me.token });
 
-// A stream begins at a position of the log, so it misses nothing that is queued meanwhile.
+// A stream begins at a position of the log, so it misses no notification that is queued meanwhile.
 const { head } = await person.log({ log: to, newest: true });
 const { id } = await sender.queue({ to, kind: 'ci.failed', level: 'critical', message: 'CI failed on main' });
 for await (const { body } of person.stream({ log: to, after: head })) {
   if (body.type === 'system_notification_queued') break;
 }
-// A send token queues at most at error: a leaked one stops no agent.
+// A send token queues at most with level error, so a leaked token cannot stop an agent.
 const [waiting] = (await person.notifications({ log: to })).items;
 console.log(`${waiting?.level}: ${waiting?.message}`);
 

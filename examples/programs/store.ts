@@ -1,5 +1,6 @@
-// A new store that passes the contract: a journal. A store in memory makes each change, and then the journal writes the call
-// to its file. Opened again, it plays the file back at the times of then. The suite needs one more package: npm install --save-dev fast-check
+// A new store that passes the contract: a journal. A store in memory makes each change, and then the journal writes the call to
+// its file. When the file is opened again, the journal repeats the calls with their recorded times. The suite needs one more
+// package: npm install --save-dev fast-check
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +30,7 @@ async function openJournal({ path, clock = { now: Date.now } }: { path: string; 
     await change(name, args);
   }
   then = undefined;
-  /** One change at a time: the order of the file is the order in which they were made. */
+  /** Changes run one at a time, so that the file has the order in which they were made. */
   let before: Promise<unknown> = Promise.resolve();
 
   const own: Readonly<Record<string, unknown>> = { path, name: `journal ${path}`, secret: async () => first?.secret };
@@ -43,7 +44,7 @@ async function openJournal({ path, clock = { now: Date.now } }: { path: string; 
         const made = before.then(async () => {
           const at = clock.now();
           then = at;
-          // A change that the store refuses, or whose caller gave up, is not written.
+          // A change that the store refused, or that its caller aborted, is not written.
           const result = await change(name, args).finally(() => (then = undefined));
           await write({ at, name, args: args.filter((arg) => !(arg instanceof Object && 'signal' in arg)) });
           return result;
@@ -55,7 +56,7 @@ async function openJournal({ path, clock = { now: Date.now } }: { path: string; 
   }) as Journal;
 }
 
-/** JSON has no undefined, which `touch` and `swapSetting` take for "absent". */
+/** JSON has no undefined, which means "absent" for `touch` and `swapSetting`. */
 const ABSENT = '{"undefined":true}';
 const pack = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) => (inner === undefined ? { undefined: true } : inner));

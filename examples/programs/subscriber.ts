@@ -1,5 +1,5 @@
-// A new subscriber: a TOML file and a template in the user's folder, which needs no trust. It counts events of one disk,
-// and an event that says that all is well withdraws the notification that nobody has read.
+// A new subscriber: a TOML file and a template in the user's folder, which needs no trust. It counts the events of each disk. An
+// event that reports the end of the problem withdraws the unread notification.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ writeFileSync(
   `disks full: {% for event in events %}{{ event.payload.host }} {{ event.payload.used }}%{{ " (" ~ event.count ~ " times)" if event.count > 1 }}{{ ", " if not loop.last }}{% endfor %}`,
 );
 
-// A file with a mistake is named here. Without `onProblem` it is ignored in silence.
+// `onProblem` reports invalid files. Without it, they are ignored silently.
 const problems: string[] = [];
 const env = { HOME: home, XDG_CONFIG_HOME: join(home, 'config') };
 await using ear = await openEarpiece({ db: 'memory:', cwd: home, env, onProblem: (line) => void problems.push(line) });

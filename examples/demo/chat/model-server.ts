@@ -19,7 +19,7 @@ export type ModelServerOptions = {
   readonly before: (step: Step) => Promise<void> | void;
   /** Called after each word with the number of words so far: returns the delay until the next word, in ms. */
   readonly pace: (step: Step, words: number) => number;
-  /** The script for a conversation. Default: the story. */
+  /** Returns the next answer of a conversation. Default: the script of the story. */
   readonly script?: (messages: readonly Message[]) => Says;
 };
 
@@ -78,7 +78,7 @@ export class ModelServer implements AsyncDisposable {
       write({ content: word });
       await sleep(pace(step, n + 1));
     }
-    // Its text has ended, but the answer has not: somebody has to abort it.
+    // The text has ended, but the answer does not end until the agent aborts the request.
     while (endless && !response.destroyed && !this.#ended) await sleep(50);
     for (const [index, { name, args }] of calls.entries())
       write({

@@ -16,17 +16,17 @@ export type Says = {
   readonly step: Step;
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
-  /** The answer never ends by itself; only an interrupt ends it. */
+  /** Whether the answer never ends by itself, so that only an interrupt ends it. */
   readonly endless?: true;
 };
 
 export const TESTS = 'node check.js';
 export const EDIT = 'sed s/Math.floor/Math.round/ src/cart.js > new.js && mv new.js src/cart.js';
 export const UNDO = 'sed s/Math.round/Math.floor/ src/cart.js > new.js && mv new.js src/cart.js';
-/** The commands that it runs while the tests run; the last one is repeated as often as needed. */
+/** The commands that the agent runs while the tests run; the last command is repeated as often as needed. */
 const MEANWHILE = ['cat src/prices.json', 'node bench.js'];
 
-/** The story waits for these words of notifications. */
+/** The words in notifications for which the story waits. */
 export const FAILED = 'failed with exit code 1';
 export const STOP = 'Stop, please.';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeShop } from '../shop.ts';
 
-/** As slow as a real suite, so that the agent has time for other work. */
+/** A test that is as slow as a real suite, so that the agent has time for other work. */
 const CHECK = `import { setTimeout as sleep } from 'node:timers/promises';
 import { total } from './src/cart.js';
 

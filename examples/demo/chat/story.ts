@@ -1,7 +1,7 @@
 /**
- * The story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. Its tests run in the background and
- * fail, an import changes a file, and a person stops it in the middle of its answer. The model is a script that ships with the
- * demo, or a real one; everything else is real. With the script, the story checks itself.
+ * The story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. The shop's tests run in the background
+ * and fail, an import changes a file, and a person stops the agent in the middle of its answer. The model is a script that ships
+ * with the demo, or a real one; everything else is real. With the script, the story checks itself.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export type ChatStoryOptions = {
   readonly model?: string;
   /** The address at which a browser shows the same conversation. */
   readonly console?: string;
-  /** True: the person at this terminal leads the conversation. False: the story alone does. */
+  /** Whether the person at this terminal can take part in the conversation. */
   readonly terminal: boolean;
   readonly write: (text: string) => void;
 };
@@ -37,13 +37,13 @@ const CONVERSATION = 'story';
 const TASK =
   'The checkout is a cent off. Run `node check.js` in the background, read src/cart.js meanwhile, fix it, and write an entry for CHANGELOG.md.';
 const CHANGES = 3;
-/** How many words of the entry Maria reads before she stops it. */
+/** The number of words of the entry that Maria reads before she stops the agent. */
 const WORDS_UNTIL_STOP = 14;
 const SCRIPT = 'a-script-and-no-model';
-/** The terminal shows one line of it, so the key to press comes early. */
+/** The terminal shows one line of this text, so the key to press is named early. */
 const OVER = 'That was the story: Ctrl+D shows its receipts.';
 
-/** Resolves with the exit code of the conversation. */
+/** Runs the story. Resolves with the exit code of the conversation. */
 export async function tellChatStory(options: ChatStoryOptions): Promise<number> {
   const { stage, page, model } = options;
   writeChatShop(stage.project);
@@ -89,7 +89,7 @@ function startChat({ stage, terminal, write }: ChatStoryOptions, model: string, 
   child.stderr?.setEncoding('utf8').on('data', write);
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)));
   stage.onEnd(async () => {
-    // It ends the processes that it has started.
+    // `earpiece chat` then also ends the processes that it has started.
     child.kill('SIGTERM');
     await ended;
   });
@@ -97,7 +97,7 @@ function startChat({ stage, terminal, write }: ChatStoryOptions, model: string, 
 }
 
 class ChatStory {
-  /** The person took part, so the story no longer checks what happens. */
+  /** Whether the person has taken part, so that the story no longer checks itself. */
   disturbed = false;
   readonly #options: ChatStoryOptions;
   readonly #log = AGENT as LogKey;
@@ -111,14 +111,17 @@ class ChatStory {
     this.#options = options;
   }
 
-  /** Starts the events around the agent, chosen by the next answer. */
+  /** Starts the events around the agent that belong to the next answer. */
   async before(step: Step): Promise<void> {
     if (step === 'start') this.#watch();
-    // The changes of the import ride on the next result, that of the edit.
+    // The notification about the import rides on the next result, which is the result of the edit.
     if (step === 'edit') await this.#import();
   }
 
-  /** Words come at reading speed, or as fast as a pipe takes them. When Maria has read enough of the entry, they come slower. */
+  /**
+   * Returns the delay between words: reading speed in a terminal, and none for a pipe. When Maria has read enough of the entry,
+   * the words come more slowly.
+   */
   pace(step: Step, words: number): number {
     if (step === 'write' && words >= WORDS_UNTIL_STOP) {
       this.stop();
@@ -153,16 +156,16 @@ class ChatStory {
       if (isType(body, 'chat_request') && body.source !== 'system' && ++requests > 1) this.disturbed = true;
       if (model !== undefined && isType(body, 'tool_call_response') && this.#file(CART) !== FILES[CART]) this.#happenAnyway();
       if (isType(body, 'chat_response') && (body.message ?? '').endsWith('I wait for Maria.')) {
-        // Without a terminal, nothing else would end it.
+        // Without a terminal, only the end of stdin ends the conversation.
         if (!terminal) return void chat.process.stdin?.end();
         await this.#options.stage.earpiece(['send', '--kind', 'demo.over', OVER]);
       }
     }
-    // A person who leaves before the story ends has seen enough.
+    // If the person leaves before the story ends, its checks are skipped.
     if (this.#stopped === undefined) this.disturbed = true;
   }
 
-  /** A real model chooses its own way, so the events start as soon as it has edited the file. */
+  /** A real model does not follow the script, so the events start as soon as it has edited the file. */
   #happenAnyway(): void {
     if (this.#imported !== undefined) return;
     void this.#import().then(
@@ -171,7 +174,9 @@ class ChatStory {
     );
   }
 
-  /** Starts a watcher of the price list that reports each change; the returned function waits for one of its words. */
+  /**
+   * Starts a watcher of the price list that reports each change. The returned function waits for a word in the watcher's output.
+   */
   #watch(): (word: string) => Promise<void> {
     this.#watcher ??= (() => {
       const { stage } = this.#options;
@@ -185,7 +190,7 @@ class ChatStory {
     return this.#watcher;
   }
 
-  /** An import writes the price list several times. */
+  /** Runs an import, which writes the price list several times. */
   #import(): Promise<void> {
     this.#imported ??= (async () => {
       const says = this.#watch();

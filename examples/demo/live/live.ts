@@ -1,6 +1,6 @@
 /**
- * The end of `npm start`: a server with the console, with the agent of the story at work, until the person ends it. Events around
- * the agent come from other processes, as in the story.
+ * The end of `npm start`: a server with the console, in which the agent of the story works until the person ends it. Events
+ * around the agent come from other processes, as in the story.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -30,10 +30,10 @@ const HAPPENINGS: readonly (readonly string[])[] = [
   ['send', '--kind', 'budget.warning', '--level', 'warning', 'tokens at 80 %, 40,000 of 200,000 left'],
 ];
 
-/** A fixed port, so that a bookmark works; a free one if the fixed one is in use. */
+/** A fixed port, so that a bookmark works. If it is in use, a free port is used. */
 const PORT = 4747;
 
-/** Starts the server; resolves with an address that logs a browser in, once. */
+/** Starts the server, and resolves with a URL that logs in one browser, once. */
 export async function startConsole(stage: Stage): Promise<string> {
   return served(stage, PORT).catch(() => served(stage, 0));
 }
@@ -58,7 +58,7 @@ async function served(stage: Stage, port: number): Promise<string> {
 export type LiveOptions = {
   readonly rounds?: number;
   readonly signal?: AbortSignal;
-  /** How long each word takes, and the pause between two rounds. */
+  /** The time for each word, and the pause between two rounds. */
   readonly wordMs?: number;
   readonly betweenMs?: number;
 };
@@ -73,7 +73,7 @@ export async function live(
   const chat = stage.start(process.execPath, args, {
     ...stage.env,
     OPENAI_COMPATIBLE_BASE_URL: model.url,
-    // A person may give it its first task in the console.
+    // Without this setting, the agent would not have the tools for tasks until the project has a task.
     EARPIECE_AGENT_TASKS: 'true',
   });
   chat.stderr.resume();
@@ -103,7 +103,7 @@ export async function live(
 
 type Told = { readonly type: string; readonly content?: string; readonly at?: string };
 
-/** Waits for the end of a round's turn, whatever a person did meanwhile. True if a notification rode on its results. */
+/** Waits for the end of a round's turn, even if a person takes part. Returns true if its results carried a notification. */
 async function ended(events: AsyncIterator<string>): Promise<boolean> {
   let began = false;
   let rode = false;

@@ -1,19 +1,19 @@
 /**
- * The answers of the demo's model after the story: it looks after the shop while somebody watches it in the console. Each
- * message, and each notification that wakes it, begins a round. Its answers depend on what it reads. It asks for a task in each
- * round and reports the one that it gets. It lets go of a task that a person takes away.
+ * The answers of the demo's model after the story, when the agent looks after the shop while a person watches in the console.
+ * Each message, and each notification that wakes the agent, begins a round. The answers depend on the texts that the model reads.
+ * In each round, the model asks for a task and reports its result. It stops work on a task that a person takes away.
  */
 import type { Message, Says } from '../chat/script.ts';
 
 const TESTS = 'node check.js';
 const BENCH = 'node bench.js';
-/** It measures while the tests run, so that there are results for notifications to ride on. */
+/** The maximum number of measurements while the tests run. Their results can carry notifications. */
 const LONGEST = 6;
 
 export const ROUND = 'Look after the shop: run its tests, and report the result.';
 
 export function nextRound(messages: readonly Message[]): Says {
-  // A notification after results is in a separate message, which begins no round.
+  // A notification after results is a separate message, which does not begin a round.
   const isRound = (message: Message): boolean => message.role === 'user' && !textOf(message).trimStart().startsWith('[ep ');
   const begins = messages.findLastIndex(isRound);
   const round = messages.filter(isRound).length;
@@ -42,7 +42,7 @@ export function nextRound(messages: readonly Message[]): Says {
       calls: [],
     };
 
-  // Words of a person, in the console or on a command line, and not of the program that leads the demo.
+  // Words that a person has written, in the console or on a command line. The demo's own messages have another form.
   const words = /(?:wrote|asks to \w+)[^“]*“([^”]*)”/u.exec(told)?.[1];
   if (words !== undefined && results === 0)
     return {

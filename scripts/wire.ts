@@ -90,7 +90,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     ['SettingChange', settings.settingChange],
     ['SettingReply', settings.setting],
     ['SettingsReply', settings.settings],
-    ['SubscriberItem', settings.subscriber, 'A subscriber in a list. The names of the fields are part of the public API.'],
+    ['SubscriberItem', settings.subscriber, 'A subscriber in a list.'],
     ['SubscribersReply', settings.subscribers],
     [
       'SubscriberTestReply',

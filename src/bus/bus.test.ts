@@ -938,13 +938,13 @@ describe('templates', () => {
   describe('the budget counts the text that templates make', () => {
     proves('plan:rendered');
 
-    /** The mark is fixed, because a random mark costs a varying number of tokens. */
+    /** Counts the tokens of a text. The mark is fixed, because a random mark costs a varying number of tokens. */
     const tokensIn = (text: string): number => {
       const mark = /\[ep (\w+)\]/.exec(text)?.[1] ?? '';
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** A renderer that makes `10 * tens` words for each notification in the line. */
+    /** Makes a renderer that writes `10 * tens` words for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });

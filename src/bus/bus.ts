@@ -85,7 +85,7 @@ export class Bus implements Emitter, AsyncDisposable {
     this.#inbox.holdsBack(this);
   }
 
-  /** The current subscribers of a project, and the problems of their files. */
+  /** Returns the current subscribers of a project, and the problems of their files. */
   subscribers(project: string): SubscriberSet {
     return this.#deps.subscribers.of(project);
   }
@@ -183,7 +183,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return handled;
   }
 
-  /** Why the condition excludes this event. Undefined if the condition is true. */
+  /** Returns the reason why the condition excludes this event. Undefined if the condition is true. */
   async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
     const { evaluate } = this.#deps;
     if (evaluate === undefined) return 'it has a condition, but this program cannot evaluate conditions';

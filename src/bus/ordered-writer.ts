@@ -19,7 +19,7 @@ import type { Address } from '../core/address.ts';
 /** Holds events back for one address. Channels implement this interface. */
 export interface Holder {
   readonly address: Address;
-  /** The number (`arrived`) of the newest held event of the key. Undefined if none is held. */
+  /** Returns the number (`arrived`) of the newest held event of the key. Undefined if none is held. */
   heldBack(key: string): number | undefined;
   /** Puts the held events of the key in line now. */
   putInLine(key: string): void;

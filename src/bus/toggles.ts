@@ -90,7 +90,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
   };
 }
 
-/** A project's name cannot contain "*", so the keys differ. */
+/** Makes the key of a list. A project's name cannot contain "*", so the keys differ. */
 const keyOf = (scope: ToggleScope): string => `subscribers off ${scope.kind === 'user' ? '*' : scope.project}`;
 
 const readList = (stored: Json | undefined): readonly string[] =>

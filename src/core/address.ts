@@ -62,7 +62,7 @@ export function formatAddress(address: Address): string {
   }
 }
 
-/** The log of an address. For a fan-out (`project/*`), the project's own log, which keeps the intents. */
+/** Returns the log of an address. For a fan-out (`project/*`), the project's own log, which keeps the intents. */
 export function logOf(address: Address): LogKey {
   return `${address.project}/${address.kind === 'project' ? '*' : address.agent}` as LogKey;
 }

@@ -24,10 +24,13 @@ export const clockBeside = (at: number, clock: number): { readonly clock?: numbe
 
 export type Stamped = Pick<Item, 'at' | 'clock'>;
 
-/** The time to show to a person: the writer's clock if the record has it, otherwise `at`. */
+/** Returns the time to show to a person: the writer's clock if the record has it, otherwise `at`. */
 export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
 
-/** When the item was queued, by the reader's clock. Undefined if no stamp of the item agrees with the reader's clock. */
+/**
+ * Returns the time at which the item was queued, by the reader's clock. Undefined if no stamp of the item agrees with the
+ * reader's clock.
+ */
 export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
   if (at <= now + AGREE_MS) return at;
   return agree(clock, now) ? clock : undefined;
@@ -50,7 +53,10 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
 /** The fields that determine when an item expires. */
 export type Timed = Stamped & { readonly notification: Pick<Item['notification'], 'expiresAt'> };
 
-/** When the item expires, by the reader's clock. Undefined if the item never expires, or if its age is unknown. */
+/**
+ * Returns the time at which the item expires, by the reader's clock. Undefined if the item never expires, or if its age is
+ * unknown.
+ */
 export function endOf(item: Timed, now: number, sighted?: number): number | undefined {
   const { expiresAt } = item.notification;
   return typeof expiresAt === 'number' ? byReader(expiresAt, item, now, sighted) : undefined;
@@ -79,7 +85,7 @@ export function isDue(deliverAt: number, item: Stamped & Pick<Item, 'id'>, { now
   return due === undefined || due <= now;
 }
 
-/** How long the item has waited, in ms. Infinity if the item's age is unknown. */
+/** Returns how long the item has waited, in ms. Infinity if the item's age is unknown. */
 export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): number {
   const queued = sighted[item.id] ?? queuedAt(item, now);
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;

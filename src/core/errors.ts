@@ -46,7 +46,7 @@ export const GONE = 'Earpiece was upgraded or removed while this process was run
 export const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 
-/** The closest of `known` to the typed word, for "did you mean". Undefined if no word is close. */
+/** Finds the word of `known` that is closest to the typed word, for "did you mean". Undefined if no word is close. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1;
@@ -57,7 +57,7 @@ export function didYouMean(typed: string, known: Iterable<string>): string | und
   return best;
 }
 
-/** The Levenshtein distance with adjacent transpositions, at most `limit`. */
+/** Computes the Levenshtein distance with adjacent transpositions, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let twoBack: number[] = [];

@@ -124,7 +124,7 @@ export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'i
 /** Fields of the data that differ from call to call. Two events that differ only in these fields count as the same detail. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
-/** The message of an event without a template. */
+/** Returns the message of an event without a template. */
 export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
   if (event.message !== undefined) return event.message;
   const news = Object.entries(event.data).filter(([name]) => !VOLATILE.has(name));
@@ -135,7 +135,7 @@ export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): stri
   return `${event.type}${shown.length > 0 ? ` (${shown.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 
-/** The id under which an event is queued. The same event always gets the same id, whichever process emits it again. */
+/** Returns the id under which an event is queued. The same event always gets the same id, whichever process emits it again. */
 export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
   const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
   const id = `${part(event.source)}/${part(event.id)}${subscriber === undefined ? '' : `~${subscriber}`}`;
@@ -154,7 +154,7 @@ export function notificationFrom(event: Event): NotificationInput {
   };
 }
 
-/** The notification's kind for an event type. A type of one word becomes a name of the source "event". */
+/** Returns the notification's kind for an event type. A type of one word becomes a name of the source "event". */
 export const kindOf = (type: string): string => {
   const kind = type.includes('.') ? type : `event.${type}`;
   return kind
@@ -165,7 +165,7 @@ export const kindOf = (type: string): string => {
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
 
-/** A 64-bit FNV-1a hash in hex, which is enough to distinguish long ids. */
+/** Returns a 64-bit FNV-1a hash in hex, which is enough to distinguish long ids. */
 export function checksum(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);

@@ -27,8 +27,8 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Why the policy or a mute keeps this notification from the model. Undefined if nothing filters it. The plan and the gate both
- * call this.
+ * Returns the reason why the policy or a mute keeps this notification from the model. Undefined if nothing filters it. The plan
+ * and the gate both call this.
  */
 export function filterOf(
   notification: Notification,
@@ -70,7 +70,7 @@ export function filterOf(
 
 const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
 
-/** The text that the log keeps for the cause. */
+/** Returns the text that the log keeps for the cause. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,
@@ -103,7 +103,7 @@ export function matchesKind(pattern: string, dotted: string): boolean {
   return prefix !== undefined && dotted.startsWith(prefix);
 }
 
-/** The level of a notification after the policy's cap for its source. */
+/** Returns the level of a notification after the policy's cap for its source. */
 export function cappedLevel(level: Level, source: string, policy: Policy): Level {
   const cap = own(policy.maxLevel, source) ?? own(policy.maxLevel, '*');
   return cap !== undefined && levelRank(level) > levelRank(cap) ? cap : level;

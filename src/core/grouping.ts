@@ -147,7 +147,7 @@ export const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
-/** The sent text of the line that these items form. Undefined if the line was not sent, or if a part of it is closed. */
+/** Returns the sent text of the line that these items form. Undefined if the line was not sent, or if a part of it is closed. */
 export function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;
   const ids = new Set(group.map(({ id }) => id));

@@ -337,8 +337,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * The items of a view that were offered before and are not marked as repeated: another process offered and released them while
- * this view was rendered. Versions before 0.1.0 mark a view as a whole.
+ * Returns the items of a view that were offered before and are not marked as repeated: another process offered and released them
+ * while this view was rendered. Versions before 0.1.0 mark a view as a whole.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));

@@ -133,7 +133,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   return `waits for ${deliver}`;
 }
 
-/** A log may hold times that no `Date` can express. Such an item must not block the others. */
+/** Formats a time. A log may hold times that no `Date` can express. Such an item must not block the others. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
@@ -149,7 +149,7 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   return [group.slice(0, middle), group.slice(middle)].flatMap((half) => fitting(half, policy, facts));
 }
 
-/** The line of a single item, before a template has rendered it. */
+/** Returns the line of a single item, before a template has rendered it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
 /** Makes the line of a group. `shown`: the items whose ids are in the line. The line may also count other items of the group. */

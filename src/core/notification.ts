@@ -39,8 +39,8 @@ export type Origin = {
 export const TELL_TOOL = 'tell_agent';
 
 /**
- * The agent that sent the notification with `tell_agent`. Earpiece writes this origin itself, so no producer can pose as another
- * agent.
+ * Returns the agent that sent the notification with `tell_agent`. Earpiece writes this origin itself, so no producer can pose as
+ * another agent.
  */
 export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
   if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
@@ -126,7 +126,9 @@ export type NotificationInput = {
   readonly expiresAt?: number | null;
   /** The time until the notification expires, in milliseconds from now. Use it instead of `expiresAt`. */
   readonly ttlMs?: number;
-  /** When it may be delivered; `inMs`: milliseconds from now. Default `next`: with the next message to the model. */
+  /**
+   * When the notification may be delivered. `inMs`: milliseconds from now. Default `next`: with the next message to the model.
+   */
   readonly deliver?: Deliver | { readonly inMs: number };
   /** Makes the notification an interrupt that asks for this action. */
   readonly action?: Action;
@@ -175,8 +177,8 @@ export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' 
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
- * The notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks. `nameOf`
- * returns the agent's name for a tool.
+ * Returns the notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks.
+ * `nameOf` returns the agent's name for a tool.
  */
 export function readBy(
   notification: Notification,

@@ -14,7 +14,7 @@ export type Passing =
   | { readonly kind: 'passing'; readonly items: Item[] }
   | { readonly kind: 'conflict'; readonly ids: Problem[] };
 
-/** The conversation that holds the item: its audience, or for `ANYONE` the conversation that took it. */
+/** Returns the conversation that holds the item: its audience, or for `ANYONE` the conversation that took it. */
 export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
   audience === ANYONE ? (takenBy ?? ANYONE) : audience;
 
@@ -58,7 +58,7 @@ function copied(
   return unknown.length > 0 ? { kind: 'conflict', ids: unknown } : { kind: 'passing', items };
 }
 
-/** Copies an item as open and not yet shown, for another conversation. Age and count stay. */
+/** Copies an item as open and not yet shown, for another conversation. The copy keeps age and count. */
 function copy(item: Item, audience: ConversationId, place: Place): Item {
   const { notification, seq, at, clock, count, lastAt, differs } = item;
   const origin = { seq, at, ...defined({ clock }) };

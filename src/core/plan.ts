@@ -66,7 +66,7 @@ export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined 
 /** The result of a line's template. */
 export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };
 
-/** The name of a line. No two lines hold the same notifications. */
+/** Returns the name of a line. No two lines hold the same notifications. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
 /**

@@ -28,12 +28,15 @@ export interface Store {
   /** The name shown to people: `memory`, `sqlite /path/to/earpiece.db`. */
   readonly name: string;
 
-  /** The wall clock of this process, epoch ms. Expiry, due times, leases and ages use this clock and not the `at` of records. */
+  /**
+   * Returns the wall clock of this process, epoch ms. Expiry, due times, leases and ages use this clock and not the `at` of
+   * records.
+   */
   now(): number;
 
   /**
-   * The `at` that a record would get now. It is not before the `at` of any record that this process has seen. Use it only to
-   * compare it with an `at`.
+   * Returns the `at` that a record would get now. It is not before the `at` of any record that this process has seen. Use it only
+   * to compare it with an `at`.
    */
   ordered(): number;
 
@@ -53,12 +56,12 @@ export interface Store {
   /** Records after `after` (exclusive, default 0), oldest first, at most `limit` (default 1,000). */
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
 
-  /** The newest position in the store (0 when empty). */
+  /** Returns the newest position in the store (0 when empty). */
   head(options?: Wait): Promise<number>;
 
   /**
-   * Items of one log, oldest queued first. The queries `open`, `gate`, `unread`, `ids` and `key` use an index and never scan the
-   * log.
+   * Returns items of one log, oldest queued first. The queries `open`, `gate`, `unread`, `ids` and `key` use an index and never
+   * scan the log.
    */
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
@@ -68,15 +71,18 @@ export interface Store {
    */
   quiet?(log: LogKey, conversation: ConversationId): boolean;
 
-  /** How many items of the log are open or offered (for `maxOpen`). */
+  /** Returns how many items of the log are open or offered (for `maxOpen`). */
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 
-  /** All logs with records, sorted by name, with counts of their open and offered items by level. Reads only the open set. */
+  /**
+   * Returns all logs with records, sorted by name, with counts of their open and offered items by level. Reads only the open set.
+   */
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
-   * One page of the agents that have records or presence, sorted by name, without the logs `project/*`. `after` is the last log of
-   * the previous page. Default limit 100. The page is one query of an index, even with many agents and many open items.
+   * Returns one page of the agents that have records or presence, sorted by name, without the logs `project/*`. `after` is the
+   * last log of the previous page. Default limit 100. The page is one query of an index, even with many agents and many open
+   * items.
    */
   agents(
     query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
@@ -359,7 +365,7 @@ export type Rendered = { readonly kind: 'text'; readonly text: string } | { read
 
 /** The current time, replaceable in tests. */
 export interface Clock {
-  /** The time in epoch ms. It may run backwards. A store compensates for that in `at`. */
+  /** Returns the time in epoch ms. It may run backwards. A store compensates for that in `at`. */
   now(): number;
 }
 export interface Ids {

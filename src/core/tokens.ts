@@ -75,7 +75,7 @@ function kindOf(code: number): Kind {
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeAt(at)) && !isUpper(text.charCodeAt(at - 1));
 
-/** A common word is one token of any length. A longer word is several tokens. */
+/** Estimates the tokens of a word. A common word is one token of any length. A longer word is several tokens. */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 
 /** Adjacent symbols, such as `":"`, are mostly one token, and a run of one symbol costs few. */
@@ -86,7 +86,7 @@ function symbolTokens(text: string, from: number, to: number): number {
   return Math.ceil((to - from) / (same === to && to - from > 2 ? 8 : 3));
 }
 
-/** A single space belongs to the next word. A line break belongs to the preceding character. */
+/** Counts the tokens of white space. A single space belongs to the next word. A line break belongs to the preceding character. */
 function spaceTokens(text: string, from: number, to: number): number {
   let indent = 0;
   while (to - indent > from && text.charCodeAt(to - 1 - indent) !== LINE_FEED) indent += 1;

@@ -14,7 +14,7 @@ export const LISTED_EVENTS = 200;
 /** The most keys that the line itself names. */
 const KEYS_IN_LINE = 5;
 
-/** The events that the line does not list. Undefined if it lists all. */
+/** Returns the events that the line does not list. Undefined if it lists all. */
 export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'subscriber'>): Unlisted | undefined {
   let count = 0;
   let room = LISTED_EVENTS;
@@ -43,7 +43,7 @@ export function unlistedText({ count, type, keys }: Unlisted, most = KEYS_IN_LIN
   return `${count} more ${type} event${count === 1 ? '' : 's'}, not listed here${list}`;
 }
 
-/** The keys of a storm's unlisted events, from the data of the record that counts them. */
+/** Returns the keys of a storm's unlisted events, from the data of the record that counts them. */
 export function countedKeys(data: Json | undefined): readonly string[] {
   if (typeof data !== 'object' || data === null || !('keys' in data)) return [];
   const { keys } = data as { readonly keys: Json };

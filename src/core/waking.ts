@@ -59,8 +59,8 @@ const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.le
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isFromPerson(n);
 
 /**
- * When quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if it may wake the agent now. Quiet
- * hours do not hold back an interrupt.
+ * Returns the time at which quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if it may wake
+ * the agent now. Quiet hours do not hold back an interrupt.
  */
 function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
   if (isAsked(notification)) return undefined;
@@ -79,7 +79,7 @@ const isFromPerson = ({ kind, origin }: Notification): boolean =>
   formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /**
- * The earliest time at which the item may wake the agent, epoch ms: its due time, or the end of the delay for related
+ * Returns the earliest time at which the item may wake the agent, epoch ms: its due time, or the end of the delay for related
  * notifications.
  */
 export function wakesFrom({ at, notification }: Item): number {

@@ -20,7 +20,7 @@ export function failing(request: Request, why: string): Outgoing {
   };
 }
 
-/** The answer to a call that the gate refuses. */
+/** Returns the answer to a call that the gate refuses. */
 export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' }): Outgoing {
   const result = {
     content: [{ type: 'text', text: verdict.text }],

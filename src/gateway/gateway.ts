@@ -150,8 +150,8 @@ function isOrphan(parent: number): boolean {
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
 /**
- * The profile of a client. `kind` overrides the user's setting for the client, which overrides the built-in table. The client's
- * own limits still apply.
+ * Returns the profile of a client. `kind` overrides the user's setting for the client, which overrides the built-in table. The
+ * client's own limits still apply.
  */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {

@@ -256,7 +256,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return true;
   }
 
-  /** The server's answer, changed for this client. Undefined if the frame answers none of the client's open requests. */
+  /** Returns the server's answer, changed for this client. Undefined if the frame answers none of the client's open requests. */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;

@@ -44,7 +44,7 @@ export class Unanswered {
     return this.#times.has(id);
   }
 
-  /** Removes one request with this id. Returns false if there is none. */
+  /** Removes one request with this id. Returns false if there is no such request. */
   delete(id: string): boolean {
     const times = this.#times.get(id);
     if (times === undefined) return false;
@@ -102,7 +102,7 @@ export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame
 export const elementsOf = ({ bytes, elements }: Batch): Frame[] =>
   elements.map(({ start, end }) => frameOf(bytes.subarray(start, end)));
 
-/** The ids of the requests in a frame for the server. */
+/** Returns the ids of the requests in a frame for the server. */
 export function idsIn(frame: Frame): readonly string[] {
   if (frame.kind === 'request') return [frame.id];
   return frame.kind === 'batch' ? elementsOf(frame).flatMap((each) => (each.kind === 'request' ? [each.id] : [])) : [];

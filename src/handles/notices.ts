@@ -78,7 +78,7 @@ function agentNotice(subject: Subject, result: ToolResult): Notice {
   });
 }
 
-/** The `nth` notice about new output of this handle. */
+/** Returns the `nth` notice about new output of this handle. */
 export const contentNotice = (handle: Handle, nth: number, lastLine: string | undefined): Notice =>
   notice(subjectOf(handle), `content.${nth}`, {
     type: 'tool.content',
@@ -89,7 +89,7 @@ export const contentNotice = (handle: Handle, nth: number, lastLine: string | un
 /** The reason for the end of a handle whose agent ended. */
 export const LOST = 'lost when its agent ended';
 
-/** The notice of a handle that was lost in a crash. `ended`: its process still ran and has been ended now. */
+/** Returns the notice of a handle that was lost in a crash. `ended`: its process still ran and has been ended now. */
 export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
     type: 'tool.failed',

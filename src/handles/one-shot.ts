@@ -2,18 +2,18 @@
 import type { Phase, ToolError } from './state.ts';
 import type { ToolOutcome } from './tool.ts';
 
-/** The outcome of a call. `text` is the whole output. */
+/** Returns the outcome of a call. `text` is the whole output. */
 export function outcomeOf({ result }: Extract<Phase, { type: 'stopped' }>, text: string): ToolOutcome {
   if ('ok' in result) return { content: text === '' ? '(no output)' : text };
   return { content: failure(text, result.error.message), isError: true, ...timeoutOf(result.error) };
 }
 
-/** The output of a failed call, which explains more than the message. The message is added if the output lacks it. */
+/** Returns the output of a failed call, which explains more than the message. The message is added if the output lacks it. */
 function failure(text: string, message: string): string {
   if (text === '') return message;
   return /\[exit code \d+|\[ended /u.test(text.slice(-200)) ? text : `${text}\n[${message}]`;
 }
 
-/** The failure for listeners, if it is a timeout. The output shows the model any other failure. */
+/** Returns the failure for listeners, if it is a timeout. The output shows the model any other failure. */
 const timeoutOf = ({ message, timeoutMs }: ToolError): Pick<ToolOutcome, 'failure'> =>
   timeoutMs === undefined ? {} : { failure: { type: 'timeout', message, timeoutMs } };

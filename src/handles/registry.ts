@@ -90,7 +90,7 @@ export class HandleRegistry implements AsyncDisposable {
     ];
   }
 
-  /** Every handle that can be fetched, oldest first. */
+  /** Returns every handle that can be fetched, oldest first. */
   list(): readonly HandleView[] {
     const now = this.#clock.now();
     return this.#shelf.all().map((handle) => viewOf(handle, now));

@@ -20,7 +20,7 @@ export function clean(text: string): string {
   return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
 }
 
-/** A line as a terminal shows it: the text after the last carriage return, with its backspaces applied. */
+/** Returns a line as a terminal shows it: the text after the last carriage return, with its backspaces applied. */
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
   let text = last.slice(last.lastIndexOf('\r') + 1);

@@ -80,7 +80,7 @@ export interface Waker {
   wakes(process: Process): boolean;
   /** Whether the session of this transcript waits for its person. False if that is uncertain. */
   isIdle(transcript: string): boolean;
-  /** The program that wakes the session, and its arguments. */
+  /** Returns the program that wakes the session, and its arguments. */
   command(process: Process, session: string, message: string): readonly string[];
 }
 

@@ -14,7 +14,7 @@ const { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, write
  */
 const SETTLED_MS = 2_000;
 
-/** The folder of the marks, below the state folder. */
+/** Returns the folder of the marks, below the state folder. */
 export const quietFolder = (state: string): string => `${state}/quiet`;
 
 /** `quiet`: no notification is open for the session. `free`: notifications may be open, but no gate is up. */

@@ -20,7 +20,7 @@ const tell: Answer = { kind: 'tell', text: 'WORDS' };
 const deny: Answer = { kind: 'deny', text: 'WORDS' };
 const hold: Answer = { kind: 'hold', text: 'WORDS' };
 
-/** The fields of each event at hosts with Claude Code's format. */
+/** Returns the fields of each event at hosts with Claude Code's format. */
 const common = (event: string, more: Input = {}): Input => ({
   session_id: 's-1',
   cwd: '/work',

@@ -14,7 +14,7 @@ import type { OpenLimit } from './producing/open-limit.ts';
 import type { Witnesses } from './housekeeping/witnesses.ts';
 
 export interface PolicySource {
-  /** The project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
+  /** Returns the project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
   policy(project: string): Policy;
   /** Names the origin of a project's setting: a file with its line, or an environment variable. Undefined if nothing sets it. */
   decidedBy?(project: string, key: string): string | undefined;

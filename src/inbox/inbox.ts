@@ -194,7 +194,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return transcriptOf(this.store, log, id, query);
   }
 
-  /** The conversations that make up a transcript, oldest first. The last one is the conversation itself. */
+  /** Returns the conversations that make up a transcript, oldest first. The last one is the conversation itself. */
   lineage({ log, id }: Place): Promise<readonly Stretch[]> {
     return lineageOf(this.store, log, id);
   }
@@ -210,12 +210,12 @@ export class Inbox implements Logs, AsyncDisposable {
     return fork(this.store, log, id, { to: conversationId(to), ...defined({ upTo }) });
   }
 
-  /** Open and offered notifications of an agent, oldest first. */
+  /** Returns the open and offered notifications of an agent, oldest first. */
   async open(to: string | Address | LogKey): Promise<readonly Item[]> {
     return this.store.items(toLog(to), { kind: 'open' });
   }
 
-  /** The interrupts that hold up a gate of an agent, in any of its conversations. */
+  /** Returns the interrupts that hold up a gate of an agent, in any of its conversations. */
   gates(log: LogKey): Promise<readonly Item[]> {
     return gatesOf(this, log);
   }
@@ -226,7 +226,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * The history of a notification with one verdict. For an open notification, the result also has the plan's current decisions.
+   * Returns the history of a notification with one verdict. For an open notification, the result also has the plan's current
+   * decisions.
    */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
@@ -239,8 +240,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Conversations that have not ended and whose process lives. If the process cannot be checked, a conversation counts as active
-   * for 30 minutes after its last contact.
+   * Returns the conversations that have not ended and whose process lives. If the process cannot be checked, a conversation
+   * counts as active for 30 minutes after its last contact.
    */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
@@ -250,7 +251,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return isActive(this, presence, now);
   }
 
-  /** Why a conversation has ended. Undefined while it is active. */
+  /** Returns the reason why a conversation has ended. Undefined while it is active. */
   overBecause(presence: Presence): OverBecause | undefined {
     return overBecause(this, presence);
   }
@@ -268,7 +269,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return bind(this, host, to);
   }
 
-  /** The mark in the frames of an agent. */
+  /** Returns the mark in the frames of an agent. */
   mark(log: LogKey): Promise<string> {
     return markFor(this, log);
   }
@@ -314,7 +315,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return pruneTime(this);
   }
 
-  /** The projects that have records. */
+  /** Returns the projects that have records. */
   projects(): Promise<ReadonlySet<string>> {
     return projectsIn(this);
   }
@@ -332,7 +333,7 @@ export class Inbox implements Logs, AsyncDisposable {
 }
 
 /**
- * The log of an address. Also accepts the key of a log, which has the form of an address. A conversation's log is its agent's
- * log.
+ * Returns the log of an address. Also accepts the key of a log, which has the form of an address. A conversation's log is its
+ * agent's log.
  */
 export const toLog = (to: string | Address | LogKey): LogKey => logOf(typeof to === 'string' ? parseAddress(to) : to);

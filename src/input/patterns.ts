@@ -30,7 +30,7 @@ export interface Pattern {
   test(text: string): boolean;
   /** The number of groups. */
   readonly groups: number;
-  /** The first match and its groups; a group that took no part is undefined. Returns undefined if nothing matches. */
+  /** Returns the first match and its groups; a group that took no part is undefined. Returns undefined if nothing matches. */
   find(text: string): readonly (string | undefined)[] | undefined;
 }
 

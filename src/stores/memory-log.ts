@@ -242,7 +242,7 @@ export function pruneLog(log: Log, { before, head, removed }: { before: number; 
   return items;
 }
 
-/** The index of the first record above `seq`. */
+/** Returns the index of the first record above `seq`. */
 export function firstAbove(records: readonly Stored[], seq: number): number {
   let low = 0;
   let high = records.length;

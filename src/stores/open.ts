@@ -54,7 +54,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 }
 
-/** The path of the file that `openStore` opens or creates. Undefined for a store without a file. */
+/** Returns the path of the file that `openStore` opens or creates. Undefined for a store without a file. */
 export function fileOf(url: string): string | undefined {
   const { scheme, rest } = partsOf(url);
   if (scheme === undefined) return url;

@@ -189,8 +189,8 @@ function quiet<T>(work: () => T): T | undefined {
 }
 
 /**
- * The package's folder `subscribers`. This folder is next to `src` and `dist`. It is searched upward from this file, which may be
- * a nested chunk.
+ * Returns the package's folder `subscribers`. This folder is next to `src` and `dist`. It is searched upward from this file,
+ * which may be a nested chunk.
  */
 export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {

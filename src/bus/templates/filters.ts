@@ -40,7 +40,7 @@ function jsonOf(value: unknown, nulls: Nulls = NO_NULLS): Json {
   return typeof value === 'bigint' ? String(value) : (value as Json);
 }
 
-/** The key of an object in `Nulls`. The order of the object's fields does not matter. */
+/** Makes the key of an object in `Nulls`. The order of the object's fields does not matter. */
 export const nameOf = (object: Readonly<Record<string, Json>>): string =>
   JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 

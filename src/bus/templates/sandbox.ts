@@ -49,7 +49,7 @@ export function sandbox(limits: Limits): Sandbox {
     ),
   ).map(([name, filter]) => [name, safely(filter)] as const);
 
-  /** One environment for each template, so that none can include another. */
+  /** Makes the environment of one template. Templates are kept apart, so that none can include another. */
   const environment = (): Environment => {
     const made = new Environment();
     made.trimBlocks = true;
@@ -155,8 +155,8 @@ export function sandbox(limits: Limits): Sandbox {
 
 /**
  * Prepares a value for minijinja, which always prints null as "none". A null field is removed, so that its output is empty, and
- * `default` and `is defined` work. `nulls` keeps it for tables. In a list, null becomes the empty text. A whole number that
- * minijinja would print with ".0" becomes a text.
+ * `default` and `is defined` work. `nulls` keeps the removed fields for tables. In a list, null becomes the empty text. A whole
+ * number that minijinja would print with ".0" becomes a text.
  */
 function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;

@@ -41,7 +41,7 @@ const lineOf = (hash: string | undefined): Line => {
 };
 const how = { timeZone: 'Europe/Berlin' };
 
-/** A store of settings that records its requests. */
+/** Makes a store of settings that records its requests. */
 function settings(): {
   calls: string[];
   setting: (key: string) => Promise<Json | undefined>;

@@ -60,7 +60,8 @@ export type VerdictFacts = {
   /** The record that closed the item undelivered. */
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
   /**
-   * A live process with a wrong clock treats the item as expired: this process (`own`), or one that delivers to the conversation.
+   * A live process with a wrong clock treats the item as expired: this process (`own`), or a process that delivers to the
+   * conversation.
    */
   readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };
   /** When the item expired, if it was delivered and held a gate up until it expired. */

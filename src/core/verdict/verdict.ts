@@ -29,8 +29,8 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 }
 
 /**
- * Why an open notification waits. The checks are in this order: reasons that will close the notification, absent conversations,
- * and reasons why active conversations do not take it.
+ * Returns the reason why an open notification waits. The checks are in this order: reasons that will close the notification,
+ * absent conversations, and reasons why active conversations do not take it.
  */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;

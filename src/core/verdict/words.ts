@@ -266,7 +266,7 @@ const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
   now: 'it rides on the next message',
 };
 
-/** The command that a person types for this cure. */
+/** Returns the command that a person types for this cure. */
 export function cureCommand(cure: Cure): string {
   switch (cure.kind) {
     case 'unmute':

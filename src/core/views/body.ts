@@ -102,7 +102,7 @@ function escapeHidden(sign: string, at: number, whole: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
 }
 
-/** The index after the first `max` code points. */
+/** Returns the index after the first `max` code points. */
 function endOf(text: string, max: number): number {
   if (text.length <= max) return text.length;
   let at = 0;

@@ -28,6 +28,6 @@ export type Page = {
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 
-/** The first line of a view's frame. No body can contain this form: see `neutralize`. */
+/** Returns the first line of a view's frame. No body can contain this form: see `neutralize`. */
 export const opening = (mark: string, lead: string): string => `[ep ${mark}] ${lead}`;
 export const ending = (mark: string): string => `[/ep ${mark}]`;

@@ -4,7 +4,7 @@ import { neutralize } from './body.ts';
 import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-/** Every Unicode character that a class matches. */
+/** Returns every Unicode character that a class matches. */
 const signsOf = (inside: string): readonly string[] => {
   const one = new RegExp(`^[${inside}]$`, 'v');
   const signs: string[] = [];

@@ -332,7 +332,7 @@ it.each(VIEW_NAMES)('%s is empty without items, unless it is a signal', (format)
 
 type Value = { readonly level?: string; readonly message?: string };
 
-/** The values that a reader gets from a TOON or JSON view, in the same shape for both. */
+/** Returns the values that a reader gets from a TOON or JSON view, in the same shape for both. */
 function valuesOf(format: ViewName, text: string): readonly Value[] {
   if (format === 'json') return (JSON.parse(text) as { notifications: Value[] }).notifications;
   const {
@@ -345,5 +345,5 @@ function valuesOf(format: ViewName, text: string): readonly Value[] {
   return [...values, ...notifications];
 }
 
-/** A copy of the input. */
+/** Makes a copy of the input. */
 const structuredLines = (shown: ViewInput): ViewInput => ({ ...shown, lines: shown.lines.map((each) => ({ ...each })) });

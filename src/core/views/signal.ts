@@ -18,15 +18,15 @@ export type SignalTexts = {
 
 const PULL = 'get_notifications';
 
-/** The text of the field `notification`, which is always present. `pulls`: the name by which the model knows the tool. */
+/** Returns the text of the field `notification`, which is always present. `pulls`: the model's name for `get_notifications`. */
 export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, pulls: string = PULL): string {
   const texts = signalTexts(format, pulls);
   return waiting ? texts.waiting : texts.none;
 }
 
 /**
- * The text of the field `notification` while an interrupt or a pause holds the gate up. `lift`: see `GateInput`. `waiting` is
- * false if the agent has read all of it.
+ * Returns the text of the field `notification` while an interrupt or a pause holds the gate up. `lift`: see `GateInput`.
+ * `waiting` is false if the agent has read every notification.
  */
 export function gatedText(
   format: 'signal_en' | 'signal_ja',

@@ -69,7 +69,7 @@ function isRow(text: string): boolean {
   return value !== undefined && row(String(value['level']), String(value['from']), String(value['message'])) === text;
 }
 
-/** The keys of an item that is a line. Undefined for any other text. */
+/** Returns the keys of an item that is a line. Undefined for any other text. */
 function keysOf(text: string): readonly string[] | undefined {
   if (!STARTS_BLOCK.test(text) || !isCopyable(text)) return undefined;
   const value = decoded(text);

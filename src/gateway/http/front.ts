@@ -149,7 +149,7 @@ export class HttpFront {
   }
 }
 
-/** A JSON-RPC error for a request whose id is not known. */
+/** Answers with a JSON-RPC error, for a request whose id is not known. */
 export function refuse(response: ServerResponse, status: number, message: string, code = -32000, id = 'null'): void {
   if (response.destroyed || response.writableEnded) return;
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
@@ -162,7 +162,7 @@ function hostName(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
 
-/** The scheme's name is case-insensitive (RFC 9110). */
+/** Reads the token from a Bearer header. The scheme's name is case-insensitive (RFC 9110). */
 const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
 /** Compares two texts in a time that does not depend on the wrong token. */

@@ -71,7 +71,7 @@ export function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-/** The headers to pass to the other side. */
+/** Returns the headers to pass to the other side. */
 export function passed(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const out: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(headers)) if (!NOT_PASSED.includes(name)) out[name] = value;

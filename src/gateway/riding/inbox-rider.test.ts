@@ -13,7 +13,7 @@ import { proves } from '../../../e2e/verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 
-/** A store that waits for `waits` before each append, in order, and for `reads` before it returns the gate. */
+/** Makes a store that waits for `waits` before each append, in order, and for `reads` before it returns the gate. */
 function slowStore(waits: (drafts: string) => Promise<unknown> | undefined, reads?: () => Promise<unknown> | undefined): Store {
   const memory = memoryStore();
   let before: Promise<unknown> = Promise.resolve();

@@ -33,8 +33,8 @@ import type { Toolbox } from './toolbox.ts';
 export type { InboxRiderOptions } from './inbox-rider-options.ts';
 
 /**
- * The gateway's own tools, the same for every connection. Without tasks, the tools for tasks are omitted, because they cost
- * tokens.
+ * Returns the gateway's own tools, the same for every connection. Without tasks, the tools for tasks are omitted, because they
+ * cost tokens.
  */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
@@ -265,7 +265,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 }
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
-/** The names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */
+/** Returns the names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */
 const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [
   ...new Set([nameOf(call), call.tool, shown?.(call.server, call.tool) ?? call.tool]),
 ];

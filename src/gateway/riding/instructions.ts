@@ -17,5 +17,5 @@ export function withInstructions(frame: Success, text: string): Buffer {
   return edited(json, [{ at: end, put: JSON.stringify(appended(own, text)).slice(1, -1) }]);
 }
 
-/** The text to append to the server's own instructions, with an empty line between them. */
+/** Returns the text to append to the server's own instructions, with an empty line between them. */
 const appended = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);

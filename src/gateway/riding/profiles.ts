@@ -76,15 +76,16 @@ export const UNKNOWN_CLIENT: Profile = EXTEND;
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
- * A client whose model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169
- * (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system message). pi's bridge
- * (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain the mark.
+ * Adds to a profile that the client's model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330 (a
+ * message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system
+ * message). pi's bridge (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain the
+ * mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 
 /**
- * A client that reads its lists once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code 2.1.330, Gemini CLI 0.61
- * and opencode 1.18.33 send it again after list_changed.
+ * Adds to a profile that the client reads its lists once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code
+ * 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send it again after list_changed.
  */
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 

@@ -37,8 +37,9 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * The carrier in a frame. Undefined if the model does not read the result as this call's answer: it has no content, it has
- * another `resultType` (`input_required`, `task`), or it is a task handle of the older generation. Such results pass unchanged.
+ * Returns the carrier in a frame. Undefined if the model does not read the result as this call's answer: it has no content, it
+ * has another `resultType` (`input_required`, `task`), or it is a task handle of the older generation. Such results pass
+ * unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
@@ -60,7 +61,9 @@ export function carrierIn(frame: Success): Carrier | undefined {
   };
 }
 
-/** The client's result if it carries no notification. The bytes stay the same unless structured content must be removed. */
+/**
+ * Returns the client's result if it carries no notification. The bytes stay the same unless structured content must be removed.
+ */
 export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
   return treatment === 'remove' && structured && isJson(frame.bytes)
     ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent'))
@@ -88,8 +91,8 @@ export function withRide(
 }
 
 /**
- * A result with only `text`, in place of the original. With `asError` it is a failing result: a client that knows the tool's
- * output schema rejects a successful result without structured content.
+ * Makes a result with only `text`, in place of the original. With `asError` it is a failing result: a client that knows the
+ * tool's output schema rejects a successful result without structured content.
  */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;

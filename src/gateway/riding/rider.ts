@@ -12,7 +12,9 @@ import type { Profile } from './profiles.ts';
  * result without `content` (`input_required`, a task handle).
  */
 export interface Rider {
-  /** The rider's own tools, added to the end of tools/list. After `toolsKnown` they must stay the same for a connection. */
+  /**
+   * Returns the rider's own tools, added to the end of tools/list. After `toolsKnown` they must stay the same for a connection.
+   */
   tools(connection: Connection): readonly OwnTool[];
 
   /** Resolves when the own tools are known, and never rejects. Returns undefined if they are already known. */

@@ -61,7 +61,7 @@ const CLOSING_KEYWORDS = [
   'dependentSchemas',
 ];
 
-/** The tools of a result, without invalid entries. Undefined if the result does not list tools. */
+/** Returns the tools of a result, without invalid entries. Undefined if the result does not list tools. */
 export function toolsIn(frame: Success): ToolsPage | undefined {
   const json = frame.bytes;
   const object = objectAt(json, frame.result.start);
@@ -73,7 +73,7 @@ export function toolsIn(frame: Success): ToolsPage | undefined {
   return { frame, list, tools, ...(cursor !== undefined && { cursor }) };
 }
 
-/** The edits that adapt a page to the profile. */
+/** Returns the edits that adapt a page to the profile. */
 export function profileEdits({ frame: { bytes }, tools }: ToolsPage, profile: Profile): Edit[] {
   return tools.flatMap((tool) => {
     const treatment = treatmentOf(profile, tool.kind);
@@ -160,7 +160,7 @@ export class OwnNames {
     return this.#given.get(own) ?? own;
   }
 
-  /** The tool for the client's list, with the client's names for it and for the tools in its texts. */
+  /** Returns the tool for the client's list, with the client's names for it and for the tools in its texts. */
   listed(tool: OwnTool): OwnTool {
     const { name, description } = tool;
     if (typeof description !== 'string') return { ...tool, name: this.given(name) };
@@ -168,7 +168,7 @@ export class OwnNames {
     return { ...tool, name: this.given(name), description: renamed };
   }
 
-  /** The own tool that a client's name refers to, if there is one. */
+  /** Returns the own tool that a client's name refers to, if there is one. */
   meant(name: string): string | undefined {
     return this.#own.get(name);
   }

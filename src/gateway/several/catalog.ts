@@ -32,7 +32,7 @@ export class SharedCatalog {
     return this.#calls.size;
   }
 
-  /** The name under which the client knows an own tool. */
+  /** Returns the name under which the client knows an own tool. */
   nameOf(tool: string): string {
     return this.#names?.given(tool) ?? tool;
   }
@@ -57,7 +57,7 @@ export class SharedCatalog {
     });
   }
 
-  /** The own tool that a call names. Undefined if the call names a server's tool. */
+  /** Returns the own tool that a call names. Undefined if the call names a server's tool. */
   meant(frame: Request): string | undefined {
     const name = toolOf(frame);
     return name === undefined ? undefined : this.#ownNames().meant(name);

@@ -8,7 +8,7 @@ import { LISTS } from './lists.ts';
 
 const CACHEABLE = [...Object.keys(LISTS), 'resources/read'];
 
-/** The edits that add the `_meta` envelope of the stateless generation to a request of the older generation. */
+/** Returns the edits that add the `_meta` envelope of the stateless generation to a request of the older generation. */
 export function envelopeEdits(frame: Request, meta: object): Edit[] {
   const params = frame.params && objectAt(frame.bytes, frame.params.start);
   if (params === undefined) {

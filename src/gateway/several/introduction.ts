@@ -25,7 +25,7 @@ export function introductionIn(frame: Request): Introduction {
   return { stateless: false, meta, initialize };
 }
 
-/** The `_meta` envelope for a request that the gateway makes because of a client's request. */
+/** Returns the `_meta` envelope for a request that the gateway makes because of a client's request. */
 export function envelopeLike(like: Request, otherwise: object): object {
   const at = isStateless(like) ? param(like, '_meta') : undefined;
   if (at === undefined) return otherwise;

@@ -39,7 +39,7 @@ export class Lists {
     this.#options = options;
   }
 
-  /** The entries of all servers that are ready, as JSON text. */
+  /** Returns the entries of all servers that are ready, as JSON text. */
   async all(frame: Request, method: ListMethod): Promise<string[]> {
     const { capability, list } = LISTS[method];
     const peers = this.#options.peers.filter((peer) => peer.ready && peer.can(capability));
@@ -62,7 +62,7 @@ export class Lists {
     return entries;
   }
 
-  /** The server that listed a resource, or a template that matches it. */
+  /** Returns the server that listed a resource, or a template that matches it. */
   known(uri: string): Peer | undefined {
     return (
       this.#owners.get(uri) ?? this.#templates.get(uri) ?? [...this.#templates].find(([template]) => fits(template, uri))?.[1]
@@ -73,7 +73,7 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** The server of a resource. If no list has the resource yet, asks the servers for their lists. */
+  /** Returns the server of a resource. If no list has the resource yet, asks the servers for their lists. */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;
@@ -106,7 +106,7 @@ export class Lists {
     return [];
   }
 
-  /** All pages of one server's list, each entry as JSON text under the client's name for it. */
+  /** Returns all pages of one server's list, each entry as JSON text under the client's name for it. */
   async #entriesOf(peer: Peer, like: Request, method: ListMethod): Promise<Entry[]> {
     const { list, known } = LISTS[method];
     const entries: Entry[] = [];

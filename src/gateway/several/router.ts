@@ -34,7 +34,7 @@ export class Router {
     return this.#routed.size;
   }
 
-  /** The server that got the client's request with this id. */
+  /** Returns the server that got the client's request with this id. */
   peerOf(id: string): Peer | undefined {
     return this.#routed.get(id)?.peer;
   }
@@ -98,7 +98,7 @@ export class Router {
     peer.send(editedRequest(frame, [...edits, ...envelope]));
   }
 
-  /** The server that a name belongs to, and the server's own name for the tool. */
+  /** Returns the server that a name belongs to, and the server's own name for the tool. */
   ownerOf(name: string): { peer: Peer; name: string } | undefined {
     // The longest name wins: with servers "a" and "a__b", "a__b__c" is the tool "c" of "a__b".
     const owners = this.#options.peers

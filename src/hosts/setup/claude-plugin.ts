@@ -19,7 +19,7 @@ const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
  */
 const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
 
-/** The files of the plugin, by their paths below the marketplace. */
+/** Returns the files of the plugin, by their paths below the marketplace. */
 export function claudePlugin({
   version,
   description,
@@ -41,7 +41,10 @@ export function claudePlugin({
   };
 }
 
-/** The shell expands the variables. Claude Code itself would insert a path, which may contain a quote. */
+/**
+ * Makes the lines of the hooks. The shell expands their variables. Claude Code itself would insert a path, which may contain a
+ * quote.
+ */
 const lines =
   (fetched: string) =>
   (words: readonly string[], ending?: Ending): string => {

@@ -8,8 +8,8 @@ import { readSettings } from './plan.ts';
 import type { EnabledPlugin } from './setup.ts';
 
 /**
- * The enabled plugin, if any. `settings` are the files that may enable or disable the plugin. The last file decides. `plugins` is
- * the folder of Claude Code's plugins.
+ * Returns the enabled plugin, if any. `settings` are the files that may enable or disable the plugin. The last file decides.
+ * `plugins` is the folder of Claude Code's plugins.
  */
 export function enabledPlugin(settings: readonly string[], plugins: string): EnabledPlugin | undefined {
   const switches = Object.assign(

@@ -73,7 +73,7 @@ const GONE = 'earpiece: its files or its Node are gone, so notifications wait; r
 
 export type Program = { readonly command: string; readonly args: readonly string[] };
 
-/** The program and its arguments, for hosts that start a program without a shell. */
+/** Returns the program and its arguments, for hosts that start a program without a shell. */
 export function programOf(ours: Ours, words: readonly string[]): Program {
   const args = [...words, ...flags(ours)];
   return ours.fetched === undefined

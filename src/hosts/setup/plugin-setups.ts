@@ -22,7 +22,7 @@ const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db
     PLUGIN_FILES[name].content({ node, entry, ...(db === undefined ? {} : { args: ['--db', db] }) }),
   );
 
-/** The folder of the agent's settings. The plugin's file is two levels below that folder. */
+/** Returns the folder of the agent's settings. The plugin's file is two levels below that folder. */
 const folderOf = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(fileOf(PLUGIN_FILES[name], place)));
 
 /** Returns the path of opencode's settings. opencode reads `opencode.json`, and `opencode.jsonc` for settings with comments. */

@@ -8,7 +8,7 @@ import type { Part } from './setup.ts';
 
 type Server = { readonly file: string; readonly path: readonly string[] };
 
-/** The part that adds the server to a JSON file. `entry` is the server in the format of the file. */
+/** Returns the part that adds the server to a JSON file. `entry` is the server in the format of the file. */
 export function jsonServerPart({ file, path, entry }: Server & { readonly entry: unknown }): Part {
   const own = [...path, SERVER_NAME];
   return {
@@ -34,7 +34,7 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
   };
 }
 
-/** The part that adds the server to a TOML file. `entry` holds plain values by key. */
+/** Returns the part that adds the server to a TOML file. `entry` holds plain values by key. */
 export function tomlServerPart({
   file,
   path,

@@ -44,7 +44,7 @@ export type FoundHook = { readonly event: string; readonly command?: string };
 export type EnabledPlugin = {
   /** The host's name for the plugin. */
   readonly name: string;
-  /** The folder of the plugin. Undefined if the host does not show it. */
+  /** The folder of the plugin. Undefined if the host does not show the folder. */
   readonly folder?: string;
   readonly hooks: readonly FoundHook[];
 };

@@ -21,14 +21,14 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   /** Converts seconds to the unit that the host uses. */
   timeout(seconds: number): number;
   server(place: Place, program: Program): Part;
-  /** The place of the agent's MCP servers in a JSON file. */
+  /** Returns the place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /**
    * For a host with plugins: the settings files that enable plugins, later files overriding earlier files, and the folder of the
    * plugins.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** The settings that can turn all hooks off, each with its file and key. */
+  /** Returns the settings that can turn all hooks off, each with its file and key. */
   switches(place: Place): readonly Switch[];
 };
 

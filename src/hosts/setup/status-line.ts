@@ -39,7 +39,7 @@ export function statusLinePart(file: string, ours: Ours): Part {
   };
 }
 
-/** The person's own command in the status line's setting. */
+/** Returns the person's own command in the status line's setting. */
 function theirs(line: Line | undefined): string | undefined {
   const command = line?.command;
   if (typeof command !== 'string') return undefined;

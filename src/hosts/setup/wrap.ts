@@ -83,7 +83,7 @@ const UNKEPT = [
 /** Matches `$NAME`, `${NAME}`, `{env:NAME}` and `{file:path}`. An agent and the gateway may know different forms. */
 const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
-/** The changes of two files: the agent's settings, and Earpiece's list. */
+/** Returns the changes of two files: the agent's settings, and Earpiece's list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
   const listed = serversIn(readSettings(list).text ?? '');

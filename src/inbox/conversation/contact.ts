@@ -65,7 +65,7 @@ export class Contact {
     return mine.map((item) => ({ ...item, notification: readBy(item.notification, has, nameOf) }));
   }
 
-  /** The mark of this conversation's frames, and whether its model knows it. */
+  /** Returns the mark of this conversation's frames, and whether its model knows it. */
   async mark(): Promise<{ readonly mark: string; readonly isKnown: boolean }> {
     const { context, log, options } = this.#recipient;
     const mark = (this.#mark ??= await markFor(context, log));

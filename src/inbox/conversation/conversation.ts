@@ -109,7 +109,7 @@ export class Conversation {
     return this.#contact.presence();
   }
 
-  /** The purpose of the conversation: from its options, else from another of its carriers. */
+  /** Returns the purpose of the conversation: from its options, else from another of its carriers. */
   purpose(): Promise<string | undefined> {
     return this.#contact.purpose();
   }
@@ -182,7 +182,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** The fixed text of a signal view at this moment. Takes no notifications. */
+  /** Returns the fixed text of a signal view at this moment. Takes no notifications. */
   async signal(options: CarryOptions): Promise<{ readonly text: string; readonly waiting: boolean }> {
     await this.seen();
     const { items, decisions, closings } = await this.#compose({ ...options, leased: true, decidesOnly: true });
@@ -199,12 +199,12 @@ export class Conversation {
     return { text: gatedText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
   }
 
-  /** The interrupts that hold the gate up; empty when it is down. */
+  /** Returns the interrupts that hold the gate up; empty when it is down. */
   gate(): Promise<readonly Item[]> {
     return this.#gate.up();
   }
 
-  /** The answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
+  /** Returns the answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
   refuse(call: RefusedCall): Promise<Refusal | undefined> {
     return this.#gate.refuse(call);
   }
@@ -223,9 +223,9 @@ export class Conversation {
   }
 
   /**
-   * The answer of `get_notifications`: the open notifications, those that a budget summarized or cut, the interrupts that hold
-   * the gate up, and withheld results. A lease claims the open ones, and its confirmation marks them as read. With `mark: false`
-   * nothing changes.
+   * Returns the answer of `get_notifications`: the open notifications, those that a budget summarized or cut, the interrupts that
+   * hold the gate up, and withheld results. A lease claims the open ones, and its confirmation marks them as read. With `mark:
+   * false` nothing changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);
@@ -262,7 +262,7 @@ export class Conversation {
   }
 }
 
-/** The fields of a carrier's record that hold its notifications. */
+/** Returns the fields of a carrier's record that hold its notifications. */
 function loadOf(
   { items, ids, summarizes }: Composed,
   view: SentView,

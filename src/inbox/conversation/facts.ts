@@ -40,7 +40,7 @@ export async function factsFor(
   };
 }
 
-/** The number of turns that began since each item with `afterTurns` was queued. */
+/** Returns the number of turns that began since each item with `afterTurns` was queued. */
 async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[]): Promise<Readonly<Record<string, number>>> {
   const waiting = items.filter(({ notification: { deliver } }) => typeof deliver === 'object' && 'afterTurns' in deliver);
   if (waiting.length === 0) return {};
@@ -51,7 +51,7 @@ async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[
   return turns;
 }
 
-/** The facts about clocks. Reads other clocks only if an item may be due or expired. */
+/** Returns the facts about clocks. Reads other clocks only if an item may be due or expired. */
 async function clockFacts(
   recipient: Recipient,
   items: readonly Item[],

@@ -35,13 +35,13 @@ type Origin = { readonly from: ConversationId; readonly upTo: number };
 
 const PAGE = 1_000;
 
-/** The setting that holds a fork's origin and start, so that readers do not search the log. */
+/** Returns the setting that holds a fork's origin and start, so that readers do not search the log. */
 const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
 
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
   (await store.setting(settingOf(log, conversation))) as Origin | undefined;
 
-/** The stretches of a conversation's transcript, oldest first. The last one is the conversation itself. */
+/** Returns the stretches of a conversation's transcript, oldest first. The last one is the conversation itself. */
 export async function lineageOf(store: Store, log: LogKey, conversation: ConversationId): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [{ conversation }];
   for (let origin = await originOf(store, log, conversation); origin !== undefined;) {

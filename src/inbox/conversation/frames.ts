@@ -70,7 +70,7 @@ export class Frames {
     return this.of(made, policy, formatOf(this.#recipient));
   }
 
-  /** The text of an item that the model pulls before any frame has shown it. The item's template is not used. */
+  /** Returns the text of an item that the model pulls before any frame has shown it. The item's template is not used. */
   ofOne(item: Item, render: Render): string {
     const frame = this.#frame(policyOf(this.#recipient), {
       lines: [lineAlone(item)],

@@ -108,7 +108,7 @@ export class Gate {
     this.#parts = parts;
   }
 
-  /** The interrupts that hold the gate up; empty when it is down. */
+  /** Returns the interrupts that hold the gate up; empty when it is down. */
   async up(): Promise<readonly Item[]> {
     const { context, log, id } = this.#parts.recipient;
     const items = await context.store.items(log, { kind: 'gate', conversation: id });
@@ -124,8 +124,8 @@ export class Gate {
   }
 
   /**
-   * The answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the interrupts, and
-   * later ones repeat the same text.
+   * Returns the answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the
+   * interrupts, and later ones repeat the same text.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -226,7 +226,7 @@ export class Gate {
     return liftOf(this.#parts.recipient.context.store, this.#parts.recipient);
   }
 
-  /** How the pauses among these interrupts end: the command that lifts them, and when they expire. */
+  /** Returns how the pauses among these interrupts end: the command that lifts them, and when they expire. */
   pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
     const pauses = gate.filter((item) => item.notification.action === 'pause');
     return {
@@ -240,8 +240,8 @@ export class Gate {
   }
 
   /**
-   * The record of this refusal. After the first 100 refusals, one record counts many of them, so that a loop does not fill the
-   * log.
+   * Returns the record of this refusal. After the first 100 refusals, one record counts many of them, so that a loop does not
+   * fill the log.
    */
   #refused(
     gate: readonly Item[],
@@ -268,7 +268,10 @@ export class Gate {
     ];
   }
 
-  /** The refusals that this conversation got for these interrupts, and the answers of `get_notifications` that offer them now. */
+  /**
+   * Returns the refusals that this conversation got for these interrupts, and the answers of `get_notifications` that offer them
+   * now.
+   */
   async #past(gate: readonly Item[]): Promise<Past> {
     const { context, log, id } = this.#parts.recipient;
     const seqs = [...new Set(gate.flatMap((item) => item.history))];
@@ -335,7 +338,7 @@ const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
       reads && carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS,
   );
 
-/** The text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
+/** Returns the text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
 function earlierText(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { mutesOf } from '../producing/mutes.ts';
 
 /**
- * The interrupts that hold up a gate in any conversation of the agent, oldest first. Filtered and expired interrupts hold no gate
- * up.
+ * Returns the interrupts that hold up a gate in any conversation of the agent, oldest first. Filtered and expired interrupts hold
+ * no gate up.
  */
 export async function gatesOf(context: Context, log: LogKey): Promise<readonly Item[]> {
   const items = await context.store.items(log, { kind: 'gate' });

@@ -40,8 +40,8 @@ export const lesseeOf = (recipient: Recipient): Lessee => {
 };
 
 /**
- * The lessee for a carrier that is not a refusal. A host may drop the context that a hook returns, so the lease of a hook records
- * `through`.
+ * Returns the lessee for a carrier that is not a refusal. A host may drop the context that a hook returns, so the lease of a hook
+ * records `through`.
  */
 export const carryingLesseeOf = (recipient: Recipient): Lessee =>
   recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);

@@ -135,7 +135,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
-/** The open items that a pull shows, and the closing records of those that the plan closes now. */
+/** Returns the open items that a pull shows, and the closing records of those that the plan closes now. */
 async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
   const { items, closings, closedIds, decisions } = await compose(parts, { at: 'tool_result', leased: true, decidesOnly: true });
   const kept = (step: Decision['step']): ReadonlySet<string> =>

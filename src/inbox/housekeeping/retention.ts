@@ -25,6 +25,6 @@ export async function pruneTime({ store }: Context): Promise<number> {
   return newest === undefined ? store.now() : Math.min(store.now(), newest.at);
 }
 
-/** The projects that have records. */
+/** Returns the projects that have records. */
 export const projectsIn = async ({ store }: Context): Promise<ReadonlySet<string>> =>
   new Set((await store.overview()).map(({ log }) => splitLog(log).project));

@@ -86,7 +86,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
 }
 
-/** The conversation of a host process without a binding. */
+/** Returns the conversation of a host process without a binding. */
 export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));
 
 function parseGiven(text: string | undefined, project: string): { log: LogKey; conversation?: ConversationId } | undefined {
@@ -122,7 +122,7 @@ function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, ab
   return (isLauncher ? others : above).some((other) => hostOf(other) !== undefined);
 }
 
-/** The arguments after the program's name, or after the script if an interpreter runs one. */
+/** Returns the arguments after the program's name, or after the script if an interpreter runs one. */
 const wordsOf = ({ args }: Process): string => JSON.stringify(args.slice(isInterpreter(args[0]) ? 2 : 1));
 
 function hostOf({ name, args }: Process): KnownHost | undefined {
@@ -138,7 +138,7 @@ const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 
-/** The process that started this one, without the shells between them. */
+/** Returns the process that started this one, without the shells between them. */
 function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
   const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
   return process && { process, nested: false };

@@ -9,7 +9,7 @@ const ACTIVE_MS = 30 * 60_000;
 
 type ProcessCheck = Pick<Context, 'store' | 'isAlive'>;
 
-/** Why a conversation has ended. Undefined while it is active. */
+/** Returns the reason why a conversation has ended. Undefined while it is active. */
 export function overBecause(
   { store, isAlive }: ProcessCheck,
   { endedAt, process, shared, seenAt }: Presence,

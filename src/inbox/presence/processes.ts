@@ -47,7 +47,7 @@ export function machineOf(host: string, link: string): string {
   }
 }
 
-/** The host name of a machine, which all of its PID namespaces share. */
+/** Returns the host name of a machine, which all of its PID namespaces share. */
 export const hostOf = (machine: string): string => machine.split(' ', 1)[0] ?? machine;
 
 export function selfOwner(processes: Processes = systemProcesses): Owner {
@@ -66,7 +66,7 @@ export function isAlive(owner: Owner, processes: Processes = systemProcesses): b
   return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
 }
 
-/** The kernel's time, epoch ms, independent of this process's clock. Undefined if the system does not show it. */
+/** Returns the kernel's time, epoch ms, independent of this process's clock. Undefined if the system does not show it. */
 export function systemTime(): number | undefined {
   try {
     const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
@@ -87,7 +87,7 @@ function fromDate(): number | undefined {
   }
 }
 
-/** The ancestors of a process, from the parent upward, at most 32. */
+/** Returns the ancestors of a process, from the parent upward, at most 32. */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];
   let pid = processes.get(from)?.parent ?? process.ppid;

@@ -27,7 +27,7 @@ export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<
   }
 }
 
-/** The conversation that a token opens. Undefined for an unknown token. */
+/** Returns the conversation that a token opens. Undefined for an unknown token. */
 export async function placeOfSession(store: Store, token: string): Promise<Place | undefined> {
   if (!FORM.test(token)) return undefined;
   const address = await store.setting(`session token ${token}`);

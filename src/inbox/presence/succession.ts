@@ -175,14 +175,14 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 
-/** The items that conversations of the log hold: open, offered, or delivered interrupts that are unread. */
+/** Returns the items that conversations of the log hold: open, offered, or delivered interrupts that are unread. */
 async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
   const delivered = gate.filter(({ state }) => state === 'closed');
   return [...open, ...delivered];
 }
 
-/** The other data that an heir takes over with the notifications of an ended conversation. */
+/** Returns the other data that an heir takes over with the notifications of an ended conversation. */
 async function companionsOf({ store, companions }: Context, succession: Succession): ReturnType<Companion> {
   const all = await Promise.all(companions.map((companion) => companion(store, succession)));
   const some = all.filter((each) => each !== undefined);

@@ -27,7 +27,7 @@ export type InsideQuestion = {
   readonly environOf?: (pid: number) => Readonly<Record<string, string | undefined>> | undefined;
 };
 
-/** The agent whose tool started this process. Undefined if none is found. */
+/** Returns the agent whose tool started this process. Undefined if none is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
   // The agent itself started the topmost process with these variables. A process below it may have changed the variables, so the
   // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial
@@ -74,7 +74,7 @@ export function mayRequeue({ id, origin, ...notification }: Notification, inside
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }
 
-/** The error for an action that only a person may do: `what` completes "a command of an agent is not allowed …". */
+/** Returns the error for an action that only a person may do: `what` completes "a command of an agent is not allowed …". */
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>
   new EarpieceError(
     'not_trusted',

@@ -73,7 +73,8 @@ export async function factsOf(
 }
 
 /**
- * When a delivered interrupt expired, if it held its gate up until then. Undefined if this process's clock is known to be wrong.
+ * Returns the time at which a delivered interrupt expired, if it held its gate up until then. Undefined if this process's clock
+ * is known to be wrong.
  */
 function gateExpired(
   item: Item,
@@ -86,7 +87,7 @@ function gateExpired(
   return at === undefined ? {} : { gateExpired: at };
 }
 
-/** How many calls the gate answered: the refused ones, or with `made` those whose results it withheld. */
+/** Returns how many calls the gate answered: the refused ones, or with `made` those whose results it withheld. */
 const refusalsIn = (records: readonly Stored[], made: boolean): number =>
   records.reduce(
     (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),
@@ -127,7 +128,10 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
 /** How many calls before a tool result are searched for the call that produced it. */
 const CALLS = 200;
 
-/** The last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it before. */
+/**
+ * Returns the last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it
+ * before.
+ */
 async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
   const carrier = records.findLast(({ body }) =>
     isType(body, 'carrier_offered')
@@ -149,7 +153,7 @@ async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]
   return { point: 'tool_result', name: call !== undefined && isType(call, 'tool_call_request') ? call.name : null };
 }
 
-/** The wrong clock that hides an open item: the clock of this process, or of a gateway of the item's conversations. */
+/** Returns the wrong clock that hides an open item: the clock of this process, or of a gateway of the item's conversations. */
 async function hiddenBy(
   context: Context,
   item: Item,

@@ -112,7 +112,7 @@ export const refused = (of: readonly string[]): GateRefusedRecord => ({
   on: 'write_file',
 });
 
-/** A fork: `to` begins as a copy of `from`. Notifications that are open in `from` are open in `to` too. */
+/** Makes a fork: `to` begins as a copy of `from`. Notifications that are open in `from` are open in `to` too. */
 export const forked = (of: readonly string[], from: string, to: string, upTo = 0): ForkedRecord => ({
   type: 'conversation_forked',
   conversation: conversation(to),
@@ -135,7 +135,7 @@ export const succeeded = (
   why,
   ...(why === 'merged' ? { merges: true as const } : {}),
 });
-/** An extension: `to` becomes an additional audience of the notifications. */
+/** Makes an extension: `to` becomes an additional audience of the notifications. */
 export const extended = (of: readonly string[], to: string): ExtendedRecord => ({
   type: 'notification_extended',
   conversation: conversation(to),

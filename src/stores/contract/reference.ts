@@ -7,7 +7,7 @@ import { equal } from './check.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
 import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
 
-/** The correct result of an append, computed from all items of the log. */
+/** Returns the correct result of an append, computed from all items of the log. */
 export async function expectedAppend(store: Store, log: LogKey, drafts: readonly Draft[]): Promise<Settled> {
   const records = await store.read({ log, limit: 1_000_000 });
   const items = replay(records);

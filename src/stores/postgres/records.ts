@@ -13,8 +13,8 @@ type Row = {
 };
 
 /**
- * A condition for the logs of a project. These logs are adjacent in the index: their range ends at "0", the character after "/".
- * With NULL, each log matches.
+ * Makes the condition for the logs of a project. These logs are adjacent in the index: their range ends at "0", the character
+ * after "/". With NULL, each log matches.
  */
 export const inProject = (value: number, log = 'log'): string =>
   `($${value}::text IS NULL OR (${log} > $${value} || '/' AND ${log} < $${value} || '0'))`;

@@ -215,7 +215,7 @@ class PostgresStore implements Store {
     );
   }
 
-  /** The bytes stay in the server's files until VACUUM, in its log, and in its backups. */
+  /** Erases the data of an agent. Its bytes stay in the server's files until VACUUM, in its log, and in its backups. */
   async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
     return this.#change(options, [lockOf(log)], (query) => erase(query, log, before));
   }

@@ -32,7 +32,7 @@ const number = (db: Database, pragma: string): number => {
 
 export const fileBytes = (db: Database): number => number(db, 'page_count') * number(db, 'page_size');
 
-/** The bytes that `compactStep` cannot return. */
+/** Returns the bytes that `compactStep` cannot return. */
 export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 

@@ -205,7 +205,7 @@ export class Database {
     return reading(this.#db, work);
   }
 
-  /** When the file was made, by the kernel's clock, epoch ms. 0 if the file system does not record it. */
+  /** Returns the time at which the file was made, by the kernel's clock, epoch ms. 0 if the file system does not record it. */
   bornAt(): number {
     const file = statSync(this.path, { throwIfNoEntry: false });
     return file === undefined || file.birthtimeMs > file.mtimeMs ? 0 : Math.floor(file.birthtimeMs);

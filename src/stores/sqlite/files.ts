@@ -23,7 +23,7 @@ export function filesAt(path: string, real: string): Files {
   return { main: identity(main), wal: identityOf(`${real}-wal`), shm: identityOf(`${real}-shm`), size: main?.size ?? 0 };
 }
 
-/** The path with its links followed, even if no file exists yet. */
+/** Returns the path with its links followed, even if no file exists yet. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -96,7 +96,7 @@ export type Change =
   /** Another program opened the database after its companions were deleted, so the two processes overwrite each other. */
   | { readonly kind: 'split'; readonly replaced: readonly string[] };
 
-/** The change of the files since they were opened. */
+/** Returns the change of the files since they were opened. */
 export function changeOf(opened: Files, now: Files): Change {
   if (now.main !== opened.main) return { kind: 'moved', deleted: now.main === NONE };
   const sides = (['wal', 'shm'] as const).filter((side) => now[side] !== opened[side]);
@@ -106,7 +106,7 @@ export function changeOf(opened: Files, now: Files): Change {
   return { kind: 'half', missing: sides.map((side) => `-${side}`) };
 }
 
-/** The companions that a main file lacks: `-wal`, `-shm`, both or none. */
+/** Returns the companions that a main file lacks: `-wal`, `-shm`, both or none. */
 export function missingAt(path: string): readonly string[] {
   const { main, wal, shm } = filesAt(path, realPath(path));
   if (main === NONE || headerOf(path)?.wal !== true) return [];

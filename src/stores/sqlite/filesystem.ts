@@ -24,7 +24,7 @@ const FUSE = 0x65_73_55_46;
 const NETWORK_NAMES =
   /^(nfs\d*|cifs|smb\d*|smbfs|9p|ceph|afs|lustre|coda|ncpfs|gfs2|ocfs2|beegfs\w*|glusterfs|webdav|afpfs|fuse\.(sshfs|davfs2?|rclone|s3fs|gcsfuse|glusterfs|ceph(-fuse)?|gvfsd-fuse|goofys|curlftpfs|smbnetfs|juicefs|seaweedfs|moosefs|mfs|blobfuse2?|afpfs\w*|hubicfuse|weed|mount-s3|mountpoint-s3))$/;
 
-/** The file system of an existing path. */
+/** Returns the file system of an existing path. */
 export function fileSystemOf(path: string): FileSystem {
   const type = statfsSync(path).type;
   // The table of mounts is read only if the number does not already show a local file system.

@@ -55,7 +55,7 @@ export class ItemIndex {
     }
   }
 
-  /** The items that `settle` needs for a record. */
+  /** Returns the items that `settle` needs for a record. */
   touched(log: number, need: Touches): Item[] {
     const ids = [...need.creates, ...need.ids];
     const items =
@@ -72,7 +72,7 @@ export class ItemIndex {
     return seq === undefined ? [] : this.select(ITEMS.atSeq, log, seq);
   }
 
-  /** The position at which the notification was queued or folded. */
+  /** Returns the position at which the notification was queued or folded. */
   seqOf(log: number, id: NotificationId): number | undefined {
     return this.#db.get<{ seq: number }>('SELECT seq FROM records WHERE log = ? AND notification = ?', log, id)?.seq;
   }

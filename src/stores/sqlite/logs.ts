@@ -14,7 +14,7 @@ export class Logs {
     this.#generation = db.generation;
   }
 
-  /** The number of a log. Undefined if the log has no records. */
+  /** Returns the number of a log. Undefined if the log has no records. */
   numberOf(log: LogKey): number | undefined {
     this.#forgetOldFile();
     const known = this.#numbers.get(log);

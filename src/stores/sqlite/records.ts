@@ -76,7 +76,7 @@ function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stor
     .map((row) => storedOf(row, log ?? logs.keyOf(row.log)));
 }
 
-/** All records of one log in order, read from the table itself without an index. */
+/** Yields all records of one log in order, read from the table itself without an index. */
 export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
   for (const row of db.each<Row>('SELECT seq, log, at, clock, body FROM records WHERE +log = ? ORDER BY seq', number))
     yield storedOf(row, log);

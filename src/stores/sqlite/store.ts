@@ -384,7 +384,7 @@ class SqliteFile implements OwnedStore {
     return this.#change(() => pruneChunk(this.#db, this.#index, { log, before, after, head: this.#last().seq }), options);
   }
 
-  /** The newest record's position and time. */
+  /** Returns the newest record's position and time. */
   #last(): { seq: number; at: number } {
     const last = this.#db.get<{ seq: number; at: number }>('SELECT seq, at FROM records ORDER BY seq DESC LIMIT 1');
     if (last === undefined) return { seq: 0, at: 0 };

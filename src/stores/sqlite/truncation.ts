@@ -58,7 +58,7 @@ const truncated = (path: string, what: string): EarpieceError =>
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A text that changes with each commit and each checkpoint. */
+/** Returns a text that changes with each commit and each checkpoint. */
 const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 

@@ -21,7 +21,7 @@ afterEach(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
-/** The number of file watches of this process. Node does not count watches that do not keep the process alive. */
+/** Returns the number of file watches of this process. Node does not count watches that do not keep the process alive. */
 const watches = (): number =>
   readdirSync('/proc/self/fdinfo')
     .flatMap((fd) => {

@@ -192,7 +192,10 @@ describe('a database in a separate thread', () => {
   });
 });
 
-/** The frames of a write-ahead log that end a transaction. Each of these holds the size of the database after the transaction. */
+/**
+ * Returns the frames of a write-ahead log that end a transaction. Each of these holds the size of the database after the
+ * transaction.
+ */
 function commitsIn(wal: string): number {
   const bytes = readFileSync(wal);
   const frame = 24 + bytes.readUInt32BE(8);

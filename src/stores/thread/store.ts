@@ -393,8 +393,8 @@ class ThreadStore implements SqliteStore {
 }
 
 /**
- * The environment of the thread. A thread caches its compiled code only if its environment names a folder. Node makes a subfolder
- * for each of its versions.
+ * Returns the environment of the thread. A thread caches its compiled code only if its environment names a folder. Node makes a
+ * subfolder for each of its versions.
  */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

@@ -220,6 +220,6 @@ export const receipt = z
     reached: z.boolean().describe('whether the notification has the requested receipt'),
     settled: z
       .boolean()
-      .describe('whether the notification has the receipt or can no longer get it, so that a longer wait has no use'),
+      .describe('whether the notification has the receipt or can no longer get it, so that a longer wait would not help'),
   })
   .openapi('Receipt');

@@ -163,6 +163,6 @@ export type ReceiptReply = {
   readonly receipt: string;
   /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
-  /** Whether the notification has the receipt or can no longer get it, so that a longer wait has no use. */
+  /** Whether the notification has the receipt or can no longer get it, so that a longer wait would not help. */
   readonly settled: boolean;
 };

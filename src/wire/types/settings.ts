@@ -50,7 +50,7 @@ export type SettingsReply = {
   readonly settings: readonly SettingReply[];
 };
 
-/** A subscriber in a list. The names of the fields are part of the public API. */
+/** A subscriber in a list. */
 export type SubscriberItem = {
   readonly id: string;
   readonly name: string;

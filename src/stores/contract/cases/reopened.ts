@@ -328,7 +328,7 @@ const EVERY_FIELD = {
   turnStarted: true,
 } as const;
 
-/** All records and items of a log, and the position of the store. */
+/** Returns all records and items of a log, and the position of the store. */
 async function everything(store: Store, log = LOG): Promise<unknown> {
   const [head, records, items] = await Promise.all([
     store.head(),

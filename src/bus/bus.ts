@@ -21,7 +21,8 @@ export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
   /**
-   * Reads the ids of the subscribers that are off in a project. Called before each notification is queued. Default: none is off.
+   * Reads the ids of the subscribers that are off in a project. Called before each notification is queued. Default: all
+   * subscribers are on.
    */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
   /** Stores a template's text so that any renderer finds it by its hash. Default: templates are not rendered. */

@@ -68,7 +68,7 @@ export class Channel implements Holder {
   readonly #deps: ChannelDeps;
   readonly #keys = new Map<string, Key>();
   readonly #burst: number;
-  /** The number of different events that may be queued before the open ones are counted again. */
+  /** The number of different events that may be queued before the open notifications are counted again. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
   /** The counts of storms in the log, and the tick of the read. */
@@ -138,7 +138,7 @@ export class Channel implements Holder {
     this.#keys.delete(key);
     this.#storm?.takeBack(key);
     this.#outlet.release(key);
-    // Other channels may hold back earlier events of the key. These are written first, and withdrawn with the rest.
+    // Other channels may hold back earlier events of the key. These events are written first, so that they are withdrawn too.
     this.#outlet.overtake(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `withdrawn: ${reason}` });

@@ -238,8 +238,8 @@ const KNOWN = Object.keys(EVENT_TYPES);
 export const isKnownType = (type: string): boolean => Object.hasOwn(EVENT_TYPES, type);
 
 /**
- * Returns the known type that a mistyped type probably means. Undefined for a known type, and for a type that resembles none. The
- * first words must be similar too: `deploy.failed` does not mean `process.failed`.
+ * Returns the known type that a mistyped type probably means. Undefined for a known type, and for a type that resembles no known
+ * type. The first words must be similar too: `deploy.failed` does not mean `process.failed`.
  */
 export function knownTypeNear(pattern: string): string | undefined {
   const wild = pattern.endsWith('.*');

@@ -50,7 +50,10 @@ class ByType {
 export const matchesType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
 
-/** Returns the reason why a subscriber that listens to this type does not get the event. Undefined if it gets the event. */
+/**
+ * Returns the reason why a subscriber that listens to this type does not get the event. Undefined if the subscriber gets the
+ * event.
+ */
 export function excludedBecause({ events }: Subscriber, event: Event): string | undefined {
   if (severityRank(event.severity) < severityRank(events.severityFilter))
     return `severity ${event.severity} is below ${events.severityFilter}`;

@@ -1,6 +1,6 @@
 /**
  * Decides when the bus writes. No other code decides this. Writes for one key in one agent's log happen in the order in which the
- * events arrived. This holds across subscribers, and for writes to the agent, to one of its conversations or to the whole
+ * events arrived. This order holds across subscribers, and for writes to the agent, to one of its conversations or to the whole
  * project. Writes for other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
@@ -11,15 +11,15 @@
  *
  * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).
  * - held: the channel keeps the event back (`hold`), to count it with others. When a later event of its key goes in line from
- *   another channel, the held one goes first (`overtake`), and the channel stops holding it (`release`).
- * - in line: its write waits for earlier ones (`write`). A failed write does not delay later ones.
+ *   another channel, the held event goes first (`overtake`), and the channel stops holding it (`release`).
+ * - in line: its write waits for earlier writes (`write`). A failed write does not delay later writes.
  */
 import type { Address } from '../core/address.ts';
 
 /** Holds events back for one address. Channels implement this interface. */
 export interface Holder {
   readonly address: Address;
-  /** Returns the number (`arrived`) of the newest held event of the key. Undefined if none is held. */
+  /** Returns the number (`arrived`) of the newest held event of the key. Undefined if no event is held. */
   heldBack(key: string): number | undefined;
   /** Puts the held events of the key in line now. */
   putInLine(key: string): void;

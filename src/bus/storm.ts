@@ -98,7 +98,7 @@ export class Tally {
 /** The number of counted events for each key's short name. */
 export type Counted = ReadonlyMap<string, number>;
 
-/** Reads the counts from a notification about surplus events of storms, folded ones included. */
+/** Reads the counts from a notification about surplus events of storms, folded notifications included. */
 export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
   const counted = new Map<string, number>();
   for (const { data } of [notification, ...differs])

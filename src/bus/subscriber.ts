@@ -1,4 +1,4 @@
-/** A subscriber as its checked file defines it. `subscribers/` holds the shipped ones, and `folders.ts` finds them. */
+/** A subscriber as its checked file defines it. `subscribers/` holds the shipped subscribers. `folders.ts` finds them. */
 import type { Severity } from '../core/event.ts';
 
 /**
@@ -49,7 +49,7 @@ export type Subscriber = {
     readonly core: boolean;
     /** The kind `source.name` of the notification. Default: the event's type. */
     readonly kind?: string;
-    /** Whether the newest state replaces older ones instead of being counted. */
+    /** Whether the newest state replaces older states. If not, the states are counted together. */
     readonly supersede: boolean;
   };
   /** Events that end the state. They withdraw open notifications with the same dedupe key. */
@@ -59,7 +59,7 @@ export type Subscriber = {
    * expression is true.
    */
   readonly condition?: { readonly expression: string };
-  /** The file, and the folder in which it was found. A later folder overrides an earlier one. */
+  /** The file, and the folder in which it was found. A later folder overrides an earlier folder. */
   readonly from: { readonly folder: FolderName; readonly file: string };
 };
 

@@ -16,8 +16,8 @@ export type Toggled = { readonly user: readonly string[]; readonly project: read
 
 export type SubscriberToggles = {
   /**
-   * Returns all ids that are off in a project. A core subscriber stays on even if the list includes it. It may have become core
-   * after it was switched off.
+   * Returns all ids that are off in a project. A core subscriber stays on even if the list includes it. The subscriber may have
+   * become core after it was switched off.
    */
   disabled(project: string): Promise<ReadonlySet<string>>;
   lists(project: string): Promise<Toggled>;

@@ -46,8 +46,8 @@ export type Item = {
   readonly markedBy?: string;
   readonly observed: boolean;
   /**
-   * The number of notifications in the item, folded ones included. `lastAt`: the time of the last one. `differs`: up to
-   * `MAX_DIFFERS` different details.
+   * The number of notifications in the item, folded notifications included. `lastAt`: the time of the last notification.
+   * `differs`: up to `MAX_DIFFERS` different details.
    */
   readonly count: number;
   readonly lastAt: number;

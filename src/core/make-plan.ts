@@ -2,7 +2,7 @@
  * Decides what one carrier takes. Pure: the same open set, policy, facts and time give the same plan on any machine.
  *
  * The steps are filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with
- * its reason. Errors and notifications with an `action` are never summarized. They stay open if there is no room.
+ * its reason. Errors and notifications with an `action` are never summarized. Such notifications stay open if there is no room.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
@@ -55,7 +55,7 @@ export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
 
-/** Plans one carrier. `open`: the open items for this conversation, oldest first, without offered ones. */
+/** Plans one carrier. `open`: the open items for this conversation, oldest first, without offered items. */
 export function plan(open: readonly Item[], point: ContactPoint, policy: Policy, facts: Facts, now: number): Plan {
   const decisions: Decision[] = [];
   const close = (

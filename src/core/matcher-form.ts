@@ -1,4 +1,6 @@
-/** A problem matcher as a user writes it, after the form of VS Code. The numbers are those of groups; 0 is the whole match. */
+/**
+ * A problem matcher as a user writes it, after the form of VS Code. The numbers are the numbers of groups. 0 is the whole match.
+ */
 export type MatcherForm = {
   /** The severity of problems whose line does not say it. */
   readonly severity?: MatcherSeverity;

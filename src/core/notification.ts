@@ -26,7 +26,7 @@ export type Deliver =
   | { readonly afterTurns: number }
   | { readonly afterTool: string };
 
-/** The cause of a notification. `depth` counts agent-to-agent hops; `cause` is the notification that led to this one. */
+/** The cause of a notification. `depth` counts agent-to-agent hops. `cause` is the notification that led to this notification. */
 export type Origin = {
   readonly agent?: string;
   readonly tool?: string;
@@ -55,7 +55,7 @@ export type Subscribed = {
   readonly id: string;
   /** The first event that the notification reports. */
   readonly event: { readonly type: string; readonly source: string; readonly severity: string; readonly time: number };
-  /** The hash of the template's text, by which the renderer finds the template. A subscriber without a template has none. */
+  /** The hash of the template's text, by which the renderer finds the template. Undefined for a subscriber without a template. */
   readonly template?: string;
   /** The most notifications in one line. */
   readonly group: number;
@@ -76,7 +76,7 @@ export type Subscribed = {
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).
  * - `purpose`: only conversations of this purpose take the notification (undefined: any).
  * - `subscriber`: set only by the bus, see `Subscribed`.
- * - `expiresAt`: null means never; undefined means the default of the level.
+ * - `expiresAt`: null means never, and undefined means the default of the level.
  */
 export type Notification = {
   readonly id: NotificationId;
@@ -116,7 +116,7 @@ export type NotificationInput = {
   readonly data?: Json;
   /** Open notifications with the same key are counted together, and withdrawn together. */
   readonly key?: string;
-  /** Needs `key`: the newest notification of the key replaces the older ones. */
+  /** Needs `key`: the newest notification of the key replaces the older notifications. */
   readonly supersede?: boolean;
   /**
    * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned it.
@@ -138,7 +138,7 @@ export type NotificationInput = {
   readonly needs?: Needs;
   /** Only conversations of this purpose take the notification. */
   readonly purpose?: string;
-  /** The sender; `person` if it is a human. */
+  /** The sender. `person` names a human sender. */
   readonly origin?: Partial<Origin>;
   /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;

@@ -51,7 +51,7 @@ function copied(
       if (!lenient) unknown.push({ id, why: 'unknown' });
       continue;
     }
-    // A notification that was folded into another one is not copied itself.
+    // A notification that was folded into another notification is not copied separately.
     if (to === undefined || item.outcome === 'folded' || same.some((other) => other.audience === to)) continue;
     items.push(copy(item, to, place));
   }
@@ -66,8 +66,9 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. The heir gets all items, or none if the
- * ended conversation no longer holds one of them. An offer in flight passes only when two conversations are merged.
+ * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. The heir gets all items. If the ended
+ * conversation no longer holds one of them, the heir gets no item. An offer in flight passes only when two conversations are
+ * merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;

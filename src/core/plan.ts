@@ -27,7 +27,7 @@ export type Line = {
   readonly level: Level;
   /** The different messages, oldest first. At least one. */
   readonly messages: readonly string[];
-  /** The number of occurrences, folded ones included. At least `messages.length`. */
+  /** The number of occurrences, including folded notifications. At least `messages.length`. */
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -70,8 +70,8 @@ export type Said = { readonly kind: 'text'; readonly text: string } | { readonly
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
 /**
- * One notification of a line, as its template gets it. `count`: the number of occurrences. `details`: the different ones, oldest
- * first. Times are epoch ms.
+ * One notification of a line, as its template gets it. `count`: the number of occurrences. `details`: the different details,
+ * oldest first. Times are epoch ms.
  */
 export type Grouped = {
   readonly subscribed: Subscribed;

@@ -6,7 +6,7 @@ import type { Line } from './plan.ts';
 import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts';
 
 /**
- * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write one. Every store must meet
+ * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write a store. Every store must meet
  * these obligations, which `runStoreContract` tests:
  *
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
@@ -15,7 +15,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  *   the items that `settle` needs. These include items that earlier drafts of the same append made or changed.
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
- *   a log up to a `seq`, no lower one appears.
+ * a log up to a `seq`, no lower `seq` appears.
  * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. `at` never runs backwards, even if a
  *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
  *   (`clockBeside`).
@@ -35,8 +35,8 @@ export interface Store {
   now(): number;
 
   /**
-   * Returns the `at` that a record would get now. It is not before the `at` of any record that this process has seen. Use it only
-   * to compare it with an `at`.
+   * Returns the `at` that a record would get now. This time is not before the `at` of any record that this process has seen.
+   * Compare the result only with an `at`.
    */
   ordered(): number;
 
@@ -97,8 +97,8 @@ export interface Store {
   changed(after: number, options?: Wait): Promise<number>;
 
   /**
-   * Creates or updates a conversation's presence, by the rules of `presenceAfter`. Undefined fields stay as they were; `endedAt` stays
-   * until an update has `ended: false`.
+   * Creates or updates a conversation's presence, by the rules of `presenceAfter`. Undefined fields stay as they were. `endedAt`
+   * stays until an update has `ended: false`.
    */
   touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
   /** Returns presence, sorted by log and then by conversation. */
@@ -220,8 +220,8 @@ export type ItemQuery =
   /** Open or offered items that some conversation holds: the conversation is their audience, or has taken an item for ANYONE. */
   | { readonly kind: 'held' }
   /**
-   * Items that hold the gate up. With `conversation`: its own, those that it took, and untaken ones for ANYONE. With `read`: only
-   * items that hold the gate up although they were read, such as a pause.
+   * Items that hold the gate up. With `conversation`: its own items, items that it took, and untaken items for ANYONE. With
+   * `read`: only items that hold the gate up although they were read, such as a pause.
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
@@ -283,7 +283,7 @@ export type Presence = {
   readonly shared?: boolean;
   /** The worktree that the conversation works in. */
   readonly folder?: string;
-  /** True until the conversation calls its first tool. The connection of a client's health check never calls one. */
+  /** True until the conversation calls its first tool. The connection of a client's health check never calls a tool. */
   readonly pending?: true;
   /** The current run. `beside` lists the runs of the agent's other conversations that were active when this run began. */
   readonly began?: { readonly run: string; readonly beside: readonly string[] };
@@ -295,7 +295,7 @@ export type Presence = {
    * The carriers that can reach the conversation (`gateway:stdio filesystem`, `hook`), each with the time of its last delivery.
    */
   readonly carriers: Readonly<Record<string, number>>;
-  /** The contact points that each carrier reported. A carrier of an older release reported none. */
+  /** The contact points that each carrier reported. A carrier of an older release reported no contact points. */
   readonly points?: Readonly<Record<string, readonly ContactPoint[]>>;
   readonly startedAt: number;
   readonly seenAt: number;

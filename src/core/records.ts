@@ -61,7 +61,7 @@ export type FoldedRecord = Base & {
   readonly id: NotificationId;
   readonly into: NotificationId;
   readonly count: number;
-  /** The message and data, if they differ from those counted before. */
+  /** The message and data, if they differ from the message and data that were counted before. */
   readonly differs?: { readonly message?: string; readonly data?: Json };
 };
 /** A lease. A carrier takes these notifications to the model, in a transcript that another program owns. */
@@ -178,7 +178,7 @@ export type GateRefusedRecord = Base & {
 };
 /**
  * In the log `project/*`: the receivers of a fan-out. The record is written before the first receiver's notification is queued.
- * `fan_out_done` follows the last one.
+ * `fan_out_done` is written after the last receiver's notification.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
@@ -278,7 +278,7 @@ export type KnownDraft =
 export type Draft = KnownDraft | UnknownRecord;
 
 /**
- * One stored fact. `seq` is unique in the store and grows along each log; `at` is epoch ms and never runs backwards in a log.
+ * One stored fact. `seq` is unique in the store and grows along each log. `at` is epoch ms and never runs backwards in a log.
  * `body` is the appended draft.
  */
 /** `clock`: the time on the writer's own clock, if it is behind `at`. */

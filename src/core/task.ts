@@ -45,7 +45,7 @@ export type TaskExecution = {
   /** `t7.2`, the second of task t7. */
   readonly id: string;
   readonly agent: string;
-  /** The conversation that took the task. Null if none has yet. */
+  /** The conversation that took the task. Null if no conversation has taken it yet. */
   readonly conversation: string | null;
   readonly startedAt: number;
   readonly interrupted: Interruption | null;

@@ -14,7 +14,7 @@ export const LISTED_EVENTS = 200;
 /** The most keys that the line itself names. */
 const KEYS_IN_LINE = 5;
 
-/** Returns the events that the line does not list. Undefined if it lists all. */
+/** Returns the events that the line does not list. Undefined if the line lists all events. */
 export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'subscriber'>): Unlisted | undefined {
   let count = 0;
   let room = LISTED_EVENTS;

@@ -59,8 +59,8 @@ const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.le
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isFromPerson(n);
 
 /**
- * Returns the time at which quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if it may wake
- * the agent now. Quiet hours do not hold back an interrupt.
+ * Returns the time at which quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if the
+ * notification may wake the agent now. Quiet hours do not hold back an interrupt.
  */
 function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
   if (isAsked(notification)) return undefined;

@@ -31,7 +31,7 @@ const MAX_CLIENTS = 1_000;
 export type ClientsOptions = {
   readonly rider: GuardedRider;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** The conversation of a client that does not name one. */
+  /** The conversation of a client that names no conversation. */
   readonly session?: string;
   /** Returns the client's name for one of the gateway's own tools. */
   readonly nameOf?: (connection: Connection, tool: string) => string;

@@ -29,9 +29,9 @@ export type GatewayOptions = {
   readonly separator?: string;
   /** How long a client waits for each of several servers. */
   readonly patience?: Partial<Patience>;
-  /** The user's settings for clients, by client name. They override the built-in table. */
+  /** The user's settings for clients, by client name. These settings override the built-in table. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
-  /** The conversation of a client that does not name one. */
+  /** The conversation of a client that names no conversation. */
   readonly session?: string;
   /** Called with each problem, as one line for a person. By default, the line goes to stderr after `earpiece: `. */
   readonly report?: (line: string) => void;
@@ -78,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Creates the endpoints of clients. It loads only the modules that this gateway needs, because each client starts a gateway
+ * Creates the endpoints of clients. Only the modules that this gateway needs are loaded, because each client starts a gateway
  * process.
  */
 async function endpointsOf(

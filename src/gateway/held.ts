@@ -6,7 +6,7 @@ export class Held {
   readonly #late: (request: Request) => void;
   readonly #requests = new Map<string, { readonly request: Request; readonly timer: NodeJS.Timeout }>();
 
-  /** `late` is called with a request that waited too long for the server; the request is no longer held. */
+  /** `late` is called with a request that waited too long for the server. The request is then no longer held. */
   constructor(withinMs: number, late: (request: Request) => void) {
     this.#withinMs = withinMs;
     this.#late = late;

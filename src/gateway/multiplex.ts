@@ -65,7 +65,7 @@ export type MultiplexOptions = {
 export const SEPARATOR = '__';
 
 /**
- * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`; resources keep
+ * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`. Resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
  * other. Tools, resources, prompts and completion are translated between the generations. A request gets a JSON-RPC error with
  * the reason if it belongs to no single server, or cannot be translated. The gateway waits a short time, answers the client with

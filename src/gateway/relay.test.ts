@@ -17,7 +17,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Builds a relay; the test acts as its client and its server. With `wire: false`, output does not count as written at once. */
+/** Builds a relay. The test acts as the client and the server. With `wire: false`, output does not count as written at once. */
 function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
   const client: string[] = [];
   const server: string[] = [];

@@ -29,7 +29,8 @@ export interface Endpoint {
 /** A session's channel to its client. */
 export type Channel = {
   /**
-   * Sends to the client. Returns false if the client does not read fast enough; the front calls `session.resume()` when it does.
+   * Sends to the client. Returns false if the client does not read fast enough. The front then calls `session.resume()` when the
+   * client reads again.
    */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;

@@ -51,7 +51,9 @@ export class StdioClient {
     });
   }
 
-  /** Sends to the client. Returns false if the client does not read fast enough; `drain` is called when it does. */
+  /**
+   * Sends to the client. Returns false if the client does not read fast enough. `drain` is called when the client reads again.
+   */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);
     this.#batch.push(out);

@@ -10,7 +10,7 @@ export class Background {
     this.#onTrouble = onTrouble;
   }
 
-  /** Runs the task after all earlier ones. */
+  /** Runs the task after all earlier tasks. */
   run(task: () => Promise<void>): void {
     this.#queue = this.#queue.then(task).catch((error: unknown) => this.#onTrouble(error));
   }
@@ -24,7 +24,7 @@ export class Background {
     }
   }
 
-  /** Resolves when every task has run, including those that tasks added. */
+  /** Resolves when every task has run, including tasks that other tasks added. */
   async idle(): Promise<void> {
     for (let seen; seen !== this.#queue;) await (seen = this.#queue);
   }

@@ -11,7 +11,7 @@ import type { ToolResult } from './state.ts';
  */
 export const keyOf = (uid: string): string => `handle:${uid}`;
 
-/** An event for the conversation of the registry. Its id prevents a duplicate if it is emitted again after a crash. */
+/** An event for the conversation of the registry. The id prevents a duplicate if the event is emitted again after a crash. */
 export type Notice = Omit<EventInput, 'subject'> & { readonly id: string };
 
 type Subject = { readonly uid: string; readonly id: string; readonly about: string; readonly tool: string };

@@ -38,7 +38,7 @@ export type ProcessOptions = {
 
 /**
  * How a process ended. `signal` is the signal that ended it, if any. `leftBehind` is the number of processes that it had left
- * running. These were ended too.
+ * running. These processes were ended too.
  */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 

@@ -134,8 +134,7 @@ async function starts(conversation: Conversation, host: Host, caller: Caller): P
 }
 
 /**
- * Records that the host's process shows this session from now on. This session then continues the previous session of the
- * process.
+ * Records that the host's process shows this session from now on. The session then continues the previous session of the process.
  */
 async function shows({ inbox, log, id, options }: Conversation, { process }: Caller): Promise<void> {
   if (process === undefined || options.shared) return;

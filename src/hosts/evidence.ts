@@ -55,7 +55,7 @@ async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly It
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
 }
 
-/** Records the items that the file contains, and returns the others. */
+/** Records the items that the file contains, and returns the missing items. */
 async function proven(
   { inbox, log, id }: Conversation,
   host: Host,

@@ -25,7 +25,7 @@ describe('the end of a transcript', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const read = `import { tailOf } from ${JSON.stringify(import.meta.resolve('./transcript.ts'))}; console.log(tailOf(${JSON.stringify(pipe)}));`;
-    // The read runs in a separate process, because it could block this one.
+    // The read runs in a separate process, because it could block the process of the test.
     const child = execFileSync(process.execPath, ['--input-type=module', '-e', read], { timeout: 20_000, encoding: 'utf8' });
     expect(child).toBe('undefined\n');
   });

@@ -31,7 +31,7 @@ export interface Context {
   readonly timeZone: string;
   /** Renders lines with the templates of their subscribers. */
   readonly lines: LineRenderer | undefined;
-  /** The agent whose command started this process, if one did. */
+  /** The agent whose command started this process, if an agent's command did. */
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
   /** Which clocks agree with the clock of this process. */
@@ -73,8 +73,8 @@ export type Queued =
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
 
 /**
- * `maybe_seen`: the notification was offered before, so the model may have read it. It is not offered again. `gate_lowered`: the
- * notification was delivered before, and no longer holds the gate up.
+ * `maybe_seen`: the notification was offered before, so the model may have read it. The notification is not offered again.
+ * `gate_lowered`: the notification was delivered before, and no longer holds the gate up.
  */
 export type Withdrawn = {
   readonly id: NotificationId;

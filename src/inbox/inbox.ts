@@ -1,6 +1,6 @@
 /**
- * The inbox queues, delivers and withdraws notifications. It gathers facts, calls the plan of `core`, renders the view and
- * appends to the store. Other rooms reach notifications only through the inbox.
+ * The inbox queues, delivers and withdraws notifications. For this, it gathers facts, calls the plan of `core`, renders the view
+ * and appends to the store. Other rooms reach notifications only through the inbox.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -145,7 +145,10 @@ export class Inbox implements Logs, AsyncDisposable {
     return mutesOf(this, log);
   }
 
-  /** Lifts the pauses of a conversation, an agent or a whole project. Returns the lifted pauses; empty if nothing was paused. */
+  /**
+   * Lifts the pauses of a conversation, an agent or a whole project. Returns the lifted pauses. The list is empty if nothing was
+   * paused.
+   */
   async resume(
     to: string | Address,
     options: { readonly person: string; readonly message?: string },
@@ -194,7 +197,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return transcriptOf(this.store, log, id, query);
   }
 
-  /** Returns the conversations that make up a transcript, oldest first. The last one is the conversation itself. */
+  /** Returns the conversations that make up a transcript, oldest first. The last conversation is the conversation itself. */
   lineage({ log, id }: Place): Promise<readonly Stretch[]> {
     return lineageOf(this.store, log, id);
   }
@@ -251,7 +254,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return isActive(this, presence, now);
   }
 
-  /** Returns the reason why a conversation has ended. Undefined while it is active. */
+  /** Returns the reason why a conversation has ended. Undefined while the conversation is active. */
   overBecause(presence: Presence): OverBecause | undefined {
     return overBecause(this, presence);
   }

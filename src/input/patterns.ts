@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
 
-/** The engine. It is loaded at its first use, because most commands have no pattern. */
+/** The engine, loaded at its first use, because most commands have no pattern. */
 let engine: typeof Re2.RE2JS | undefined;
 const re2 = (): typeof Re2.RE2JS => (engine ??= (createRequire(import.meta.url)('re2js') as typeof Re2).RE2JS);
 
@@ -30,7 +30,7 @@ export interface Pattern {
   test(text: string): boolean;
   /** The number of groups. */
   readonly groups: number;
-  /** Returns the first match and its groups; a group that took no part is undefined. Returns undefined if nothing matches. */
+  /** Returns the first match and its groups. A group that took no part is undefined. Returns undefined if nothing matches. */
   find(text: string): readonly (string | undefined)[] | undefined;
 }
 

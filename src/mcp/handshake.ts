@@ -24,7 +24,7 @@ export const envelope = (clientInfo: unknown): object => ({
 /** A server's answer to the handshake. */
 export type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
 
-/** Whether a result is a valid handshake answer. Some servers answer every request with `{}`, which is not one. */
+/** Whether a result is a valid handshake answer. Some servers answer every request with `{}`, which is not valid. */
 export function isWelcome(generation: Generation, result: unknown): result is Welcome {
   if (typeof result !== 'object' || result === null) return false;
   const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { endGroup } from './process-group.ts';
 
-/** The command of a stdio server. `env` is added to this process's environment; undefined removes a variable. */
+/** The command of a stdio server. `env` is added to this process's environment. The value undefined removes a variable. */
 export type Command = {
   readonly command: string;
   readonly args?: readonly string[];

@@ -15,7 +15,7 @@ export type HttpUpstream = {
   readonly kind: 'http';
   readonly name: string;
   readonly url: string;
-  /** Headers for each request, such as a token. They override the client's headers. */
+  /** Headers for each request, such as a token. These headers override the client's headers. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 

@@ -15,7 +15,7 @@ export type ItemRow = {
   readonly source_body: string | null;
 };
 
-/** The phases of a row: open or offered; delivered or summarized, and unread; closed otherwise. */
+/** The phases of a row. OPEN: open or offered. UNREAD: delivered or summarized, and unread. DONE: closed otherwise. */
 export const OPEN = 0;
 export const UNREAD = 1;
 export const DONE = 2;

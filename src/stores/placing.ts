@@ -28,7 +28,7 @@ type Place = { readonly seq: number; readonly at: number; readonly clock?: numbe
 export const written = (drafts: readonly Draft[]): Written[] =>
   drafts.map((body) => ({ body, text: storable(body, () => JSON.stringify(body)) }));
 
-/** Throws `bad_argument` for a draft that JSON cannot hold, such as one that contains itself. */
+/** Throws `bad_argument` for a draft that JSON cannot hold, such as a draft that contains itself. */
 export function storable<T>(draft: Draft, copy: () => T): T {
   try {
     return copy();

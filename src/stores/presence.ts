@@ -37,7 +37,7 @@ export function presenceAfter(known: Presence | undefined, update: PresenceUpdat
   };
 }
 
-/** Returns the connections after the update. Undefined if none is left. */
+/** Returns the connections after the update. Undefined if no connection is left. */
 function connected(
   known: Presence['connections'] = {},
   { connect, disconnect = [] }: Pick<PresenceUpdate, 'connect' | 'disconnect'>,

@@ -12,11 +12,11 @@ import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
 import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
-/** A file that could be read. `subscriber` is missing if the file does not define a valid one. */
+/** A file that could be read. `subscriber` is missing if the file does not define a valid subscriber. */
 export type SubscriberFile = Parsed & { readonly file: string };
 
 /**
- * The state of a folder. It is a new object only if something has changed, and it keeps the objects of unchanged files and
+ * The state of a folder. The state is a new object only if something has changed. It keeps the objects of unchanged files and
  * subscribers.
  */
 export type FolderState = {
@@ -120,7 +120,7 @@ export class Folder {
     return names.slice(0, MAX_FILES);
   }
 
-  /** Reads one file. Undefined if it no longer exists. */
+  /** Reads one file. Undefined if the file no longer exists. */
   #file(name: string, templates: Map<string, KnownTemplate>): Known | undefined {
     const path = join(this.#options.path, name);
     const before = this.#files.get(name);
@@ -169,7 +169,7 @@ export class Folder {
     return { kind: 'template', template: { name, text: text.text, hash } satisfies Template };
   }
 
-  /** Reads the text of a file. Undefined if it no longer exists. */
+  /** Reads the text of a file. Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
     // Without rights on the folder, the file's state is unknown. The read below then fails with the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };

@@ -18,8 +18,9 @@ const MAX_DEPTH = 50;
 /**
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
- *   `data` is `payload`, `timestamp` is ISO. `event` is the first event; missing if there is none.
- * - `count`: the number of all events, including unlisted ones. A template need not state the number of unlisted events, because
+ * `data` is `payload`, `timestamp` is ISO. `event` is the first event. It is missing if there is no event.
+ * - `count`: the number of all events, including unlisted events. A template need not state the number of unlisted events,
+ *   because
  *   Earpiece adds this number (`core/unlisted.ts`).
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
@@ -104,7 +105,7 @@ function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   return Object.fromEntries(fields);
 }
 
-/** Cuts a text between characters, never inside one. */
+/** Cuts a text between characters, and never within a character. */
 function cut(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const end = chars - 1;

@@ -19,7 +19,7 @@ export interface TemplateEngine extends AsyncDisposable {
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
   /** Evaluates whether an expression is true in a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
-  /** Finds a problem of a template that needs no context to find. Undefined if there is none. */
+  /** Compiles a template and returns its first problem. Undefined if there is no problem. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
   /** Whether a question is still unanswered. */

@@ -1,6 +1,6 @@
 /**
- * Earpiece's own filters for templates. minijinja passes plain values, arrays and Maps. Undefined and none arrive as undefined.
- * Keyword arguments come last, as a Map.
+ * Earpiece's own filters for templates. minijinja passes plain values, arrays and Maps. Jinja's undefined and none both arrive as
+ * undefined. Keyword arguments come last, as a Map.
  */
 import { encode } from '@toon-format/toon';
 import type { Json } from '../../core/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs minijinja with Earpiece's filters and limits in the importing thread. It blocks the thread, so only `worker.ts` and tests
- * use it. Templates can use only their context: no files, no other templates, no JavaScript.
+ * Runs minijinja with Earpiece's filters and limits in the importing thread. A render blocks the thread, so only `worker.ts` and
+ * tests use this file. Templates can use only their context: no files, no other templates, no JavaScript.
  */
 import { Environment } from 'minijinja-js';
 import type { Json } from '../../core/json.ts';
@@ -49,7 +49,7 @@ export function sandbox(limits: Limits): Sandbox {
     ),
   ).map(([name, filter]) => [name, safely(filter)] as const);
 
-  /** Makes the environment of one template. Templates are kept apart, so that none can include another. */
+  /** Makes an environment for a single template, so that no template can include another template. */
   const environment = (): Environment => {
     const made = new Environment();
     made.trimBlocks = true;
@@ -179,7 +179,7 @@ function zoneOf(context: Json): string {
   return typeof zone === 'string' ? zone : 'UTC';
 }
 
-/** Whether minijinja threw the error. It throws plain errors; traps and overflows have other classes. */
+/** Whether minijinja threw the error. minijinja throws plain errors. Traps and overflows have other classes. */
 const isComplaint = (error: unknown): error is Error =>
   error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 

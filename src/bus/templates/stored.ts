@@ -14,7 +14,7 @@ const REMEMBERED = 256;
 
 export type StoredTemplates = LineRenderer & {
   /**
-   * Stores a template before a notification that refers to it is queued. Rejects with the store's error; the next call tries
+   * Stores a template before a notification that refers to it is queued. Rejects with the store's error. The next call tries
    * again.
    */
   keep(template: Template): Promise<void>;

@@ -17,7 +17,7 @@ export type KnownConversation = {
   readonly absence: Absence | null;
   /** True if all carriers are gateways, so that the conversation gets notifications only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
-  /** The conversation that took over from this one. */
+  /** The conversation that took over from this conversation. */
   readonly passedTo?: string;
 };
 
@@ -44,7 +44,7 @@ export type VerdictFacts = {
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that now keeps the item from the model. */
   readonly filter: FilterCause | undefined;
-  /** The interrupts of the agent that hold a gate up, this one included. */
+  /** The interrupts of the agent that hold a gate up, including this item. */
   readonly gates: readonly Item[];
   /** How often a tool call was refused because of the item. */
   readonly refusals: number;

@@ -15,7 +15,7 @@ export type Verdict =
       readonly lastContactAt: number;
       /** The conversation would get the notification only with a wrapped tool's result. */
       readonly wrappedOnly: boolean;
-      /** The address of the conversation that took over from this one. */
+      /** The address of the conversation that took over from this conversation. */
       readonly goesOn?: string;
     }
   /** No active conversation has the notification's purpose. */
@@ -48,7 +48,7 @@ export type Verdict =
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;
-      /** Whether a setting or mute still filters the notification, so that a requeued one would be filtered again. */
+      /** Whether a setting or mute still filters the notification, so that a requeued notification would be filtered again. */
       readonly holds: boolean;
     }
   /** The next message has no room: the notification waits for the one after, or a summary counts it. */
@@ -75,7 +75,10 @@ export type Verdict =
     }
   /** Another interrupt holds the gate up, so the tool calls that would carry this notification are refused. */
   | { readonly kind: 'behind_gate'; readonly id: NotificationId; readonly about: string; readonly log: string }
-  /** The notification waits for its moment. `rides`: the contact points that would take it; missing if none would yet. */
+  /**
+   * The notification waits for its moment. `rides`: the contact points that would take the notification. Missing if no contact
+   * point would take it yet.
+   */
   | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string; readonly rides?: Rides }
   | {
       readonly kind: 'due';

@@ -40,7 +40,7 @@ export function neutralizeName(name: string): string {
   return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
 }
 
-/** Makes a source or a kind one word. */
+/** Turns a source or a kind into one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
 /** Quotes a person's words. Curly quotation marks inside become straight ones, so that the quote ends at the closing mark. */

@@ -21,7 +21,7 @@ export type Page = {
   readonly lead: string;
   /** Whether an item asks for something. If so, the frame does not say that items may be ignored. */
   readonly asks: boolean;
-  /** Whether all or some items were sent before. Undefined if none was. */
+  /** Whether all or some items were sent before. Undefined if no item was sent before. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
   /** The notifications that are counted instead of shown. */

@@ -140,7 +140,10 @@ export function attribution(line: Line): string | undefined {
   return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
 }
 
-/** Returns the instruction of a notification, for quoting. `from`: the person who wrote it; undefined if no person did. */
+/**
+ * Returns the instruction of a notification, for quoting. `from`: the person who wrote the instruction. Undefined if no person
+ * did.
+ */
 export function instructionOf(line: Line, how: How): { readonly from?: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
   const text = neutralize(line.instruction, how.maxItemChars);

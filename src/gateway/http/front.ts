@@ -24,7 +24,7 @@ export type HttpFrontOptions = {
 
 /** Answers the requests that passed the front's checks. */
 export interface HttpEndpoint {
-  /** Answers one request. Only a POST has a `body`. The promise must always settle; a rejection becomes status 500. */
+  /** Answers one request. Only a POST has a `body`. The promise must always settle. A rejection becomes status 500. */
   handle(exchange: Exchange): Promise<void>;
   close(options?: { readonly now?: boolean }): Promise<void>;
 }

@@ -15,7 +15,7 @@ export type InboxRiderOptions = {
   readonly view?: ConversationOptions['view'];
   /** Whether one process serves many clients (HTTP), and so may outlive them. */
   readonly shared?: boolean;
-  /** The worktree of the client, if the gateway has only one. */
+  /** The worktree of the client, if the gateway has only one client. */
   readonly folder?: string;
   /** The purpose of the conversations: `task` for work, `chat` for talking. */
   readonly purpose?: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * Connects an inbox to the gateway's `Rider` port. Each connection has one conversation. The rider looks up the conversation
- * again from time to time, because the connection's host may have begun another one (`/clear`).
+ * again from time to time, because the connection's host may have begun another conversation (`/clear`).
  */
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';

@@ -2,7 +2,7 @@ import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 import type { Profile } from './profiles.ts';
 
 /**
- * Adds notifications to the results that pass through the gateway. The gateway knows MCP, transports and bytes; a rider knows
+ * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
  * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
  * and the gateway writes one line to stderr for each outage.
  *
@@ -101,7 +101,7 @@ export type Result = Call & {
   readonly isError: boolean;
   /** The approximate number of characters of the result that the model sees. */
   readonly chars: number;
-  /** The limit for `chars` plus the addition; `Infinity` if the client has none. */
+  /** The limit for `chars` plus the addition. `Infinity` if the client has no limit. */
   readonly maxChars: number;
   /** The result's JSON text, as the upstream sent it. */
   readonly raw: () => string;
@@ -128,7 +128,7 @@ export type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late' | '
 
 export type OwnAnswer = Delivery & { readonly result: CallToolResult };
 
-/** MCP's CallToolResult; it may have more fields. */
+/** MCP's CallToolResult, which may have more fields. */
 export type CallToolResult = { readonly content: readonly object[]; readonly isError?: boolean } & Readonly<
   Record<string, unknown>
 >;

@@ -10,7 +10,7 @@ export const CONFIRM_AFTER_MS = 250;
 
 type Unsettled = {
   readonly delivery: Delivery;
-  /** Whether the client also cancelled the answer before this one, right after it was written. */
+  /** Whether the client also cancelled the previous answer right after it was written. */
   readonly again: boolean;
   timer?: NodeJS.Timeout;
   written: boolean;
@@ -77,8 +77,9 @@ export class Settling {
   }
 
   /**
-   * Settles all deliveries of a client that has disconnected. After a regular disconnect, the client has every answer that it
-   * received whole; clients often end right after an answer. A client that was killed right after an answer may not have read it.
+   * Settles all deliveries of a client that has disconnected. Clients often end right after an answer. After a regular
+   * disconnect, the client has every answer that it received whole. A client that was killed right after an answer may not have
+   * read it.
    */
   end(): void {
     const died = this.#open.size > 0 && this.hasDied();

@@ -1,4 +1,4 @@
-/** Combines the gateway's own tools with those of several servers: their names, one tools/list, and their calls. */
+/** Combines the gateway's own tools with the tools of several servers: names, one tools/list, and calls. */
 import { param, type Request } from '../../mcp/frames/frame.ts';
 import { INVALID_PARAMS, isStateless, toolOf } from '../../mcp/frames/protocol.ts';
 import type { OpenCall, Outgoing } from '../riding/carry.ts';

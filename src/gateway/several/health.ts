@@ -14,7 +14,7 @@ export class Health {
     this.#rider = rider;
   }
 
-  /** Sends the kept events to the agent, and all later ones at once. */
+  /** Sends the kept events to the agent. Later events are sent at once. */
   begin(agent: Connection['key']): void {
     this.#agent = agent;
     for (const event of this.#early.splice(0)) this.tell(event);

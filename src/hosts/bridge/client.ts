@@ -123,7 +123,7 @@ export class BridgeClient {
     });
   }
 
-  /** Asks the bridge for the text that the model reads at this moment. Undefined if there is none in time. */
+  /** Asks the bridge for the text that the model reads at this moment. Undefined if no text arrives in time. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();

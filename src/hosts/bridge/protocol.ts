@@ -39,7 +39,7 @@ export type Reply = {
 export type Push =
   /** The idle session begins a turn with this text. */
   | { readonly push: 'wake'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
-  /** The streaming request ends now, and the next one has this text. */
+  /** The streaming request ends now, and the next request has this text. */
   | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
   /** The state of the gate. The plugin applies this state if no answer arrives in time. */
   | { readonly push: 'gate'; readonly session: string; readonly up: boolean }

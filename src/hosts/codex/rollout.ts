@@ -1,7 +1,7 @@
 /**
  * Reads Codex's transcript of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a
- * turn is between `task_started` and `task_complete` or `turn_aborted`, and a hook's context is a developer message. These
- * entries are in the file when the request is sent.
+ * turn is between `task_started` and `task_complete` or `turn_aborted`, and a hook's context is a developer message. All of these
+ * entries are in the file when the next request is sent.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

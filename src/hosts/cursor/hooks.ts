@@ -72,7 +72,7 @@ function momentOf(input: Input): Moment | undefined {
   }
 }
 
-/** Returns the first of the open folders, or the hook's own folder if none is open. */
+/** Returns the first of the open folders, or the hook's own folder if no folder is open. */
 function folderOf(input: Input): string {
   const roots: unknown = input['workspace_roots'];
   const first: unknown = Array.isArray(roots) ? roots[0] : undefined;

@@ -7,7 +7,7 @@
  * - a call while the gate is up: the call fails with Earpiece's text;
  * - the end of the turn, an idle session, a request that streams: a synthetic message in the next request.
  *
- * It runs on Bun, in opencode's own process, and throws only refusals.
+ * The plugin runs on Bun, in opencode's own process, and throws only refusals.
  */
 import { defined } from '../../core/defined.ts';
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';

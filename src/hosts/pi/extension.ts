@@ -5,8 +5,8 @@
  * - a finished batch of tools, failing ones too: a message after all results;
  * - a call while the gate is up: the call is blocked with Earpiece's text;
  * - the end of a run: a message, and one more request;
- * - an idle session, a request that streams (after its abort): a new turn. It begins with a line in place of the
- * person's words. Without this line, the turn would lose the system prompt of other extensions, and thereby the prompt cache.
+ * - an idle session, a request that streams (after its abort): a new turn. The new turn begins with a line in place of the
+ *   person's words. Without this line, the turn would lose the system prompt of other extensions, and thereby the prompt cache.
  *
  * pi blocks a tool if a handler throws, so no handler throws.
  */

@@ -1,9 +1,9 @@
 /**
  * The hooks of Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown
- * tools. The hook's text is part of the result. It stays whole if Qwen Code cuts the result or writes the result to a file. The
- * transcript also has this text. UserPromptSubmit also fires before each model request with results or the text of a held turn. A
- * text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. Only a person's
- * prompt has the field `submitted_prompt`.
+ * tools. The hook's text is part of the result. The text stays whole if Qwen Code cuts the result or writes the result to a file.
+ * The transcript also has this text. UserPromptSubmit also fires before each model request with results or the text of a held
+ * turn. A text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. Only a
+ * person's prompt has the field `submitted_prompt`.
  */
 import { eventOf, hookCallOf, format, startOf, turnEndOf } from '../common.ts';
 import type { HookCall, HookHost } from '../host.ts';

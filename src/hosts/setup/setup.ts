@@ -83,7 +83,10 @@ export interface Setup {
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
-  /** The place of the agent's MCP servers, if one gateway can be put in front of these servers. Otherwise the reason why not. */
+  /**
+   * The place of the agent's MCP servers, if one gateway can be put in front of these servers. Otherwise the reason why this is
+   * impossible.
+   */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
   /** The plugin file, for a host that loads an Earpiece plugin. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };

@@ -30,7 +30,7 @@ type Server = { readonly command: string; readonly args: readonly string[]; read
 /** The keys of an entry that have the same meaning with a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
-/** The servers of an agent that are wrapped (`taken`), and the other servers, each with the reason (`left`). */
+/** The servers of an agent that are wrapped (`taken`), and the servers that are not wrapped, each with the reason (`left`). */
 export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
 
 export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {

@@ -2,7 +2,7 @@
  * One conversation, for the program that delivers to it. There are two ways to deliver notifications:
  *
  * - `carry`: this program owns the transcript. The record that goes to the model contains the notifications, and the same append
- *   closes them. They are delivered exactly once.
+ * closes them. The notifications are delivered exactly once.
  * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If its owner dies before the
  *   confirmation, the notifications are offered again with the same text, marked as repeated.
  */
@@ -115,7 +115,7 @@ export class Conversation {
   }
 
   /**
-   * True if the store knows at once that no notification waits and no gate is up. This is so before almost every tool call. False
+   * True if the store knows at once that no notification waits and no gate is up. Almost every tool call finds this state. False
    * proves nothing.
    */
   quiet(): boolean {
@@ -199,12 +199,12 @@ export class Conversation {
     return { text: gatedText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
   }
 
-  /** Returns the interrupts that hold the gate up; empty when it is down. */
+  /** Returns the interrupts that hold the gate up. The list is empty when the gate is down. */
   gate(): Promise<readonly Item[]> {
     return this.#gate.up();
   }
 
-  /** Returns the answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
+  /** Returns the answer to a tool call while the gate is up. Undefined if the tool may run. See `Gate`. */
   refuse(call: RefusedCall): Promise<Refusal | undefined> {
     return this.#gate.refuse(call);
   }
@@ -223,9 +223,9 @@ export class Conversation {
   }
 
   /**
-   * Returns the answer of `get_notifications`: the open notifications, those that a budget summarized or cut, the interrupts that
-   * hold the gate up, and withheld results. A lease claims the open ones, and its confirmation marks them as read. With `mark:
-   * false` nothing changes.
+   * Returns the answer of `get_notifications`: the open notifications, notifications that a budget summarized or cut, the
+   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications. Its confirmation marks them as
+   * read. With `mark: false` nothing changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);

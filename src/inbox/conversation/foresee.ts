@@ -8,7 +8,7 @@ import { factsFor } from './facts.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
 
-/** A carrier of the conversation. `points`: its contact points; empty if it reported none. */
+/** A carrier of the conversation. `points`: the contact points that it reported, if any. */
 export type Carrier = { readonly name: string; readonly points: readonly ContactPoint[] };
 
 /** The decisions of one carrier at one of its contact points. */
@@ -47,7 +47,9 @@ export async function foresee(
   return foreseen;
 }
 
-/** Leaves out the forced contact point: only an interrupt causes one, and an interrupt waits for no contact point. */
+/**
+ * Omits the forced contact point. Only an interrupt causes a forced contact point, and an interrupt waits for no contact point.
+ */
 function pointsOf(points: readonly ContactPoint[]): readonly ContactPoint[] {
   const usual = points.filter((point) => point !== 'forced');
   return usual.length === 0 ? ['tool_result'] : usual;

@@ -1,6 +1,6 @@
 /**
- * A fork is a conversation that begins as a copy of another one, up to a record. The log holds the shared part once. To read a
- * transcript, read the records of all conversations of its lineage in order.
+ * A fork is a conversation that begins as a copy of another conversation, up to a record. The log holds the shared part once. To
+ * read a transcript, read the records of all conversations of its lineage in order.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -41,7 +41,7 @@ const settingOf = (log: LogKey, conversation: ConversationId): string => `fork $
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
   (await store.setting(settingOf(log, conversation))) as Origin | undefined;
 
-/** Returns the stretches of a conversation's transcript, oldest first. The last one is the conversation itself. */
+/** Returns the stretches of a conversation's transcript, oldest first. The last stretch is the conversation itself. */
 export async function lineageOf(store: Store, log: LogKey, conversation: ConversationId): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [{ conversation }];
   for (let origin = await originOf(store, log, conversation); origin !== undefined;) {

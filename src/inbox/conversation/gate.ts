@@ -93,7 +93,7 @@ export type KnownGate = {
 export const ASKED_AGAIN_MS = 1_000;
 /** The time after the first refusal at which a gate falls although the proof of its host has not come. */
 export const UNPROVEN_MS = 60_000;
-/** The number of refusals of one interrupt that each get a record and restart the time. */
+/** The number of refusals of an interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;
 /** After `RENEWING_REFUSALS`, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
@@ -108,7 +108,7 @@ export class Gate {
     this.#parts = parts;
   }
 
-  /** Returns the interrupts that hold the gate up; empty when it is down. */
+  /** Returns the interrupts that hold the gate up. The list is empty when the gate is down. */
   async up(): Promise<readonly Item[]> {
     const { context, log, id } = this.#parts.recipient;
     const items = await context.store.items(log, { kind: 'gate', conversation: id });
@@ -125,7 +125,7 @@ export class Gate {
 
   /**
    * Returns the answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the
-   * interrupts, and later ones repeat the same text.
+   * interrupts. Later refusals repeat the same text.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -216,7 +216,9 @@ export class Gate {
     if (seen.length > 0) await context.store.append(log, readRecords(seen, id, at));
   }
 
-  /** Whether only `get_notifications` proves that the model has read a message, because its view shows none. */
+  /**
+   * Whether only `get_notifications` proves that the model has read a message, because the conversation's view shows no messages.
+   */
   get #onlyPulled(): boolean {
     return isSignal(formatOf(this.#parts.recipient)) && pullName(this.#parts.recipient) !== false;
   }
@@ -338,7 +340,7 @@ const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
       reads && carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS,
   );
 
-/** Returns the text that an earlier call got for the same interrupts, if there was one. `made`: see `RefusedCall`. */
+/** Returns the text that an earlier call got for the same interrupts, if there was such a call. `made`: see `RefusedCall`. */
 function earlierText(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));

@@ -37,7 +37,7 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
-  /** The data that belongs to the message: one value, or a list if several notifications were counted together. */
+  /** The data of the message: one value, or a list if several notifications were counted together. */
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
@@ -119,7 +119,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     fault('offer.appended');
     // The state at the append: another process may have offered and released an item after this process read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds the item and may have shown it. It is listed only because it holds the gate up.
+    // Another carrier holds the item and may have shown it. The item is listed only because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(
@@ -135,7 +135,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
-/** Returns the open items that a pull shows, and the closing records of those that the plan closes now. */
+/** Returns the open items that a pull shows, and the closing records of the items that the plan closes now. */
 async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
   const { items, closings, closedIds, decisions } = await compose(parts, { at: 'tool_result', leased: true, decidesOnly: true });
   const kept = (step: Decision['step']): ReadonlySet<string> =>

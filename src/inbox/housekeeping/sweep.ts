@@ -1,6 +1,6 @@
 /**
  * The housekeeping that each long-lived process does from time to time for all processes: it closes expired notifications and
- * removes old ones.
+ * removes old notifications.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';

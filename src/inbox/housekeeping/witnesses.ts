@@ -81,8 +81,8 @@ export class Witnesses {
   }
 
   /**
-   * Whether this clock may decide which notifications are old enough to remove. It may if another live process agrees with it, or
-   * if no other process lives and the operating system agrees.
+   * Whether this clock may decide which notifications are old enough to remove. The clock may decide if another live process
+   * agrees with it, or if no other process lives and the operating system agrees.
    */
   async mayRemove(): Promise<boolean> {
     if (await this.agree()) return true;

@@ -39,13 +39,14 @@ export async function arrive(conversation: Conversation, { connection, pending =
 export type Beginning = {
   /** Whether the host runs below another host. */
   readonly nested?: boolean;
-  /** The worktree, used if no other carrier has reported one. */
+  /** The worktree, used if no other carrier has reported a worktree. */
   readonly folder?: string;
 };
 
 /**
  * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call it
- * before the first gate check and at a host's SessionStart. If the result says `waits`, call it again; a second call is cheap.
+ * before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin` again later. A repeated call
+ * is cheap.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;

@@ -129,7 +129,8 @@ describe('whose conversation', () => {
     await inbox.queue('shop/claude-code#old', { message: 'for the old one', id: 'n1' });
     await inbox.bind(owner(203), { log, conversation: 'new' as ConversationId });
     expect(await now()).toBe('new');
-    // The same window continues, so the new conversation gets the notifications of the old one, which is no longer active.
+    // The same window continues, so the new conversation gets the notifications of the old conversation, which is no longer
+    // active.
     await inbox.conversation('shop/claude-code#new').seen();
     const offer = await inbox.conversation('shop/claude-code#new').offer({ at: 'tool_result' });
     expect(offer?.ids).toEqual(['n1']);

@@ -45,7 +45,7 @@ export type Identity = {
     readonly process: Owner;
     /** Whether the host runs below another host, in one of that host's tools or hooks. */
     readonly nested: boolean;
-    /** Set if the host serves an editor. It then runs many sessions at once, so its process identifies none of them. */
+    /** Set if the host serves an editor. Such a host runs many sessions at once, so its process does not identify a session. */
     readonly serves?: true;
   };
 };
@@ -53,7 +53,7 @@ export type Identity = {
 export type IdentityQuestion = {
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** An address or a bare agent name, from a flag or a header; `EARPIECE_ADDRESS` is read from `env`. */
+  /** An address or a bare agent name, from a flag or a header. `EARPIECE_ADDRESS` is read from `env`. */
   readonly given?: string | undefined;
   /** `clientInfo.name` of the MCP client, if it is known already. */
   readonly client?: string | undefined;

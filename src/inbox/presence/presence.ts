@@ -9,7 +9,7 @@ const ACTIVE_MS = 30 * 60_000;
 
 type ProcessCheck = Pick<Context, 'store' | 'isAlive'>;
 
-/** Returns the reason why a conversation has ended. Undefined while it is active. */
+/** Returns the reason why a conversation has ended. Undefined while the conversation is active. */
 export function overBecause(
   { store, isAlive }: ProcessCheck,
   { endedAt, process, shared, seenAt }: Presence,
@@ -42,7 +42,7 @@ export async function activeOnes(
 export const wasConversation = (context: ProcessCheck, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 
-/** Names the current run of a conversation. A conversation without a recorded run has had only one. */
+/** Names the current run of a conversation. A conversation without a recorded run has had only one run. */
 export const runOf = ({ began, conversation }: Presence): string => began?.run ?? conversation;
 
 export const isSame = (a: Owner | undefined, b: Owner | undefined): boolean =>

@@ -25,7 +25,7 @@ export type Process = {
 export interface Processes {
   /** The host name, and in a container or a sandbox also the PID namespace, because process ids are valid only inside one. */
   readonly machine: string;
-  /** Reads a process. Undefined if it does not exist. */
+  /** Reads a process. Undefined if the process does not exist. */
   get(pid: number): Process | undefined;
 }
 

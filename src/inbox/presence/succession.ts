@@ -34,7 +34,7 @@ export type Inherited = { readonly from: readonly ConversationId[]; readonly wai
 const NOTHING: Inherited = { from: [], waits: false };
 const TRIES = 8;
 
-/** Takes over the unread notifications of conversations that ended before this one began. */
+/** Takes over the unread notifications of conversations that ended before the heir began. */
 export async function inherit(context: Context, heir: Heir): Promise<Inherited> {
   const { log, id, nested = false } = heir;
   if (nested) return NOTHING;
@@ -137,8 +137,8 @@ async function passOn(
 }
 
 /**
- * Finds unread copies that the heir does not need: the heir has a copy, or a conversation that it continues got one. Each
- * conversation has its own copy of a notification to the whole project.
+ * Finds unread copies that the heir does not need: the heir has its own copy, or a conversation that it continues got a copy.
+ * Each conversation has its own copy of a notification to the whole project.
  */
 async function unneededCopies(
   context: Context,

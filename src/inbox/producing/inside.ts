@@ -27,7 +27,7 @@ export type InsideQuestion = {
   readonly environOf?: (pid: number) => Readonly<Record<string, string | undefined>> | undefined;
 };
 
-/** Returns the agent whose tool started this process. Undefined if none is found. */
+/** Returns the agent whose tool started this process. Undefined if no such agent is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
   // The agent itself started the topmost process with these variables. A process below it may have changed the variables, so the
   // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial

@@ -5,7 +5,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Context } from '../context.ts';
 
-/** `until`: epoch ms; without it, the mute lasts until it is lifted. `off` lifts the mute. */
+/** `until`: epoch ms. Without `until`, the mute lasts until it is lifted. `off` lifts the mute. */
 export type MuteOptions = { readonly until?: number; readonly by: string; readonly off?: boolean };
 
 const settingOf = (log: LogKey): string => `mutes ${log}`;

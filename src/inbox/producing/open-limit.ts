@@ -5,7 +5,7 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** How many notifications a process queues before it counts the open ones again. */
+/** The number of notifications that a process queues before it counts the open notifications again. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 

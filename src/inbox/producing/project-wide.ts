@@ -9,7 +9,7 @@ import { isInterrupt, type Notification, type NotificationId } from '../../core/
 import { queuedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 
-/** Returns the log of a project. It belongs to no agent. */
+/** Returns the log of a project. This log belongs to no agent. */
 export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');

@@ -1,6 +1,6 @@
 /**
- * Puts one notification into the log of one agent. If an open notification of its key can count it, it is folded into that one;
- * otherwise it is queued.
+ * Puts one notification into the log of one agent. If an open notification of its key can count it, the notification is folded
+ * into the open one. Otherwise it is queued.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -17,7 +17,7 @@ export type QueuedOne =
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
 /**
- * Queues or folds one notification. `conversations`: the audiences; empty means the agent's first conversation that carries
+ * Queues or folds one notification. `conversations`: the audiences. Empty means the agent's first conversation that carries
  * notifications.
  */
 export async function queueOne(
@@ -38,7 +38,7 @@ export async function queueOne(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
-    // A carrier took the open notification in the meantime, so this one is queued separately.
+    // A carrier took the open notification in the meantime, so the new notification is queued separately.
   }
   const queued = queuedRecord(
     notification,
@@ -70,7 +70,10 @@ export async function audienceOfAction(
   return (await audienceOf(context, { log }, notification)).map((p) => p.conversation);
 }
 
-/** Finds the open notification into which this one can be counted. It has the same key, kind and level, and was never offered. */
+/**
+ * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind and
+ * level, and was never offered.
+ */
 export async function foldable(
   { store }: Context,
   log: LogKey,

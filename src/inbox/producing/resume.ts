@@ -61,7 +61,7 @@ export async function resume(
   return lifted;
 }
 
-/** Makes the notification that the agent may continue. A later one supersedes it. */
+/** Makes the notification that the agent may continue. A later notification of this kind supersedes it. */
 const mayContinue = (person: string, message = 'Go on.'): NotificationInput => ({
   kind: 'user.resume',
   level: 'info',
@@ -74,7 +74,7 @@ const mayContinue = (person: string, message = 'Go on.'): NotificationInput => (
 
 const wasShown = (item: Item): boolean => item.offers > 0 || item.state === 'closed';
 
-/** Lifts the pauses that a conversation has never seen. Returns false if one was shown in the meantime. */
+/** Lifts the pauses that a conversation has never seen. Returns false if a pause was shown in the meantime. */
 async function liftUnseen(context: Context, log: LogKey, holder: ConversationId, person: string): Promise<boolean> {
   for (;;) {
     const pauses = await pausesOf(context, log, holder === ANYONE ? [] : [holder]);

@@ -37,7 +37,8 @@ async function holdingWithKey(context: Context, log: LogKey, key: string): Promi
 }
 
 /**
- * Withdraws one notification for all audiences. An undelivered one closes, and a delivered interrupt no longer holds the gate up.
+ * Withdraws one notification for all audiences. An undelivered notification closes. A delivered interrupt no longer holds the
+ * gate up.
  */
 async function withdrawOne(context: Context, log: LogKey, id: NotificationId, why: Why): Promise<Withdrawn['result']> {
   for (;;) {
@@ -84,7 +85,7 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the others, the gate falls. */
+/** Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the other pauses, the gate falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

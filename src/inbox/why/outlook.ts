@@ -39,8 +39,8 @@ export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: rea
 const UNKNOWN: Carrier = { name: '', points: [] };
 
 /**
- * Returns the carriers of a conversation. A gateway of an older release has reported no contact points. It gets `tool_result`,
- * which every gateway has.
+ * Returns the carriers of a conversation. A gateway of an older release has reported no contact points. Such a gateway gets
+ * `tool_result`, which every gateway has.
  */
 function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
   const known = Object.keys(carriers).flatMap((name): Carrier[] => {

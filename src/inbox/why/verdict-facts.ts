@@ -87,7 +87,7 @@ function gateExpired(
   return at === undefined ? {} : { gateExpired: at };
 }
 
-/** Returns how many calls the gate answered: the refused ones, or with `made` those whose results it withheld. */
+/** Returns how many calls the gate refused. With `made`, returns how many results the gate withheld. */
 const refusalsIn = (records: readonly Stored[], made: boolean): number =>
   records.reduce(
     (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),

@@ -14,8 +14,8 @@ import {
 } from './json.ts';
 
 /**
- * One JSON-RPC message as bytes. `bytes` includes the line ending, if there is one. The ranges are positions in `bytes`. `id` is
- * the id's JSON text in one canonical spelling, so that ids can be compared.
+ * One JSON-RPC message as bytes. `bytes` includes the line ending of the message, if it has one. The ranges are positions in
+ * `bytes`. `id` is the id's JSON text in one canonical spelling, so that ids can be compared.
  */
 export type Frame = Request | Note | Success | Failure | Batch | Opaque;
 

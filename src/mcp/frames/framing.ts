@@ -5,8 +5,8 @@ export type LineSink = {
   /** Called with each line, including its line ending and including empty lines. The last line may lack the line ending. */
   readonly line: (bytes: Buffer) => void;
   /**
-   * Called when a line is longer than `maxBytes` and is dropped. `head` and `tail` are the line's first and last bytes. They may
-   * contain the id.
+   * Called when a line is longer than `maxBytes` and is dropped. `head` and `tail` are the line's first and last bytes. These
+   * bytes may contain the id.
    */
   readonly tooLong: (line: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };

@@ -97,7 +97,7 @@ export function stringAt(json: Buffer, range: Range | undefined): string | undef
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Returns the value at a range, as far as JavaScript can represent the value. Undefined if it is malformed. */
+/** Returns the value at a range, as far as JavaScript can represent the value. Undefined if the bytes are malformed. */
 export function parsed(json: Buffer, range: Range): unknown {
   try {
     return JSON.parse(textOf(json, range)) as unknown;

@@ -60,7 +60,7 @@ export class HttpTarget {
 
 class StaleConnection extends Error {}
 
-/** Reads the whole body. Undefined if it is longer than `maxBytes`. */
+/** Reads the whole body. Undefined if the body is longer than `maxBytes`. */
 export async function bodyOf(message: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

@@ -1,4 +1,7 @@
-/** Makes random histories of a log. They use few ids, conversations and carriers, so that records often affect each other. */
+/**
+ * Makes random histories of a log. The histories use few ids, conversations and carriers, so that records often affect each
+ * other.
+ */
 import type { Arbitrary } from 'fast-check';
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -88,7 +88,7 @@ async function run(query: Query, log: LogKey, batch: readonly Asked[], keys: rea
 }
 
 /**
- * Takes the next positions. Waits until earlier appends to any log have committed, and makes later appends wait until this one
+ * Takes the next positions. Waits until earlier appends to any log have committed, and makes later appends wait until this append
  * commits.
  */
 async function nextHead(query: Query, count: number, now: number): Promise<Head> {

@@ -1,4 +1,4 @@
-/** The table of items. It is an index of the records. */
+/** The table of items, which is an index of the records. */
 import type { ConversationId } from '../../core/address.ts';
 import { ANYONE, fresh, type Item } from '../../core/item.ts';
 import { levelRank, type Notification, type NotificationId } from '../../core/notification.ts';

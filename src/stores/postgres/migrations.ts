@@ -132,7 +132,7 @@ export async function migrate(db: Database): Promise<void> {
   fault('migrate.committed');
 }
 
-/** Returns the version of the tables. 0 if there are none. */
+/** Returns the version of the tables. 0 if there are no tables. */
 async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
     // Not `to_regclass`, because the server's cache may not yet have a table that another process has just made.

@@ -1,4 +1,4 @@
-/** Removes records: old ones by retention, those that a room forgets, and those of an agent that a person erases. */
+/** Removes records: old records by retention, records that a room forgets, and the records of an agent that a person erases. */
 import type { LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
 import { touches } from '../../core/items.ts';
@@ -13,7 +13,7 @@ import { fromColumn, toColumn } from './text.ts';
 /** The notifications that one transaction removes. Other processes can write in between. */
 const CHUNK = 200;
 
-/** The rows that a chunk removed. `next` is the start of the next chunk; undefined at the end. */
+/** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**

@@ -44,7 +44,7 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
     db.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
     return number(db, 'freelist_count') > 0;
   }
-  // Release 0.0.0 made this database. After one rewrite, later calls can shrink it in steps.
+  // Release 0.0.0 made this database. After one rewrite, later calls can shrink the file in steps.
   if (fileBytes(db) > maxRewrite) return false;
   db.all('PRAGMA auto_vacuum = INCREMENTAL');
   db.all('VACUUM');

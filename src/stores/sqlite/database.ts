@@ -49,7 +49,7 @@ export class Database {
    * connections.
    */
   #commits = 0;
-  /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was none. */
+  /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was no check. */
   #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions;
@@ -73,8 +73,8 @@ export class Database {
 
   /**
    * Opens the files at the path if these are not the opened files. Must not run inside a transaction. Callers that write pass
-   * `atOnce` to check the files at each call. Otherwise the files are checked every 500 ms, and the folder in between. The error
-   * of a broken file is thrown to each caller until the file is fixed.
+   * `atOnce` to check the files at each call. Without `atOnce`, the files are checked every 500 ms, and only the folder in
+   * between. The error of a broken file is thrown to each caller until the file is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -125,8 +125,8 @@ export class Database {
   }
 
   /**
-   * Yields one row after the other, for results that may not fit into memory. Other statements may run in between, because this
-   * one is not cached.
+   * Yields the rows one by one, for results that may not fit into memory. Other statements may run in between, because this
+   * statement is not cached.
    */
   each<T = Row>(sql: string, ...values: SQLInputValue[]): Iterable<T> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<T>;

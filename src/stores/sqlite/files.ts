@@ -43,7 +43,7 @@ const SETTLED_MS = 3_000;
 
 /**
  * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one check of the folder
- * replaces the three of `filesAt`.
+ * replaces the three checks of `filesAt`.
  */
 export class Folder {
   readonly #path: string | undefined;

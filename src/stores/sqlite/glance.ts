@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The major version of the schema for which the query is written; see `migrations.ts`. */
+/** The major version of the schema for which the query is written (see `migrations.ts`). */
 const MAJOR = 1;
 
 export type Glance = {
@@ -23,7 +23,7 @@ export type Glance = {
   readonly unprovenSince: number;
 };
 
-/** Parameters: machine, pid, start, conversation, key, time. An empty audience is ANYONE; phase 0 is open or offered. */
+/** Parameters: machine, pid, start, conversation, key, time. An empty audience is ANYONE. Phase 0 is open or offered. */
 export const GLANCE = `
   SELECT c.presence AS presence, c.seen_at AS seenAt, c.ended_at AS endedAt,
     EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation)) AS open,
@@ -89,8 +89,8 @@ export function glance({
 }
 
 /**
- * Returns a text that changes with the open items of a conversation. '' if none is open, and undefined if the process does not
- * show the conversation.
+ * Returns a text that changes with the open items of a conversation. The text is empty if no item is open, and undefined if the
+ * process does not show the conversation.
  */
 export function openMark({
   path,

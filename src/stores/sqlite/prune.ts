@@ -10,7 +10,7 @@ import { ITEMS } from './rows.ts';
 /** The notifications that one transaction removes. Other processes can write in between. */
 const CHUNK = 200;
 
-/** The rows that a chunk removed. `next` is the start of the next chunk; undefined at the end. */
+/** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**

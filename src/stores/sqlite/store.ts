@@ -54,7 +54,7 @@ export type SqliteOptions = DatabaseOptions & {
 
 export interface SqliteStore extends Store {
   readonly path: string;
-  /** The newest time in the log that this process has seen, epoch ms. 0 if it has seen none. */
+  /** The newest time in the log that this process has seen, epoch ms. 0 if it has seen no record. */
   readonly lastAt: number;
   /** Writes a consistent copy to a new file, while other processes continue. */
   backup(to: string): Promise<void>;
@@ -69,8 +69,8 @@ export interface OwnedStore extends SqliteStore {
 }
 
 /**
- * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`;
- * see `refusals.ts`. Rejects with `store_unavailable` if other processes hold the lock for `busyMs`.
+ * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`
+ * (see `refusals.ts`). Rejects with `store_unavailable` if other processes hold the lock for `busyMs`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);

@@ -58,7 +58,7 @@ export type Answer =
   | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
   | { readonly kind: 'report'; readonly line: string };
 
-/** The result of an append. `items`: JSON; undefined if the caller can compute the items from the drafts. */
+/** The result of an append. `items`: the items as JSON, or undefined if the caller can compute the items from the drafts. */
 export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly id: number;
   readonly clock: number | undefined;

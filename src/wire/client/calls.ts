@@ -163,7 +163,7 @@ export interface Client {
   disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   mutes(query?: Call & { readonly log?: string; readonly project?: string }): Promise<MutesReply>;
-  /** Mutes a kind for an agent. `until`: epoch ms; null or undefined: until the mute is lifted. */
+  /** Mutes a kind for an agent. `until`: epoch ms. Null or undefined: until the mute is lifted. */
   mute(log: string, pattern: string, options?: Call & { readonly until?: number | null }): Promise<MutesReply>;
   unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
   settings(options?: Call): Promise<SettingsReply>;

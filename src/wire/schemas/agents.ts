@@ -63,7 +63,7 @@ export const agent = z
     active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
     held: nullable(held).describe(
-      'the interrupt that now refuses the calls of the agent; a pause comes first, because only a person ends a pause',
+      'the interrupt that now refuses the calls of the agent; a pause counts before other interrupts, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
       'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`)',

@@ -25,7 +25,7 @@ export type BusDeps = {
    * subscribers are on.
    */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
-  /** Stores a template's text so that any renderer finds it by its hash. Default: templates are not rendered. */
+  /** Stores a template's text, so that any renderer finds the text by its hash. Default: templates are not rendered. */
   readonly keep?: (template: Template) => Promise<void>;
   /** Evaluates a condition. Default: a subscriber with a condition gets no events. */
   readonly evaluate?: (

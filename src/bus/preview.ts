@@ -86,8 +86,8 @@ export async function previewOf(
 export const TEST_SOURCE = 'test';
 
 /**
- * Makes a test notification. Its message first says that nothing happened, and then quotes the text. Its level is so low that it
- * neither interrupts nor wakes an agent.
+ * Makes a test notification. Its message first says that nothing happened, and then quotes the text. The level of a test
+ * notification is so low that it neither interrupts nor wakes an agent.
  */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {
   const deliver = MOMENT_OF[subscriber.output.injectAt];

@@ -273,7 +273,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 
 /**
  * Makes a sample event for a subscriber: of the first known type in its list, or with only a message if no type is known. The
- * subscriber's condition may still exclude it.
+ * subscriber's condition may still exclude this event.
  */
 export function sampleEvent({
   events,

@@ -25,7 +25,7 @@ export class Storm {
     this.#listed = listed;
   }
 
-  /** Counts an event. Returns true if it is newly listed. */
+  /** Counts an event. Returns true if the event is newly listed. */
   count(event: Event, key: string | undefined, last: number): boolean {
     this.last = event;
     this.events++;

@@ -1,4 +1,7 @@
-/** A subscriber as its checked file defines it. `subscribers/` holds the shipped subscribers. `folders.ts` finds them. */
+/**
+ * The types of a subscriber, as its checked file defines them. `subscribers/` holds the shipped subscribers. `folders.ts` finds
+ * them.
+ */
 import type { Severity } from '../core/event.ts';
 
 /**

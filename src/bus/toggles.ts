@@ -22,11 +22,11 @@ export type SubscriberToggles = {
   disabled(project: string): Promise<ReadonlySet<string>>;
   lists(project: string): Promise<Toggled>;
   /**
-   * Switches a subscriber off. Returns false if it was off already. `set`: the existing subscribers. Throws `not_found` for an
-   * unknown id, and `bad_subscriber` for a core subscriber.
+   * Switches a subscriber off. Returns false if the subscriber was already off. `set`: the existing subscribers. Throws
+   * `not_found` for an unknown id, and `bad_subscriber` for a core subscriber.
    */
   disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Switches a subscriber on. Returns false if it was on already. */
+  /** Switches a subscriber on. Returns false if the subscriber was already on. */
   enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
   /** Replaces the whole list or, on an error, nothing. Resolves with the new list. */
   set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;

@@ -16,7 +16,8 @@ export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(s
  * - `id`: unique within its source. A second event with the same id is ignored.
  * - `type`: dotted, `tool.call.failure`. `source`: the observer, such as `agent`, `files` or `github`.
  * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
- * - `message`: what happened, in a few words. The agent reads it if the subscriber has no template. Default: made from the type
+ * - `message`: what happened, in a few words. The agent reads this text if the subscriber has no template. Default: made from the
+ *   type
  *   and the data.
  * - `key`: replaces the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */

@@ -3,7 +3,8 @@ import type { Policy } from './policy.ts';
 
 /** A mute by `earpiece mute`: the notifications of a kind are filtered until `until` (epoch ms; null: for ever). */
 /**
- * `since` is the time on the clock of the machine that made the mute. A reader with another clock needs it to interpret `until`.
+ * `since` is the time on the clock of the machine that made the mute. A reader with another clock needs `since` to interpret
+ * `until`.
  */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
@@ -27,8 +28,8 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Returns the reason why the policy or a mute keeps this notification from the model. Undefined if nothing filters it. The plan
- * and the gate both call this.
+ * Returns the reason why the policy or a mute keeps this notification from the model. Undefined if no setting or mute filters the
+ * notification. The plan and the gate both call this.
  */
 export function filterOf(
   notification: Notification,

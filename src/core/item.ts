@@ -1,4 +1,4 @@
-/** One notification for one audience, as its records describe it. `items.ts` defines the effect of each record on it. */
+/** One notification for one audience, as its records describe it. `items.ts` defines the effect of each record on an item. */
 import type { ConversationId } from './address.ts';
 import { defined } from './defined.ts';
 import type { Json } from './json.ts';
@@ -31,7 +31,7 @@ export type Item = {
   readonly until?: number;
   /** The offer counts the item in its summary line instead of showing the text. */
   readonly inSummary?: true;
-  /** How often the item was offered. Above 0, the model may have seen it. */
+  /** How often the item was offered. If the number is above 0, the model may have seen the item. */
   readonly offers: number;
   /**
    * The text of the item's line as it was first rendered. `group`: the ids of all items in the line. The first id is also the id

@@ -2,7 +2,7 @@
  * A problem matcher as a user writes it, after the form of VS Code. The numbers are the numbers of groups. 0 is the whole match.
  */
 export type MatcherForm = {
-  /** The severity of problems whose line does not say it. */
+  /** The severity of problems whose line names no severity. */
   readonly severity?: MatcherSeverity;
   /** The patterns of consecutive lines. */
   readonly pattern: readonly LinePattern[];

@@ -2,7 +2,7 @@ import { defined } from './defined.ts';
 import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { EarpieceError } from './errors.ts';
 
-/** The id of a notification, unique in its log. The producer chooses it as an idempotency key, or the inbox makes it. */
+/** The id of a notification, unique in its log. The producer chooses this id as an idempotency key, or the inbox makes the id. */
 export type NotificationId = string & { readonly __brand: 'NotificationId' };
 
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
@@ -17,8 +17,8 @@ export type Action = (typeof ACTIONS)[number];
 
 export const MOMENTS = ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'] as const;
 /**
- * When it may be delivered. `at` is epoch milliseconds. `afterTurns` counts turns that start after the notification is queued.
- * `afterTool` is the name of the tool whose result carries the notification.
+ * When a notification may be delivered. `at` is epoch milliseconds. `afterTurns` counts turns that start after the notification
+ * is queued. `afterTool` is the name of the tool whose result carries the notification.
  */
 export type Deliver =
   | (typeof MOMENTS)[number]
@@ -49,7 +49,7 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 
 /**
  * The subscriber of a notification, as it was when the bus queued the notification. A later change of the subscriber does not
- * change it. At delivery, one template renders the notifications of one subscriber as a group.
+ * change this record. At delivery, one template renders the notifications of one subscriber as a group.
  */
 export type Subscribed = {
   readonly id: string;
@@ -69,8 +69,8 @@ export type Subscribed = {
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
- * - `key`: notifications of one key are about one thing. With `supersede`, the newest replaces the others. Without it, they are
- *   counted together.
+ * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces the others. Without
+ *   `supersede`, they are counted together.
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).
@@ -100,31 +100,32 @@ export type Notification = {
   readonly origin?: Origin;
 };
 
-/** The Earpiece tool that an instruction asks for, and the text for an agent without it. */
+/** The Earpiece tool that an instruction asks for, and the text for an agent without that tool. */
 export type Needs = { readonly tool: string; readonly otherwise: string };
 
 /** The input of a producer. Only `message` is required. */
 export type NotificationInput = {
   /** Your own id, unique in the agent's log. Queueing the same id again changes nothing. Default: a new id. */
   readonly id?: string;
-  /** `"source.name"`, or both parts. Filters and mutes match it. Default `user.message`. */
+  /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
   readonly kind?: string | Kind;
   /** Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent. */
   readonly level?: Level;
   readonly message: string;
-  /** Structured data. The model reads it as JSON after the message. */
+  /** Structured data, which the model reads as JSON after the message. */
   readonly data?: Json;
   /** Open notifications with the same key are counted together, and withdrawn together. */
   readonly key?: string;
   /** Needs `key`: the newest notification of the key replaces the older notifications. */
   readonly supersede?: boolean;
   /**
-   * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned it.
+   * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned
+   * this fact.
    */
   readonly about?: string;
   /** When the notification expires, in epoch milliseconds. Null: never. The default depends on the level. */
   readonly expiresAt?: number | null;
-  /** The time until the notification expires, in milliseconds from now. Use it instead of `expiresAt`. */
+  /** The time until the notification expires, in milliseconds from now. Set this field instead of `expiresAt`. */
   readonly ttlMs?: number;
   /**
    * When the notification may be delivered. `inMs`: milliseconds from now. Default `next`: with the next message to the model.

@@ -148,8 +148,8 @@ export interface Store {
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
   /**
-   * Reads a small durable value that is not part of a log, such as the mutes or the time of the last prune. Undefined if it is
-   * not set.
+   * Reads a small durable value that is not part of a log, such as the mutes or the time of the last prune. Undefined if the
+   * value is not set.
    */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
@@ -159,7 +159,7 @@ export interface Store {
    */
   swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
 
-  /** Returns the secret of this store in hex. The store makes it once. Marks are derived from this secret. */
+  /** Returns the secret of this store in hex. The store makes its secret once. Marks are derived from the secret. */
   secret(options?: Wait): Promise<string>;
 
   /** Checks the structure, and compares the index with a replay of the logs. Returns one line for each fault. */

@@ -18,8 +18,8 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * One server: the gateway wraps it and stays invisible to the client. Several servers: the gateway presents them as one. No
-   * server: the gateway is itself a server with the tools of its rider.
+   * A single server is wrapped, and the gateway stays invisible to the client. Several servers are presented as a single server.
+   * Without servers, the gateway is itself a server with the tools of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;

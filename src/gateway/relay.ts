@@ -269,7 +269,7 @@ export class Relay {
     if (answering !== undefined) answering.cancelled = true;
     if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
       open.call.cancelled = true;
-      // The server never saw the request, so it has nothing to stop.
+      // The server never got the request, so it must not be asked to stop.
       if (open.kind === 'own' || open.phase === 'asking') return;
     }
     if (cancelled !== undefined && this.#held.drop(cancelled)) {

@@ -102,7 +102,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** The reason for which the agent ended the handle. Undefined if the agent did not end it. */
+  /** The reason for which the agent ended the handle. Undefined if the agent did not end the handle. */
   get because(): string | undefined {
     return this.#because;
   }

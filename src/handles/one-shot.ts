@@ -8,7 +8,10 @@ export function outcomeOf({ result }: Extract<Phase, { type: 'stopped' }>, text:
   return { content: failure(text, result.error.message), isError: true, ...timeoutOf(result.error) };
 }
 
-/** Returns the output of a failed call, which explains more than the message. The message is added if the output lacks it. */
+/**
+ * Returns the output of a failed call, which explains more than the message. If the output lacks the message, the message is
+ * added.
+ */
 function failure(text: string, message: string): string {
   if (text === '') return message;
   return /\[exit code \d+|\[ended /u.test(text.slice(-200)) ? text : `${text}\n[${message}]`;

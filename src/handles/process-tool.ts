@@ -31,7 +31,7 @@ export type CommandLine = {
 };
 
 export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
-  /** Returns the command for these arguments. Throws `ToolFailure` if it cannot run. */
+  /** Returns the command for these arguments. Throws `ToolFailure` if the command cannot run. */
   commandOf(args: Args): CommandLine;
   /**
    * The most characters of an answer. Longer output is cut in the middle, and the model reads the rest by range. Default 16,000.
@@ -83,7 +83,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // A background process may outlive a crash. The conversation's next run ends it and reports that.
+        // A background process may outlive a crash. The conversation's next run ends the process and reports that.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {

@@ -66,7 +66,7 @@ const isOfAnotherAgent = (entry: LedgerEntry, self: Owner): boolean => {
 };
 
 /**
- * Ends the session of a handle's process. The process is identified by its start time. If it has exited, the session is
+ * Ends the session of a handle's process. The process is identified by its start time. If the process has exited, the session is
  * identified by the mark of its other processes.
  */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {

@@ -97,7 +97,7 @@ function fromProc(session: number): readonly Member[] {
     } catch {
       continue;
     }
-    // The name is in parentheses and may itself contain spaces and parentheses. State, parent, group and session follow it.
+    // The name is in parentheses and may itself contain spaces and parentheses. State, parent, group and session follow the name.
     const [state, , group, ofSession] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4);
     if (Number(ofSession) === session && state !== 'Z' && state !== 'X') members.push({ pid, group: Number(group) });
   }

@@ -91,7 +91,7 @@ export interface HandleSide {
   produced(lastLine?: () => string | undefined): void;
   /** Asks the model a question, and waits for the answer (`apply`). A handle may ask one question at a time. */
   ask(question: string): Promise<string>;
-  /** Records that the tool seems to wait for input. Call `resumed` if it continues by itself. */
+  /** Records that the tool seems to wait for input. Call `resumed` if the tool continues by itself. */
   waiting(question: string): void;
   resumed(): void;
   /**
@@ -136,8 +136,8 @@ export function checkDefinition(tool: StatefulTool): void {
 
 /**
  * Makes the JSON Schema for the model. The `oneOf` is on `action` and not over whole schemas. Anthropic refuses a `oneOf` at the
- * top level ("input_schema does not support oneOf, allOf, or anyOf at the top level"). OpenAI refuses it too ("must … not have
- * 'oneOf' … at the top level"). With such a schema, every request that lists the tool would fail.
+ * top level ("input_schema does not support oneOf, allOf, or anyOf at the top level"). OpenAI also refuses such a `oneOf` ("must
+ * … not have 'oneOf' … at the top level"). With such a schema, every request that lists the tool would fail.
  */
 export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
   const actions = actionsOf(tool);

@@ -9,7 +9,7 @@ export type Tool = {
   readonly description: string;
   /** The JSON Schema of the arguments, whose type must be an object. */
   readonly inputSchema: { readonly [key: string]: Json };
-  /** The time limit of a call. After it, `signal` aborts, and the model gets an error. Default: no limit. */
+  /** The time limit of a call. After this time, `signal` aborts, and the model gets an error. Default: no limit. */
   readonly timeoutMs?: number;
   /**
    * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`. A

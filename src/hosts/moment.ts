@@ -33,7 +33,7 @@ export type Moment =
 export type Caller = {
   /** The host's own id of the session. It becomes the conversation's id. */
   readonly session: string;
-  /** A sub-agent of that session. The gate applies to it, but it gets no notifications. */
+  /** A sub-agent of that session. The gate applies to a sub-agent, but a sub-agent gets no notifications. */
   readonly subagent?: string;
   /** The folder in which the session works. */
   readonly folder: string;

@@ -16,7 +16,10 @@ import type { Witnesses } from './housekeeping/witnesses.ts';
 export interface PolicySource {
   /** Returns the project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
   policy(project: string): Policy;
-  /** Names the origin of a project's setting: a file with its line, or an environment variable. Undefined if nothing sets it. */
+  /**
+   * Names the origin of a project's setting: a file with its line, or an environment variable. Undefined if nothing sets the
+   * setting.
+   */
   decidedBy?(project: string, key: string): string | undefined;
 }
 

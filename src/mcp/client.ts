@@ -1,6 +1,7 @@
 /**
  * A client of one MCP server, for a program that calls the server's tools itself. The client speaks the protocol generation that
- * the server supports. After a restart of the server, the client repeats the handshake, and requests wait up to 5 s for it.
+ * the server supports. After a restart of the server, the client repeats the handshake. Requests wait up to 5 s for the
+ * handshake.
  *
  * States: starting → ready → down (the process ended) → ready again …. The client has ended for good if the server never worked,
  * or after `close`.

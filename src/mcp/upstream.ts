@@ -1,7 +1,8 @@
 import type { Command, Spawned } from './spawned.ts';
 
 /**
- * An MCP server of the gateway. `name` appears in messages. With several servers, it is also the prefix of the server's tools.
+ * An MCP server of the gateway. `name` appears in messages. With several servers, `name` is also the prefix of the server's
+ * tools.
  */
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 

@@ -17,7 +17,7 @@ export type SubscriberFoldersOptions = {
    */
   readonly shipped: string;
   readonly user?: string;
-  /** Returns the project's root folder. Undefined if it is unknown. */
+  /** Returns the project's root folder. Undefined if the folder is unknown. */
   readonly projectRoot?: (project: string) => string | undefined;
   /**
    * Decides which of a project's own subscribers may be used. Default: all. The value of `state` changes when the decision may

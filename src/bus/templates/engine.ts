@@ -47,7 +47,7 @@ export type TemplateEngineOptions = {
   readonly memoryMb?: number;
   /**
    * Called when a worker was lost, with the template or expression and the reason. A template with an ordinary error does not
-   * trigger it.
+   * trigger this call.
    */
   readonly onTrouble?: (reason: string) => void;
 };

@@ -127,7 +127,7 @@ const BUSY = 40;
 /** If a smaller share of the deadline remains, the processor time is not checked again. */
 const NEARLY = 0.1;
 
-/** Returns the worker's processor time. Undefined if it is unknown, as before Node 24.6 or after the worker has ended. */
+/** Returns the worker's processor time. Undefined if the time is unknown, as before Node 24.6 or after the worker has ended. */
 async function usedMs(worker: Worker): Promise<number | undefined> {
   try {
     const { user, system } = await (worker as Partial<Pick<Worker, 'cpuUsage'>>).cpuUsage!.call(worker);

@@ -51,7 +51,7 @@ export type Verdict =
       /** Whether a setting or mute still filters the notification, so that a requeued notification would be filtered again. */
       readonly holds: boolean;
     }
-  /** The next message has no room: the notification waits for the one after, or a summary counts it. */
+  /** The next message has no room: the notification waits for a later message, or a summary counts it. */
   | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
   | {
       readonly kind: 'summarized';
@@ -87,7 +87,10 @@ export type Verdict =
       readonly wrappedOnly: boolean;
       /** When the notification was queued, if the agent has made no contact since. */
       readonly unseenSince: number | null;
-      /** Whether it was offered before without a confirmation. The model may then see it twice, marked as repeated. */
+      /**
+       * Whether the notification was offered before without a confirmation. The model may then see the notification twice, marked
+       * as repeated.
+       */
       readonly offered: boolean;
       /** The process that delivers to the agent, if it hides the notification because of its wrong clock. */
       readonly hiddenBy?: { readonly pid: number; readonly machine: string; readonly offByMs: number };

@@ -5,7 +5,7 @@ import type { Line, Rest } from '../plan.ts';
 export type ViewInput = {
   readonly lines: readonly Line[];
   readonly rest?: Rest | undefined;
-  /** The conversation's mark: 4 lower-case letters and digits. Each frame shows it. */
+  /** The conversation's mark: 4 lower-case letters and digits. Each frame shows the mark. */
   readonly mark: string;
   /** True until a frame has explained the mark to this conversation. */
   readonly tellMark: boolean;
@@ -14,7 +14,7 @@ export type ViewInput = {
    * command line.
    */
   readonly pulls: string | false;
-  /** True if no other process can open the store, so that the command line cannot show it. */
+  /** True if no other process can open the store, so that the command line cannot show the notifications. */
   readonly private?: boolean;
   readonly maxItemChars: number;
   /** If a view with a single item is longer than this, the item is cut as far as possible. Default: no limit. */

@@ -210,7 +210,7 @@ export function restOf(rest: Rest | undefined, by: Reading): string | undefined 
 
 type Reading = Pick<ViewInput, 'pulls' | 'private'>;
 
-/** Returns the tool or command with which the model reads notifications. Undefined if it has neither. */
+/** Returns the tool or command with which the model reads notifications. Undefined if the model has neither. */
 const readWith = ({ pulls, private: isPrivate }: Reading): string | undefined =>
   pulls !== false ? pulls : isPrivate ? undefined : '`earpiece inbox`';
 

@@ -20,7 +20,7 @@ export async function httpGateway(options: GatewayOptions, front: Front & { kind
   return { url, closed, close };
 }
 
-/** Makes the HTTP endpoint. The requests to a single HTTP server pass through it. Every other setup gets sessions. */
+/** Makes the HTTP endpoint. For a single HTTP server, the endpoint passes requests through. Every other setup gets sessions. */
 function endpointOf(options: GatewayOptions, front: Front & { kind: 'http' }, { make, ...common }: Common): HttpEndpoint {
   const [upstream, ...others] = options.upstreams;
   const named = defined({ session: options.session });

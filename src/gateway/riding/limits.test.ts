@@ -10,7 +10,7 @@ import { noDelivery, noRider, type Connection } from './rider.ts';
 
 const NOTE = 'MARK1END';
 
-/** Whether NOTE rides on a result of this client. If it does not, its delivery must be released. */
+/** Whether NOTE rides on a result of this client. If NOTE does not ride, its delivery must be released. */
 async function rides(client: string, result: object): Promise<boolean> {
   const connection: Connection = { key: 'k', profile: profileOf({ name: client }) };
   let released: string | undefined;

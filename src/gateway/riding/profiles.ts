@@ -45,7 +45,7 @@ const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
 
 /**
- * For models that Codex does not know, it cuts results at 12,000 bytes, including its own line about the time. The last blocks
+ * For models that Codex does not know, Codex cuts results at 12,000 bytes, including its own line about the time. The last blocks
  * are cut first.
  */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
@@ -85,7 +85,7 @@ const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: t
 
 /**
  * Adds to a profile that the client reads its lists once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code
- * 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send it again after list_changed.
+ * 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send tools/list again after list_changed.
  */
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 

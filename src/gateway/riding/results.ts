@@ -91,8 +91,8 @@ export function withRide(
 }
 
 /**
- * Makes a result with only `text`, in place of the original. With `asError` it is a failing result: a client that knows the
- * tool's output schema rejects a successful result without structured content.
+ * Makes a result with only `text`, in place of the original. With `asError`, the result is a failing result: a client that knows
+ * the tool's output schema rejects a successful result without structured content.
  */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;

@@ -16,7 +16,7 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
   inputSchema: { ...tool.inputSchema, properties: { ...tool.inputSchema.properties, session_token: SESSION_TOKEN } },
 }));
 
-/** Answers a call of a task tool. If the agent made a mistake, throws an error that names it. */
+/** Answers a call of a task tool. If the agent made a mistake, throws an error that names the mistake. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
   // Loaded by the first call, because few gateways need this code.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');

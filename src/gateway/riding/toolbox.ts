@@ -4,7 +4,7 @@ import type { OwnCall, OwnTool } from './rider.ts';
 /** Additional tools that the starter of the gateway provides. Their calls pass every gate. */
 export type Toolbox = {
   readonly tools: readonly OwnTool[];
-  /** Runs the tool for the connection's conversation. If the caller made a mistake, throws an error that names it. */
+  /** Runs the tool for the connection's conversation. If the caller made a mistake, throws an error that names the mistake. */
   answer(call: OwnCall, caller: { readonly conversation: Conversation; readonly identity: Identity }): Promise<BoxAnswer>;
 };
 

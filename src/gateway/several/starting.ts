@@ -28,7 +28,8 @@ export type Patience = {
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;
   /**
-   * How long a list waits for a server. A slower server is left out of the list. When it answers, the client gets list_changed.
+   * How long a list waits for a server. A slower server is left out of the list. When this server answers, the client gets
+   * list_changed.
    */
   readonly listMs: number;
 };

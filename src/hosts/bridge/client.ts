@@ -2,8 +2,8 @@
  * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No
  * failure of the bridge stops the agent. If there is no answer in time, the agent continues.
  *
- *  down ──a session begins, or the pause is over──▶ starting ──it says ready──▶ up
- *  starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
+ *  down ──a session begins, or the pause ends──▶ starting ──the bridge is ready──▶ up
+ *  starting, up ──the bridge ends, or does not answer──▶ down, with a pause that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { defined } from '../../core/defined.ts';
@@ -109,7 +109,7 @@ export class BridgeClient {
         stderr = stderr.slice(end + 1);
       }
     });
-    // The agent may exit when it has no work. The bridge must not keep it alive.
+    // The agent may exit when it has no work. The bridge process must not keep the agent alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
   }

@@ -1,6 +1,6 @@
 /** The part of pi 0.87's extension API that Earpiece's extension uses. */
 
-/** A message of an extension. The model reads it as a user message. */
+/** A message of an extension, which the model reads as a user message. */
 export type CustomMessage = {
   readonly customType: string;
   readonly content: string;

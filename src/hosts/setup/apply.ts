@@ -1,6 +1,6 @@
 /**
- * Writes planned changes. Each file is written whole or not at all. The change is recorded before the write, so that it can be
- * undone.
+ * Writes planned changes. Each file is written whole or not at all. Each change is recorded before the write, so that uninstall
+ * can undo it.
  */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
@@ -80,7 +80,7 @@ function missingFolders(folder: string): readonly string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
-/** Removes a folder. Returns false if it is not empty. */
+/** Removes a folder. Returns false if the folder is not empty. */
 function removeEmpty(folder: string): boolean {
   try {
     rmdirSync(folder);

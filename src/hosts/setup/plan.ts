@@ -22,7 +22,7 @@ export type FilePlan = {
   readonly after: string | undefined;
   /** The content before the first installation. Undefined if unknown. */
   readonly base: string | undefined;
-  /** The reason why this file cannot be changed, and what to do. If it is set, no file of the host is changed. */
+  /** The reason why this file cannot be changed, and what to do. If a file has a problem, no file of the host is changed. */
   readonly problem?: string;
 };
 

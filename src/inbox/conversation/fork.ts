@@ -11,8 +11,8 @@ import type { Store } from '../../core/ports.ts';
 import type { ForkedRecord, Stored } from '../../core/records.ts';
 
 /**
- * The part of a transcript that one conversation of its lineage wrote. `upTo` is inclusive. The last stretch still grows, so it
- * has no `upTo`.
+ * The part of a transcript that one conversation of its lineage wrote. `upTo` is inclusive. The last stretch has no `upTo`,
+ * because it still grows.
  */
 export type Stretch = { readonly conversation: ConversationId; readonly upTo?: number };
 

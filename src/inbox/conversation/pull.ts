@@ -57,7 +57,7 @@ export type Pulled = {
 };
 
 export type PullOptions = {
-  /** Whether the pull claims what it shows. With false, nothing changes. */
+  /** Whether the pull claims the notifications that it shows. With false, nothing changes. */
   readonly mark: boolean;
   readonly limit?: number;
 };

@@ -54,8 +54,8 @@ export class Witnesses {
   }
 
   /**
-   * Returns the clocks that are known to be wrong: this process's clock, or if it is trusted, those of other live processes.
-   * `offByMs` is positive for a clock that is ahead.
+   * Returns the clocks that are known to be wrong: this process's clock, or if that clock is trusted, the clocks of other live
+   * processes. `offByMs` is positive for a clock that is ahead.
    */
   async wrong(): Promise<readonly WrongClock[]> {
     const { store, owner } = this.#deps;

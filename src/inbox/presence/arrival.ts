@@ -9,7 +9,7 @@ import { inherit, type Inherited } from './succession.ts';
 export type Arrival = {
   /** The name of the connection. A conversation may have several connections. Hooks and Earpiece's own loop have none. */
   readonly connection?: string;
-  /** True if the connection has made no call yet. Until `begin`, it may be a client's health check. */
+  /** True if the connection has made no call yet. Until `begin`, the connection may be a client's health check. */
   readonly pending?: boolean;
 };
 
@@ -44,9 +44,9 @@ export type Beginning = {
 };
 
 /**
- * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call it
- * before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin` again later. A repeated call
- * is cheap.
+ * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call
+ * `begin` before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin` again later. A
+ * repeated call is cheap.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;

@@ -11,7 +11,7 @@ const FORM = /^st_[A-Za-z0-9_-]{32}$/;
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** Returns the token of a conversation. The first call makes it. */
+/** Returns the token of a conversation. The first call makes the token. */
 export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<string> {
   const address = `${log}#${id}`;
   const key = `session token of ${address}`;

@@ -22,7 +22,7 @@ export class WriterHold {
     OPEN.add(name);
   }
 
-  /** Holds the conversation. Throws `store_refused` while another open inbox holds it. */
+  /** Holds the conversation. Throws `store_refused` while another open inbox holds the conversation. */
   async take(place: Place): Promise<void> {
     const { store, owner, isAlive } = this.#context;
     const key = keyOf(place);

@@ -23,7 +23,7 @@ export type InsideAgent = { readonly log: string; readonly conversation?: string
 export type InsideQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly processes?: Processes;
-  /** Reads the initial environment of a process. Undefined if the system does not show it. */
+  /** Reads the initial environment of a process. Undefined if the system does not show this environment. */
   readonly environOf?: (pid: number) => Readonly<Record<string, string | undefined>> | undefined;
 };
 
@@ -69,7 +69,10 @@ export function mayTakeBack({ id, origin, ...notification }: Notification, { log
   if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to withdraw ${id}`, { log });
 }
 
-/** Throws `not_trusted` if the agent must not requeue the notification, because it is an interrupt or comes from a person. */
+/**
+ * Throws `not_trusted` if the agent must not requeue the notification, because the notification is an interrupt or comes from a
+ * person.
+ */
 export function mayRequeue({ id, origin, ...notification }: Notification, inside: InsideAgent): void {
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }

@@ -12,7 +12,7 @@ const MAX_WORK = 50_000_000;
 const TAIL = 4_096;
 
 /**
- * Replaces every match by `[redacted]`. If a pattern is invalid, it replaces the whole text, so that no secret is stored. A text
+ * Replaces every match by `[redacted]`. If a pattern is invalid, the whole text is replaced, so that no secret is stored. A text
  * that is too long for its patterns is cut.
  */
 export function redactor(patterns: readonly string[]): (text: string) => string {

@@ -35,7 +35,7 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 export type Awaited = {
   readonly id: string;
   readonly logs: readonly LogKey[];
-  /** Whether a copy counts. A caller leaves out copies that it may not see. Default: all count. */
+  /** Whether a copy counts. A caller omits copies that it may not see. Default: all count. */
   readonly counts?: (item: Item) => boolean;
 };
 
@@ -43,7 +43,7 @@ export type Waiting = {
   readonly until: ReceiptName;
   readonly withinMs: number;
   readonly signal?: AbortSignal;
-  /** Runs before each further read. If it throws, the wait ends with that error. */
+  /** Runs before each further read. If this function throws, the wait ends with its error. */
   readonly beforeNextRead?: () => Promise<void>;
 };
 

@@ -129,8 +129,8 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
 const CALLS = 200;
 
 /**
- * Returns the last carrier that took the notification. `get_notifications` does not count if another carrier had delivered it
- * before.
+ * Returns the last carrier that took the notification. `get_notifications` does not count if another carrier had delivered the
+ * notification before.
  */
 async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
   const carrier = records.findLast(({ body }) =>

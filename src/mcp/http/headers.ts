@@ -10,7 +10,7 @@ export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 export const SESSION_ID = 'mcp-session-id';
 
-/** The header in which a client names its conversation. The gateway does not pass it on. */
+/** The header in which a client names its conversation. The gateway does not pass this header on. */
 export const CONVERSATION = 'earpiece-conversation';
 
 /** The member of `params` that the header Mcp-Name repeats. */

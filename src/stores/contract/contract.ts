@@ -1,4 +1,4 @@
-/** The contract suite of the store port. A store must pass all of it. */
+/** The contract suite of the store port. A store must pass the whole suite. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import { append } from './cases/append.ts';

@@ -2,7 +2,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
-  /** The URL for the driver, without Earpiece's own parameters. It holds the password, so it must never be shown. */
+  /** The URL for the driver, without Earpiece's own parameters. This URL holds the password, so it must never be shown. */
   readonly url: string;
   /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
   readonly name: string;

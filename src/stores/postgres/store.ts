@@ -215,7 +215,9 @@ class PostgresStore implements Store {
     );
   }
 
-  /** Erases the data of an agent. Its bytes stay in the server's files until VACUUM, in its log, and in its backups. */
+  /**
+   * Erases the data of an agent. The erased bytes stay in the server's files until VACUUM, in the server's log, and in backups.
+   */
   async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
     return this.#change(options, [lockOf(log)], (query) => erase(query, log, before));
   }

@@ -95,7 +95,7 @@ function migrate(db: DatabaseSync, path: string): void {
   fault('migrate.committed');
 }
 
-/** Runs reads on one snapshot. Without it, another process could migrate the file in between. */
+/** Runs reads on one snapshot. Without a snapshot, another process could migrate the file in between. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
   const request = async (path: string, { forMs = 0, ...init }: RequestInit & { forMs?: number }): Promise<Response> => {
     const headers = new Headers(init.headers);
-    // This header proves that the request comes from the server's own page. Pages of other sites cannot send it.
+    // This header proves that the request comes from the server's own page. Pages of other sites cannot send this header.
     headers.set('x-earpiece', '1');
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     const late = new AbortController();

@@ -163,7 +163,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = excludedBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
-    // Fast path for the usual case, in which no condition is being evaluated.
+    // This is the fast path for the usual case, in which no condition is being evaluated.
     if (subscriber.condition === undefined && !this.#writer.isAsking) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
       return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) =>

@@ -45,7 +45,7 @@ export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 /** The state of one key. `leadTick`: the start of the current fold. `recent`: the details that this process queued recently. */
 type Key = { leadTick: number; readonly recent: RecentDetails; waiting: Fold | undefined };
 
-/** Counted events whose state has ended. `done` resolves when the log no longer counts them. */
+/** Counted events whose state has ended. `done` resolves when the log no longer counts these events. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
 
 /** A point in time. `at`: the store's time, epoch ms. `tick`: monotonic ms, for the fold. */
@@ -109,7 +109,7 @@ export class Channel implements Holder {
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
-    // An earlier event of the key that is still held back goes first.
+    // An earlier event of the key that is still held back is queued first.
     if (key !== undefined && this.heldBack(key) !== undefined) this.putInLine(key);
     return this.#begin({ event, count: 1 }, key, now);
   }

@@ -147,7 +147,7 @@ export class Outlet {
   }
 
   /**
-   * Puts the events of the key that other holders hold in line, oldest first. Takes only events that arrived before number
+   * Puts the events of the key that other holders keep back in line, oldest first. Takes only events that arrived before number
    * `before`.
    */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {

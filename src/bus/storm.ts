@@ -1,4 +1,7 @@
-/** A storm: more events at once than one line lists. As many events as one line lists are queued. The others are only counted. */
+/**
+ * A storm: more events at once than one line lists. The storm queues as many events as one line lists, and only counts the
+ * others.
+ */
 import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';

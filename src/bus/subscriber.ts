@@ -55,7 +55,7 @@ export type Subscriber = {
     /** Whether the newest state replaces older states. If not, the states are counted together. */
     readonly supersede: boolean;
   };
-  /** Events that end the state. They withdraw open notifications with the same dedupe key. */
+  /** Events that end the state. Such events withdraw open notifications with the same dedupe key. */
   readonly withdraw?: { readonly types: readonly string[] };
   /**
    * A minijinja expression over `event`, `payload`, `type`, `source`, `severity`. The subscriber gets only events for which the

@@ -28,7 +28,7 @@ export type SubscriberToggles = {
   disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
   /** Switches a subscriber on. Returns false if the subscriber was already on. */
   enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Replaces the whole list or, on an error, nothing. Resolves with the new list. */
+  /** Replaces the whole list. On an error, nothing changes. Resolves with the new list. */
   set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;
 };
 

@@ -62,7 +62,7 @@ export function formatAddress(address: Address): string {
   }
 }
 
-/** Returns the log of an address. For a fan-out (`project/*`), the project's own log, which keeps the intents. */
+/** Returns the log of an address. For a fan-out (`project/*`), returns the project's own log, which records the fan-out. */
 export function logOf(address: Address): LogKey {
   return `${address.project}/${address.kind === 'project' ? '*' : address.agent}` as LogKey;
 }

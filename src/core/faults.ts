@@ -1,6 +1,6 @@
 /**
- * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). They do nothing until an
- * entry point of the program or a test arms them.
+ * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). The points do nothing until
+ * an entry point of the program or a test arms them.
  */
 export const FAULT_POINTS = [
   'append.begun',

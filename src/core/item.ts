@@ -23,7 +23,7 @@ export type Item = {
   readonly takenBy?: ConversationId;
   /** The conversation that was the audience before its heir took the item over. */
   readonly passedFrom?: ConversationId;
-  /** `passedFrom` and the audience are the same conversation: reports from either count for the item. */
+  /** `passedFrom` and the audience are one conversation, so reports from either id count for the item. */
   readonly merged?: true;
   /** The last carrier that offered or delivered the item. While the item is offered, this carrier holds its lease. */
   readonly carrier?: CarrierId;

@@ -299,8 +299,8 @@ export function isFor(item: Item, conversation: ConversationId, purpose: string 
 }
 
 /**
- * Returns the text of an item after an offer. The item keeps its first text until another item of its line closes. Then the rest
- * of the line gets a new text.
+ * Returns the text of an item after an offer. The item keeps its first text until another item of its line closes. The remaining
+ * items of the line then get a new text.
  */
 function textAfterOffer(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
   const isPart = (item.group?.length ?? 0) > rendered.group.length;

@@ -1,7 +1,10 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** The deepest nesting of data. Deeper data overflows the stack of code that walks it by recursion, such as `JSON.stringify`. */
+/**
+ * The deepest allowed nesting of data. Deeper data overflows the stack of code that walks it by recursion, such as
+ * `JSON.stringify`.
+ */
 export const MAX_DEPTH = 64;
 
 export const tooDeep = (what: string): string =>

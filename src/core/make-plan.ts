@@ -218,7 +218,7 @@ function budget(
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
-    /** Items that a line counts and does not show. They close as summarized when the line is taken. */
+    /** Items that a line counts and does not show. These items close as summarized when the line is taken. */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Plan {

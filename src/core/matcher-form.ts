@@ -17,7 +17,7 @@ export const GROUPS = ['file', 'line', 'column', 'severity', 'code', 'message'] 
 
 export type LinePattern = {
   readonly regexp: string;
-  /** Whether each further line of this form is another problem. Only the last of several patterns may have this. */
+  /** Whether each further line of this form is another problem. Only the last of several patterns may set this field. */
   readonly loop?: boolean;
 } & { readonly [Part in (typeof GROUPS)[number]]?: number };
 

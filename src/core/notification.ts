@@ -59,7 +59,7 @@ export type Subscribed = {
   readonly template?: string;
   /** The most notifications in one line. */
   readonly group: number;
-  /** This notification counts the surplus events of a storm. It always joins the line of the storm's other events. */
+  /** True if this notification counts the surplus events of a storm. It always joins the line of the storm's other events. */
   readonly rest?: true;
   /** The subscriber's critical notifications cannot be filtered. */
   readonly core?: true;

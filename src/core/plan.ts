@@ -41,7 +41,7 @@ export type Line = {
   readonly group?: readonly Grouped[];
   /** The template's text for the line, shown instead of messages and count. */
   readonly rendered?: string;
-  /** The template failed: the line shows messages and count, and says that the template failed. */
+  /** True if the template failed. The line then shows messages and count, and says that the template failed. */
   readonly unrendered?: true;
   /** Several warnings of one moment, joined. */
   readonly status?: true;
@@ -82,7 +82,10 @@ export type Grouped = {
   readonly details: readonly { readonly message: string; readonly data?: Json }[];
 };
 
-/** Notifications without room in the carrier. They close as summarized, and one line shows their count for each source. */
+/**
+ * Notifications without room in the carrier. Such notifications close as summarized, and one line shows their count for each
+ * source.
+ */
 export type Rest = {
   readonly ids: readonly NotificationId[];
   readonly bySource: readonly { readonly source: string; readonly count: number; readonly level: Level }[];

@@ -19,7 +19,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. `at` never runs backwards, even if a
  *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
  *   (`clockBeside`).
- * - Unknown types and fields come back as they were given.
+ * - Unknown types and fields are returned as they were given.
  * - The caller has checked the drafts. A store does not interpret them. It refuses a draft that JSON cannot hold, with
  *   `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
@@ -90,9 +90,9 @@ export interface Store {
   ): Promise<readonly AgentOverview[]>;
 
   /**
-   * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts,
-   * `withinMs` pass (default: never) or the store closes meanwhile. The result is only a hint that the caller should `read`. On a
-   * closed store the call rejects, because a reader that calls it in a loop would spin.
+   * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts, if
+   * `withinMs` pass (default: never), or if the store closes meanwhile. The result is only a hint that the caller should `read`.
+   * On a closed store the call rejects, because a reader that calls it in a loop would spin.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -168,7 +168,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The numbers of removed things. */
+/** The numbers of removed records, items and other data. */
 export type Erased = {
   readonly records: number;
   readonly notifications: number;
@@ -321,7 +321,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly folder?: string;
   /** `true` has an effect only at the first contact of the conversation. */
   readonly pending?: boolean;
-  /** A new run begins now. */
+  /** Set if a new run begins now. */
   readonly began?: Presence['began'];
   /** Names the heir of a conversation that has ended. An update with this field does not count as contact. */
   readonly passedTo?: ConversationId;

@@ -177,8 +177,8 @@ export type GateRefusedRecord = Base & {
   readonly made?: boolean;
 };
 /**
- * In the log `project/*`: the receivers of a fan-out. The record is written before the first receiver's notification is queued.
- * `fan_out_done` is written after the last receiver's notification.
+ * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is
+ * queued. `fan_out_done` is written after the last receiver's notification.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';

@@ -42,7 +42,7 @@ export type Interruption = {
 
 /** One agent's work on a task, from taking the task until the report. Times are epoch ms. */
 export type TaskExecution = {
-  /** `t7.2`, the second of task t7. */
+  /** The id, such as `t7.2` for the second execution of task t7. */
   readonly id: string;
   readonly agent: string;
   /** The conversation that took the task. Null if no conversation has taken it yet. */
@@ -57,20 +57,20 @@ export type TaskExecution = {
   readonly endedAt: number | null;
   /** `lost`: the conversation ended without a report. */
   readonly result: TaskResult | 'lost' | null;
-  /** 0 for success, 1 otherwise. */
+  /** 0 for success, and 1 for any other result. */
   readonly exitCode: number | null;
   readonly message: string | null;
 };
 
 export type Task = {
-  /** `t7`, unique in its project. */
+  /** The id, such as `t7`, unique in its project. */
   readonly id: string;
   readonly project: string;
   readonly title: string;
   readonly description: string;
   readonly priority: TaskPriority;
   readonly status: TaskStatus;
-  /** An agent of the project. */
+  /** The agent of the project that has the task. Null if the task has no agent. */
   readonly assignee: string | null;
   readonly blockedReason: string | null;
   /** Grows with each record about the task. */
@@ -80,7 +80,7 @@ export type Task = {
   readonly changedAt: number;
   readonly statusChangedAt: number;
   readonly statusChangedBy: TaskActor;
-  /** The newest executions, at most `MAX_EXECUTIONS`. The log has all. */
+  /** The newest executions, at most `MAX_EXECUTIONS`. The log has all executions. */
   readonly executions: readonly TaskExecution[];
 };
 

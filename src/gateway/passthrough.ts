@@ -246,7 +246,7 @@ export class HttpPassthrough implements HttpEndpoint {
     }
   }
 
-  /** Answers a request that was cut off by the end of this gateway. Returns false if there is no request to answer. */
+  /** Answers a request that was cut off by the end of this gateway. Returns false if no request can be answered. */
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);

@@ -59,8 +59,8 @@ export type RelayOptions = {
  *
  * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
  * most `holdMs`. Other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State
- * `replaying`: the new process gets the handshake and the client's setup again, and then the held requests. The state is then
- * `up`.
+ * `replaying`: the new process gets the handshake and the client's setup again, and then the held requests. The relay is then in
+ * state `up`.
  */
 export class Relay {
   readonly #options: RelayOptions;

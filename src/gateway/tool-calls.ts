@@ -1,5 +1,5 @@
 /**
- * Handles tool calls on their way to one server. It answers calls of the gateway's own tools, refuses calls while the gate is up,
+ * Handles tool calls on their way to one server. Answers calls of the gateway's own tools, refuses calls while the gate is up,
  * and passes all other calls.
  */
 import type { Frame, Note, Request } from '../mcp/frames/frame.ts';

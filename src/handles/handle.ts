@@ -30,7 +30,9 @@ export type HandleEvents = {
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/** How long a tool may take to end after its signal. Its processes get SIGKILL after 2 s, and thus end before this limit. */
+/**
+ * How long a tool may take to end after its signal. The tool's processes get SIGKILL after 2 s, and thus end before this limit.
+ */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {

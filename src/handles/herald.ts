@@ -35,7 +35,7 @@ export type HeraldDeps = {
 
 export class Herald {
   readonly #deps: HeraldDeps;
-  /** Handles whose end or wait is not notified yet. They stay here if the inbox fails. */
+  /** Handles whose end or wait is not notified yet. Handles stay in this set if the inbox fails. */
   #unsaid = new Set<Handle>();
   /** Handles whose end an answer reports. That answer may not be recorded yet. */
   #unsettled = new Set<Handle>();

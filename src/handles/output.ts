@@ -8,7 +8,7 @@ import type { Range, Reading } from './stateful-tool.ts';
 import { lastLineOf, readable } from './text.ts';
 
 export type OutputOptions = {
-  /** The file, made with mode 0600 at the first byte. If undefined, only beginning and end are kept. */
+  /** The file, made with mode 0600 at the first byte. If undefined, only the beginning and the end of the output are kept. */
   readonly path?: string;
   /** The largest size of the file. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -83,7 +83,7 @@ export class Output {
     const tail = this.#tailBuffer();
     const seam = this.#headBytes + this.#tailBytes - this.#bytes;
     if (seam >= 0) {
-      // Head and tail touch, so memory holds the whole output.
+      // Head and tail together cover the whole output, so the file is not read.
       const whole = readable(Buffer.concat([head, tail.subarray(seam)]));
       if (whole.length <= maxChars) return whole;
     }

@@ -30,9 +30,9 @@ export type ProcessOptions = {
   readonly stdin?: boolean;
   /** Whether the process is also ended when this process is killed. */
   readonly endsWithUs?: boolean;
-  /** Between SIGTERM and SIGKILL. Default 2 s. */
+  /** The time between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
-  /** Called with each new output. */
+  /** Called with each new chunk of output. */
   readonly produced?: (chunk: Buffer) => void;
 };
 

@@ -36,6 +36,8 @@ export type ToolOutcome = {
    * `content`.
    */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
-  /** The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. No notification repeats them. */
+  /**
+   * The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. No notification repeats these facts.
+   */
   readonly knows?: readonly string[];
 };

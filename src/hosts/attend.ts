@@ -143,7 +143,7 @@ async function shows({ inbox, log, id, options }: Conversation, { process }: Cal
   await inbox.bind(process, { log, conversation: id });
 }
 
-/** Inherits the unread notifications of earlier sessions. Repeats this while a delivery to an earlier session is in flight. */
+/** Inherits the unread notifications of earlier sessions. Tries again while a delivery to an earlier session is in flight. */
 async function takesOver(conversation: Conversation, { nested, folder }: Caller): Promise<void> {
   const until = performance.now() + INHERIT_WITHIN_MS;
   for (;;) {
@@ -192,7 +192,7 @@ async function beforeTool(
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
   if (refused.answer.kind !== 'nothing' || !carries) return refused;
-  // The host adds the text to the results of this batch. So this moment does not prove a model request.
+  // The host adds the text to the results of this batch. So this moment is no proof of a model request.
   return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 
@@ -204,7 +204,7 @@ async function refuses(conversation: Conversation, call: RefusedCall): Promise<A
   return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
 }
 
-/** Stops a sub-agent, which has a separate context. Its parent reads the reason. */
+/** Stops a sub-agent, which has a separate context. The sub-agent's parent reads the reason. */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();
   if (gate.length === 0) return NOTHING;

@@ -31,7 +31,7 @@ export type Moment =
 
 /** The session that reports a moment. */
 export type Caller = {
-  /** The host's own id of the session. It becomes the conversation's id. */
+  /** The host's own id of the session. This id becomes the conversation's id. */
   readonly session: string;
   /** A sub-agent of that session. The gate applies to a sub-agent, but a sub-agent gets no notifications. */
   readonly subagent?: string;

@@ -102,7 +102,7 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Queues a notification durably: when the promise resolves, the notification survives a crash. `project/*` goes to every
-   * conversation that is active in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, or
+   * conversation that is active in the project. Only the bus passes `subscribed`. Throws `bad_notification`, `bad_address`, or
    * `nobody_there` if a fan-out would reach no conversation.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
@@ -311,8 +311,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Returns the time to prune by: the current time, but not later than the newest record. So a clock that is ahead removes no
-   * notification too early.
+   * Returns the reference time for pruning: the current time, but not later than the newest record. So a clock that is ahead
+   * removes no notification too early.
    */
   pruneTime(): Promise<number> {
     return pruneTime(this);

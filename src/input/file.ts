@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Reads a file, and follows links. Throws the error of `openSync`, or an error whose `code` names the problem: `EISDIR`, `not a
+ * Reads a file. Follows links. Throws the error of `openSync`, or an error whose `code` names the problem: `EISDIR`, `not a
  * regular file`, or `202 MB, at most 1 MB are read`.
  */
 export function readLimited(path: string, maxBytes: number): Buffer {

@@ -7,7 +7,7 @@ export type Generation = 'legacy' | 'stateless';
 /** How long a server may take to answer `server/discover`. A server of the older generation may ignore this request. */
 export const DISCOVER_MS = 2_000;
 
-/** Makes the params of `initialize`. They declare no capability, so the server sends no requests. */
+/** Makes the params of `initialize`. These params declare no capability, so the server sends no requests. */
 export const initializeParams = (clientInfo: unknown): object => ({
   protocolVersion: LEGACY_VERSION,
   capabilities: {},

@@ -112,7 +112,7 @@ export const FIELDS = {
   // oxlint-disable-next-line typescript/no-explicit-any -- Value is invariant in T; the tables hold every T
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Field<any>>>>>;
 
-/** Accepts one line of text for people. */
+/** Accepts a text of one line for people. */
 function line(max: number, empty?: 'may be empty'): Value<string> {
   const expects = `a text of ${empty ? 'at most' : '1 to'} ${max} characters on one line`;
   // oxlint-disable-next-line no-control-regex -- the text is shown on terminals and in logs

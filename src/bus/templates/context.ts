@@ -18,7 +18,7 @@ const MAX_DEPTH = 50;
 /**
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
- * `data` is `payload`, `timestamp` is ISO. `event` is the first event. It is missing if there is no event.
+ *   `data` is `payload`, `timestamp` is ISO. `event` is the first event. `event` is missing if there is no event.
  * - `count`: the number of all events, including unlisted events. A template need not state the number of unlisted events,
  *   because
  *   Earpiece adds this number (`core/unlisted.ts`).

@@ -67,7 +67,7 @@ export function sandbox(limits: Limits): Sandbox {
     // minijinja reports the reason for a panic only after it has had a first error.
     plain.evalExpr('!', {});
   } catch {
-    // This error is intended.
+    // This error is expected.
   }
 
   const compile = (text: string): Environment => {

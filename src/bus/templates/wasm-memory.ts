@@ -1,13 +1,13 @@
 /** Limits the memory of WebAssembly modules. The module of minijinja has no limit, and a template can request gigabytes. */
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
-/** The part of WebAssembly that this file uses. Node's types lack it. */
+/** The part of WebAssembly that this file uses. Node's types lack this part. */
 declare const WebAssembly: { Module: new (bytes: Bytes) => object };
 
 const PAGE_BYTES = 65_536;
 const MEMORY_SECTION = 5;
 
-/** Limits the memory of every module that this thread compiles from now on. Call it only in a worker thread. */
+/** Limits the memory of every module that this thread compiles from now on. Call this function only in a worker thread. */
 export function boundMemory(megabytes: number): void {
   const { Module } = WebAssembly;
   WebAssembly.Module = class extends Module {

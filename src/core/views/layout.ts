@@ -8,7 +8,7 @@ export type Layout = {
   item(line: Line, how: How, alone: boolean): string;
   /** Whether this text has the form of this view's items. If so, the view copies the text unchanged. */
   owns(text: string): boolean;
-  /** Turns a text that was sent in another view into an item of this view. The policy may have changed in between. */
+  /** Turns a text that was sent in another view into an item of this view. The view setting may have changed since then. */
   adopt(text: string, about: About): string;
   page(page: Page): string;
 };
@@ -17,7 +17,7 @@ export type About = { readonly source: string; readonly name: string; readonly l
 
 export type Page = {
   readonly mark: string;
-  /** A statement about all items. */
+  /** The frame's statement about all items. */
   readonly lead: string;
   /** Whether an item asks for something. If so, the frame does not say that items may be ignored. */
   readonly asks: boolean;

@@ -26,7 +26,7 @@ export const xml: Layout = {
     [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
 };
 
-/** The XML view with one element for all notifications: one line each, and a count of omitted ones. */
+/** The XML view with one element for all notifications: one line for each, and a count of the omitted notifications. */
 export const xmlBatch: Layout = {
   item(line, how) {
     const who = attribution(line);

@@ -1,4 +1,4 @@
-/** Sends answers that contain a delivery to clients over HTTP. */
+/** Sends answers with deliveries to clients over HTTP. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

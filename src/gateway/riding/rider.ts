@@ -6,10 +6,10 @@ import type { Profile } from './profiles.ts';
  * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
  * and the gateway writes one line to stderr for each outage.
  *
- * The order for one tools/call: `before`, the upstream works, `after`, the bytes are written, then `confirm` or `release` of the
- * delivery that `after` returned. For a tool of the rider: `callTool`, the bytes are written, then `confirm` or `release`. After
- * the client cancels a call, the gateway calls no method for this call. `after` is not called for a JSON-RPC error, nor for a
- * result without `content` (`input_required`, a task handle).
+ * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, writes the bytes, and then
+ * calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, it calls `callTool`, writes the
+ * bytes, and then calls `confirm` or `release`. After the client cancels a call, the gateway calls no method for this call.
+ * `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task handle).
  */
 export interface Rider {
   /**
@@ -50,9 +50,9 @@ export interface Rider {
   closed(connection: Connection): void;
 
   /**
-   * Called when an upstream disconnects or reconnects, before its open calls are answered, so that their results can carry the
-   * notification. `of` is the key of the only connection that uses the upstream. Without `of`, all connections share the
-   * upstream.
+   * Called when an upstream disconnects or reconnects. The open calls are answered after this call, so that their results can
+   * carry the notification. `of` is the key of the only connection that uses the upstream. Without `of`, all connections share
+   * the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }

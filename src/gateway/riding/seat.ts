@@ -175,5 +175,5 @@ export const namesOn =
   (tool: string): string =>
     connection.nameOf?.(tool) ?? tool;
 
-/** Returns the own names of the tools that instructions may name. */
+/** Returns the names of the own tools that instructions may name. */
 const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);

@@ -7,7 +7,10 @@ import type { UpstreamEvent } from './rider.ts';
 /** How many of an agent's newest notifications are searched. */
 const SEARCHED = 500;
 
-/** Returns the newest notification of this agent about each MCP server, by the server's name: disconnected or reconnected. */
+/**
+ * Returns this agent's newest notification about each MCP server, by the server's name. It reports that the server disconnected
+ * or reconnected.
+ */
 export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<ReadonlyMap<string, Item>> {
   const newest = new Map<string, Item>();
   for (const item of await store.items(log, { kind: 'latest', limit: SEARCHED })) {

@@ -32,7 +32,7 @@ export class Lists {
   readonly #options: ListsOptions;
   readonly #owners = new Map<string, Peer>();
   readonly #templates = new Map<string, Peer>();
-  /** Answers that came too late for their list. The next list uses them. */
+  /** Answers that came too late for their list. The next list uses these answers. */
   readonly #late = new Map<string, readonly Entry[]>();
 
   constructor(options: ListsOptions) {

@@ -13,7 +13,8 @@ export function welcome(
   { version, pending }: { readonly version: string | undefined; readonly pending: boolean },
 ): Welcome {
   const ready = peers.filter((peer) => peer.ready);
-  // Capabilities cannot be announced later, and the capabilities of a pending server are unknown. So all are declared.
+  // Capabilities cannot be announced later, and the capabilities of a pending server are unknown. So the gateway declares all
+  // capabilities.
   const has = (capability: string): boolean => pending || ready.some((peer) => peer.can(capability));
   const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
   return {

@@ -24,7 +24,7 @@ export const goose: HookHost = {
   parse(input: Input): HookCall | undefined {
     const moment = momentOf(input);
     if (moment === undefined) return undefined;
-    // Only tool events name the folder.
+    // Only tool events contain the folder.
     return {
       moment,
       caller: { session: text(input, 'session_id'), folder: optionalText(input, 'working_dir') ?? process.cwd() },

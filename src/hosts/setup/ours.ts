@@ -30,8 +30,8 @@ export type Ours = {
 /**
  * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. There, npx would run the
  * project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the program, so
- * npx works in the user's home instead. Without a network npx gives up at once: its default, two more tries after 10 s and 60 s,
- * would hold each hook of the agent until the agent ends the hook.
+ * npx works in the user's home instead. Without a network, npx fails at once. By default, npx retries after 10 s and after 60 s,
+ * which would delay each hook until the agent ends the hook.
  */
 export const fetching = (version: string, home: string): readonly string[] => [
   '--prefix',

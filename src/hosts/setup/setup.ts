@@ -79,14 +79,11 @@ export interface Setup {
   readonly title: string;
   /** The commands that start the agent. */
   readonly commands: readonly string[];
-  /** Returns the folders of the agent. If one of them exists, the agent is in use. */
+  /** Returns the folders of the agent. If one of these folders exists, the agent is in use. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
-  /**
-   * The place of the agent's MCP servers, if one gateway can be put in front of these servers. Otherwise the reason why this is
-   * impossible.
-   */
+  /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
   /** The plugin file, for a host that loads an Earpiece plugin. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };

@@ -19,8 +19,8 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that are not queued and count as queued here. Nothing is written
- * about them.
+ * Predicts the decisions of each carrier. `more`: notifications that are not queued and count as queued here. No record of them
+ * is written.
  */
 export async function foresee(
   { recipient, contact, frames }: Parts,

@@ -87,8 +87,8 @@ export type KnownGate = {
 };
 
 /**
- * The time after a refusal that proves a new model request. A model takes longer to answer. The calls of one batch follow each
- * other faster.
+ * The time after a refusal that proves a new model request. A model needs more time than this to answer. The calls of one batch
+ * follow each other in less time.
  */
 export const ASKED_AGAIN_MS = 1_000;
 /** The time after the first refusal at which a gate falls although the proof of its host has not come. */

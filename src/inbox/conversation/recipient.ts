@@ -29,7 +29,7 @@ export type ConversationOptions = {
    * conversation reported last.
    */
   readonly has?: readonly string[];
-  /** Returns the mark that the server's instructions have explained to the model. Undefined if they have not. */
+  /** Returns the mark that the server's instructions have explained to the model. Undefined if they explained no mark. */
   readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;

@@ -17,8 +17,8 @@ export async function prune(context: Context, olderMs?: number): Promise<Pruned>
 }
 
 /**
- * Returns the time to prune by: the current time, but not later than the newest record. So a clock that is ahead removes no
- * notification too early.
+ * Returns the reference time for pruning: the current time, but not later than the newest record. So a clock that is ahead
+ * removes no notification too early.
  */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });

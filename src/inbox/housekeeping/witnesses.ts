@@ -75,7 +75,7 @@ export class Witnesses {
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
     if (store.private === true) return true;
-    // A program may have given the store another clock. The operating system's time says nothing about such a clock.
+    // A program may have given the store another clock. The operating system's time does not prove such a clock wrong.
     const system = agree(store.now(), Date.now()) ? systemTime() : undefined;
     return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
   }

@@ -35,7 +35,7 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 export type Awaited = {
   readonly id: string;
   readonly logs: readonly LogKey[];
-  /** Whether a copy counts. A caller omits copies that it may not see. Default: all count. */
+  /** Returns whether a copy counts. A caller omits copies that it may not see. Default: all count. */
   readonly counts?: (item: Item) => boolean;
 };
 

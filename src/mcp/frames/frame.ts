@@ -36,8 +36,8 @@ export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * Classifies bytes without parsing the strings in them. This is enough to pass the bytes on unchanged. To change or answer a
- * frame, use `soundFrameOf`.
+ * Classifies bytes without parsing the strings in them. This suffices for bytes that are passed on unchanged. To change or answer
+ * a frame, use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {
   const start = skipSpace(bytes, 0);

@@ -226,7 +226,7 @@ function skipContainer(json: Buffer, from: number): number {
       at = skipScalar(json, at);
       if (at === -1) return -1;
     }
-    // A value has ended. Close the containers that end here, or continue after a comma.
+    // At the end of a value, the loop closes the containers that end here, or continues after a comma.
     for (;;) {
       const container = open.at(-1);
       if (container === undefined) return at;

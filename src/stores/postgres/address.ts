@@ -13,7 +13,7 @@ export type Address = {
 
 export const DEFAULT_SCHEMA = 'earpiece';
 
-/** Matches schema names. They are in lower case, so that an administrator can write them without quotes. */
+/** Matches schema names. Schema names are in lower case, so that an administrator can write them without quotes. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/u;
 
 export function addressOf(given: string, wanted?: string): Address {

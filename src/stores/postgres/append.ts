@@ -20,7 +20,7 @@ import { toColumn, toColumnOrNull } from './text.ts';
 export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[] };
 export type Answer =
   | { readonly kind: 'done'; readonly appended: Appended }
-  /** An error of this append alone. */
+  /** An error that concerns only this append. */
   | { readonly kind: 'failed'; readonly error: unknown };
 /** `head`: the newest position and time, if anything was appended. */
 export type Batch = { readonly answers: readonly Answer[]; readonly head?: { readonly seq: number; readonly at: number } };

@@ -1,5 +1,5 @@
 /**
- * Connections to one database. They also work through a transaction pooler, because no connection keeps state between
+ * Connections to one database. The connections also work through a transaction pooler, because no connection keeps state between
  * transactions, and no statement has a name.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ export type Query = <R = Record<string, unknown>>(text: string, ...values: reado
 type Locks = readonly string[];
 
 export const DEFAULT_MS = 5_000;
-/** The least time of a call. With less time, no call reaches the server. */
+/** The minimum time limit of a call. With a shorter limit, no call reaches the server. */
 const LEAST_MS = 50;
 const PAUSE_MS = { min: 20, max: 250 };
 /** How long a process that stops in the middle of a transaction keeps its locks. */

@@ -13,7 +13,7 @@ export type Compacted = {
   readonly readable: readonly string[];
 };
 
-/** How many pages one transaction returns. This takes a few milliseconds. */
+/** How many pages one transaction returns. Such a transaction takes a few milliseconds. */
 const STEP_PAGES = 1_000;
 /**
  * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for

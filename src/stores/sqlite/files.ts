@@ -53,7 +53,7 @@ export class Folder {
   /** `real`: the path with its links followed. */
   constructor(path: string, real: string) {
     const folder = dirname(path);
-    // The folder of a link says nothing about the linked file. Windows updates a folder's times late.
+    // If the file is a link, its folder does not show changes of the linked file. Windows updates a folder's times late.
     const isHere = join(realPath(folder), basename(path)) === real && process.platform !== 'win32';
     this.#path = isHere ? folder : undefined;
   }
@@ -64,7 +64,7 @@ export class Folder {
     this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
   }
 
-  /** Whether the folder has the same files as at the last `note`. False if that is unknown. */
+  /** Whether the folder has the same files as at the last `note`. False if the folder's state is unknown. */
   isSame(): boolean {
     const seen = this.#seen;
     if (seen === undefined) return false;

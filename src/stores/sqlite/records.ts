@@ -38,7 +38,7 @@ export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[
 
 /**
  * Returns the next positions of one log. The positions of queue records come from the items, those of other records from an
- * index. Both are merged in order.
+ * index. Both sets of positions are merged in order.
  */
 function positions(
   db: Database,

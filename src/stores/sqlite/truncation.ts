@@ -70,7 +70,7 @@ const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
 /**
  * The size of a block of page numbers, one for each frame. In the first block, the page numbers begin after 136 bytes. In other
- * blocks, they begin at the start.
+ * blocks, they begin at the start of the block.
  */
 const BLOCK = 32_768;
 const FIRST = 136;

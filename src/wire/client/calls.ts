@@ -179,13 +179,13 @@ export interface Client {
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
 
-  /** Lists tasks, newest first. Without a project: tasks of the server's own project. */
+  /** Lists tasks, newest first. Without a project, lists the tasks of the server's own project. */
   tasks(
     query?: Paged & {
       readonly project?: string;
       readonly status?: TaskStatus | readonly TaskStatus[];
       readonly assignee?: string;
-      /** Only tasks that have not ended. */
+      /** If true, only tasks that have not ended are listed. */
       readonly open?: boolean;
       readonly before?: string;
     },

@@ -132,7 +132,7 @@ const stalled = (forMs: number): ApiError =>
 
 /** Aborts a connection that is silent for too long while a reader waits. Active from the request until the end of the stream. */
 class Silence {
-  /** How long the connection was silent when it was aborted. 0 if it was not aborted. */
+  /** How long the connection was silent when it was aborted. 0 if the connection was not aborted. */
   brokenMs = 0;
   /** The time at which the reader began to wait. Undefined while the reader handles records. */
   #since: number | undefined = Date.now();

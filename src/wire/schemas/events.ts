@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';
 
-/** Used only for the API document. The source itself checks CloudEvents. */
+/** Only the API document uses this schema. The source itself checks CloudEvents. */
 export const cloudEvent = z
   .looseObject({
     specversion: z.string(),

@@ -20,7 +20,7 @@ describe('percentiles', () => {
 });
 
 describe('two sides', () => {
-  it('take turns, each round begun by the other, and the first round does not count', async () => {
+  it('run in turn, in the opposite order in each second round, and the first round is not counted', async () => {
     const order: string[] = [];
     const side = (name: string, figures: readonly number[]) => (round: number) => {
       order.push(`${name}${round}`);
@@ -40,7 +40,7 @@ describe('two sides', () => {
 });
 
 describe('a further side', () => {
-  it('is measured in the same rounds and told beside the ratio', async () => {
+  it('is measured in the same rounds, and reported next to the ratio', async () => {
     const { figures } = await versus({
       ours: () => 10,
       theirs: () => 20,
@@ -60,7 +60,7 @@ describe('what an operation costs', () => {
     return 1_000 / ms;
   };
 
-  it('is told of each side in microseconds of the processor', async () => {
+  it('is reported for each side in microseconds of processor time', async () => {
     const { figures } = await versus({ ours: () => busy(20), theirs: () => busy(10), unit: '/s', rounds: 3 });
     const [ours = 0, theirs = 0] = ['CPU, ours', 'CPU, theirs'].map((name) => figures[name]?.value);
     // A busy machine takes processor time away, but adds none to this count.
@@ -68,7 +68,7 @@ describe('what an operation costs', () => {
     expect(theirs).toBeLessThan(ours);
   });
 
-  it('is told in system calls where they can be counted, of another process too', async () => {
+  it('is reported in system calls if they can be counted, for another process too', async () => {
     const child = spawn(process.execPath, [
       '-e',
       'process.stdin.on("data", () => { for (let i = 0; i < 500; i++) process.getuid(); process.stdout.write("."); })',
@@ -100,23 +100,23 @@ describe('what an operation costs', () => {
 describe('steady work', () => {
   const at = (more: Partial<Stretch>): Stretch => ({ rss: 100e6, heap: 20e6, p50: 0.5, p99: 2, ...more });
 
-  it('is flat where the last third is as the first one was, whatever the very first stretch was', () => {
+  it('is flat if the last third equals the first third, regardless of the very first period', () => {
     expect(verdictOf([at({ rss: 50e6, p99: 90 }), ...Array.from({ length: 9 }, () => at({}))]).kind).toBe('flat');
   });
 
-  it.each(['rss', 'heap', 'p50', 'p99'] as const)('is not flat where %s grows', (name) => {
+  it.each(['rss', 'heap', 'p50', 'p99'] as const)('is not flat if %s grows', (name) => {
     const grown = verdictOf(Array.from({ length: 10 }, (_, n) => at({ [name]: at({})[name] * (1 + n / 5) })));
     expect(grown.kind).toBe('grown');
     expect(grown.lines.filter((line) => line.includes('GROWN'))).toEqual([expect.stringContaining(`${name}: `)]);
   });
 
-  it('has no verdict where it was too short', () => {
+  it('has no verdict if it was too short', () => {
     expect(verdictOf([at({}), at({}), at({ rss: 900e6 })]).kind).toBe('too short');
   });
 });
 
 describe('the bar', () => {
-  it('is missed by what is too low, too high, not equal, or not measured', () => {
+  it('is missed by a figure that is too low, too high, not equal, or not measured', () => {
     const figures = {
       ratio: { value: 0.59, unit: '' },
       p99: { value: 51, unit: 'ms' },
@@ -132,7 +132,7 @@ describe('the bar', () => {
     expect(missed([{ figure: 'ratio', is: '>=', value: 0.59 }], figures)).toEqual([]);
   });
 
-  it('shows in the table, and a row that failed counts as missed', () => {
+  it('is shown in the table, and a row that failed counts as missed', () => {
     const row = { name: 'queue', what: 'queue against insert', bar: [{ figure: 'ratio', is: '>=', value: 0.6 }] } as const;
     const good: Line = {
       row,

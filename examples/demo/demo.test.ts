@@ -47,31 +47,35 @@ describe('npm start', () => {
     120_000,
   );
 
-  test('in a terminal it is the chat itself, the person ends it, and the console with Ctrl+C', { timeout: 120_000 }, async () => {
-    const pty = spawnPty(process.execPath, [START], {
-      name: 'xterm-256color',
-      cols: 80,
-      rows: 40,
-      cwd: folder,
-      env: inherited(),
-    });
-    let seen = '';
-    const over = Promise.withResolvers<void>();
-    const goesOn = Promise.withResolvers<void>();
-    pty.onData((text) => {
-      seen += text;
-      if (seen.includes('That was the story: Ctrl+D shows its receipts.')) over.resolve();
-      if (seen.includes('Ctrl+C ends')) goesOn.resolve();
-    });
-    const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
-    await Promise.race([over.promise, exit]);
-    pty.write('\u0004');
-    await Promise.race([goesOn.promise, exit]);
-    pty.write('\u0003');
-    expect(await exit, seen).toBe(0);
-    expect(count(seen, '✔')).toBe(4);
-    await expectNothingLeft();
-  });
+  test(
+    'in a terminal the story is the chat itself, and the person ends it, and the console with Ctrl+C',
+    { timeout: 120_000 },
+    async () => {
+      const pty = spawnPty(process.execPath, [START], {
+        name: 'xterm-256color',
+        cols: 80,
+        rows: 40,
+        cwd: folder,
+        env: inherited(),
+      });
+      let seen = '';
+      const over = Promise.withResolvers<void>();
+      const goesOn = Promise.withResolvers<void>();
+      pty.onData((text) => {
+        seen += text;
+        if (seen.includes('That was the story: Ctrl+D shows its receipts.')) over.resolve();
+        if (seen.includes('Ctrl+C ends')) goesOn.resolve();
+      });
+      const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
+      await Promise.race([over.promise, exit]);
+      pty.write('\u0004');
+      await Promise.race([goesOn.promise, exit]);
+      pty.write('\u0003');
+      expect(await exit, seen).toBe(0);
+      expect(count(seen, '✔')).toBe(4);
+      await expectNothingLeft();
+    },
+  );
 
   test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
     await expectCleanStop([], 'in the background as tests');
@@ -80,7 +84,7 @@ describe('npm start', () => {
   test.each([
     ['gatway', '; did you mean gateway?'],
     ['--help', ''],
-  ])('says which stories there are: %s', async (name, near) => {
+  ])('an unknown story is refused with the names of the stories: %s', async (name, near) => {
     expect(await ended(start([name], {}))).toEqual({
       code: 2,
       stdout: '',
@@ -113,7 +117,7 @@ describe('npm start -- gateway', () => {
     await expectNothingLeft();
   }, 120_000);
 
-  test('fits into 60 columns, one thing after the other', { timeout: 120_000 }, async () => {
+  test('fits into 60 columns, in one column', { timeout: 120_000 }, async () => {
     const { code, stdout } = await ended(start(['gateway'], { COLUMNS: '60' }));
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
@@ -125,14 +129,14 @@ describe('npm start -- gateway', () => {
     await expectCleanStop(['gateway'], 'waiting to ride');
   });
 
-  test('says in one line what is wrong', async () => {
+  test('reports a failure in one line', async () => {
     const { code, stderr } = await ended(start(['gateway'], { TMPDIR: join(folder, 'missing') }));
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(/^earpiece: the story failed: ENOENT: .*$/);
   });
 });
 
-test("the chat's story notices a notification that did not ride", { timeout: 60_000 }, async () => {
+test("the chat's story fails if a notification was not delivered", { timeout: 60_000 }, async () => {
   const stage = new Stage();
   try {
     filter(stage, 'files.changed');
@@ -144,7 +148,7 @@ test("the chat's story notices a notification that did not ride", { timeout: 60_
   expect(existsSync(stage.folder)).toBe(false);
 });
 
-test('the story notices a notification that did not ride', { timeout: 60_000 }, async () => {
+test('the story fails if a notification was not delivered', { timeout: 60_000 }, async () => {
   const stage = new Stage();
   try {
     filter(stage, 'tool.failed');
@@ -211,10 +215,10 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; stdout
 /** The story must take at most 20 seconds on an idle machine; this is the factor by which the current machine is slower. */
 const othersHere = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** Expects no file in its temporary folder, and (if /proc shows it) no process that was started there. */
+/** Expects that the story's temporary folder has no file, and (if /proc shows it) that no process of the story is left. */
 async function expectNothingLeft(): Promise<void> {
   expect(readdirSync(folder).filter((name) => name.startsWith('earpiece-'))).toEqual([]);
-  // A killed process disappears only when it gets the processor again.
+  // A killed process exists until it gets the processor again.
   await expect.poll(() => processesUnder(folder), { timeout: 20_000 }).toEqual([]);
 }
 
@@ -227,7 +231,7 @@ function processesUnder(home: string): string[] {
         if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`)) return [];
         return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
       } catch {
-        return []; // It ended meanwhile, or belongs to another user.
+        return []; // The process has already ended, or belongs to another user.
       }
     });
 }
@@ -240,7 +244,7 @@ function columnOf(output: string, column: 'world' | 'model'): string {
     .join(' ');
 }
 
-/** How often the log has each text. */
+/** Returns how often the log contains each text. */
 function wordsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [, word = ''] of log.matchAll(

@@ -12,6 +12,6 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 verifies('package:first-example', 'prints what output.txt says, and the README shows', () => {
   const main = join(import.meta.dirname, 'main.ts');
   const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: home, ...COMPILED } });
-  // The mark is random for each log, but the page shows a fixed one.
+  // The mark is random for each log, but the page shows a fixed mark.
   expect(printed.replaceAll(/ep [a-z0-9]{4}\b/gu, 'ep k7f3')).toBe(readFileSync(join(import.meta.dirname, 'output.txt'), 'utf8'));
 });

@@ -28,12 +28,12 @@ test.each(examples)('%s prints what it says', (name) => {
   expect(readdirSync(home).filter((left) => left.startsWith('earpiece-'))).toEqual([]);
 });
 
-/** The comment at the end of the file. */
+/** Returns the expected output, which is the comment at the end of the file. */
 function outputOf(name: string): string {
   const [, comment = ''] = readFileSync(join(here, name), 'utf8').split('\n// Output:\n');
   return comment.replaceAll(/^\/\/ ?/gmu, '');
 }
 
-/** The mark is random and the time changes; the examples show fixed ones. */
+/** The mark is random and the time changes; the examples show fixed values. */
 const settled = (output: string): string =>
   output.replaceAll(/\[(\/?)ep \w{4}\]/g, '[$1ep k7f3]').replaceAll(/last \d\d:\d\d/g, 'last 10:32');

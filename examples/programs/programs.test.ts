@@ -1,4 +1,4 @@
-/** The programs as a user has them: beside the packed package, compiled with the options of docs/library.md, and run. */
+/** Runs the programs as a user does: with the packed package, compiled with the options of docs/library.md. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ test('there are ten programs', () => {
   expect(programs).toHaveLength(10);
 });
 
-test('they compile with the options that the library page names', () => {
+test('the programs compile with the options that the library page names', () => {
   const tsc = join(here, '../../node_modules/.bin/tsc');
   expect(run(tsc, '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
@@ -62,12 +62,12 @@ test('store.ts passes the contract of a store, except the two capabilities that 
   ).toHaveLength(Number(/^ℹ skipped (\d+)$/mu.exec(stdout)?.[1]));
 });
 
-/** The comment at the end of the file. */
+/** Returns the expected output, which is the comment at the end of the file. */
 function outputOf(name: string): string {
   const [, comment = ''] = readFileSync(join(here, name), 'utf8').split('\n// Output:\n');
   return comment.replaceAll(/^\/\/ ?/gmu, '');
 }
 
-/** The mark is random and durations differ; the comments show fixed ones. */
+/** The mark is random and durations differ; the comments show fixed values. */
 const settled = (output: string): string =>
   output.replaceAll(/\[(\/?)ep \w{4}\]/gu, '[$1ep k7f3]').replaceAll(/after \d+ ms/gu, 'after 42 ms');

@@ -19,7 +19,11 @@ const says = (...args: string[]): string =>
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-verifies('bus:checked', 'the example of docs/subscribers.md is right, and makes of its events what the page shows', () => {
-  expect(says('check', 'build.toml')).toBe('build.toml is fine\n');
-  expect(says('test', 'build.toml', 'events.json')).toBe(read('output.txt'));
-});
+verifies(
+  'bus:checked',
+  'the example of docs/subscribers.md is valid, and makes the notifications that the page shows from its events',
+  () => {
+    expect(says('check', 'build.toml')).toBe('build.toml is fine\n');
+    expect(says('test', 'build.toml', 'events.json')).toBe(read('output.txt'));
+  },
+);

@@ -16,7 +16,7 @@ const FILLED = {
 };
 const EMPTY = { repository: '', homepage: '', bugs: '', branch: 'main' };
 
-test('unfilled fields, another branch and changed files each refuse a release', () => {
+test('a release is refused if a field is not filled, on another branch, and with changed files', () => {
   expect(refusals({ publisher: FILLED, branch: 'main', changed: '' })).toEqual([]);
   expect(refusals({ publisher: { ...FILLED, bugs: ' ' }, branch: 'topic', changed: ' M a.ts' })).toEqual([
     'publisher.json has no bugs; fill it in',
@@ -25,7 +25,7 @@ test('unfilled fields, another branch and changed files each refuse a release', 
   ]);
 });
 
-test('the published package.json has the fields of the owner once they are filled, and nothing that only the repository needs', () => {
+test('the published package.json has the filled fields of the owner, and no fields that only the repository needs', () => {
   const manifest = { name: 'earpiece', scripts: { prepare: 'x' }, devDependencies: { y: '1' }, allowScripts: {} };
   expect(manifestOf(manifest, EMPTY)).toEqual({ name: 'earpiece' });
   expect(manifestOf(manifest, FILLED)).toEqual({
@@ -36,7 +36,7 @@ test('the published package.json has the fields of the owner once they are fille
   });
 });
 
-test('dead links of pages are found, in code they are none; sizes count by folder', () => {
+test('dead links of pages are found, except in code; sizes are summed by folder', () => {
   const at = join(folder, 'package');
   mkdirSync(join(at, 'docs/deep'), { recursive: true });
   writeFileSync(

@@ -68,13 +68,13 @@ describe('the loop', () => {
     for (let i = 0; i < 2_000 && !ready(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(ready()).toBe(true);
   };
-  /** Resolves when the agent has checked everything that is queued, and each turn that it began for that has ended. */
+  /** Resolves when the agent has checked all queued notifications, and each turn that it began for them has ended. */
   const settled = async (agent: Agent, events: readonly AgentEvent[]): Promise<void> => {
     const over = (): boolean =>
       agent.mode === 'idle' &&
       events.filter(({ type }) => type === 'turn_started').length === events.filter(({ type }) => type === 'turn_ended').length;
     await until(over);
-    // The check that shows the first marker may have begun earlier. It has ended when the second marker is shown.
+    // The check that shows the first marker may have begun too early, so a second marker is awaited.
     for (const message of ['first marker', 'second marker']) {
       await inbox.queue(agent.address, { kind: 'test.marker', message });
       await until(() => events.some((event) => event.type === 'waiting' && event.message === message));
@@ -284,7 +284,7 @@ describe('the loop', () => {
     expect(agent.records.some((r) => r.type === 'agent_woken')).toBe(true);
   });
 
-  it('with wake = never the notification waits, with ask the person is asked, with auto the agent wakes', async () => {
+  it('with wake = never the notification waits, with ask the agent asks the person, with auto the agent wakes', async () => {
     policy = { ...policy, wake: { info: 'never', warning: 'ask', error: 'auto', critical: 'auto' } };
     const { agent, model, events } = await start([{ text: 'woken' }]);
     await queue('i', { level: 'info' });
@@ -611,7 +611,7 @@ describe('the loop', () => {
   });
 });
 
-/** Whether `b` begins with the exact messages of `a`. */
+/** Whether the messages `b` begin with exactly the messages `a`. */
 function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
   // The cache marks are not part of the cached text.
   const text = (message: LanguageModelV4Prompt[number] | undefined): string =>

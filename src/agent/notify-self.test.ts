@@ -46,7 +46,7 @@ const noteOf: (agent: Agent, args: Json) => ReturnType<Opened['note']> = async (
   return isError === true ? { error: content } : { answer: JSON.parse(content) as Record<string, Json> };
 };
 
-/** How often the last request contains the text. */
+/** Returns how often the last request contains the text. */
 const times = ({ requests }: ScriptedModel, text: string): number =>
   JSON.stringify(requests.at(-1)?.prompt ?? []).split(text).length - 1;
 

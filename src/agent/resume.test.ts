@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => inbox.close());
 
-/** An agent that continues after another process, whose log ends with these records. */
+/** Makes an agent that continues after another process, whose log ends with these records. */
 async function after(...records: readonly Draft[]): Promise<{ agent: Agent; model: ScriptedModel }> {
   const model = scriptedModel([{ text: 'going on' }]);
   await inbox
@@ -28,7 +28,7 @@ it('continues with a request that has no answer', async () => {
   await agent.close();
 });
 
-it('continues after a partial answer: the model learns that, and reads the open notifications', async () => {
+it('continues after a partial answer: the request says so and carries the open notifications', async () => {
   const { agent, model } = await after({ type: 'chat_response', message: 'I was about', truncated: true });
   await inbox.queue('shop/coder', { kind: 'user.stop', message: 'not that' });
   expect(await agent.resume()).toMatchObject({ how: 'complete' });

@@ -158,7 +158,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
     });
   });
 
-  it('an interrupted call counts as none of them', async () => {
+  it('an interrupted call is neither a success, a failure nor a timeout', async () => {
     const started = Promise.withResolvers<void>();
     const { agent, types } = await start([batchOf('t'), DONE], {
       tools: [
@@ -197,7 +197,7 @@ describe('whoever listens', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('LATE-BUT-IN-TIME');
   });
 
-  it('an emitter that hangs costs the agent 250 ms once', async () => {
+  it('an emitter that hangs delays the agent once, by 250 ms', async () => {
     const sent = async (): Promise<number> => {
       const { agent, model } = await start([batchOf('t'), batchOf('t'), batchOf('t'), DONE], { tools: [fails], emit: never });
       const began = performance.now();

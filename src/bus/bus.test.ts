@@ -57,12 +57,12 @@ function stage(
     inbox,
     clock,
     use: (next: readonly Subscriber[]) => (set = { subscribers: next, problems: [] }),
-    /** The lines that an agent reads at this contact point, without the frame. */
+    /** Returns the lines that an agent reads at this contact point, without the frame. */
     read: async (at: 'tool_batch_end' | 'turn_start' | 'turn_end' = 'tool_batch_end'): Promise<string[]> => {
       const carried = await conversation.carry({ type: 'tool_call_response', id: 'c', content: 'ok', is_error: false }, { at });
       return carried.view?.items.map((item) => item.text) ?? [];
     },
-    /** The whole view, with its frame. */
+    /** Returns the whole view, with its frame. */
     view: async (): Promise<string> => {
       const carried = await conversation.carry(
         { type: 'tool_call_response', id: 'c', content: 'ok', is_error: false },
@@ -71,7 +71,7 @@ function stage(
       return carried.view?.text ?? '';
     },
     open: () => inbox.open(AGENT),
-    /** A second bus on the same store, as in a new process. */
+    /** Makes a second bus on the same store, as in a new process. */
     another: (): Bus => {
       const other = createBus({ inbox, subscribers: { of: () => set }, ...deps });
       closing.unshift(() => other.close());
@@ -205,7 +205,7 @@ describe('within the dedupe window', () => {
     expect((await read()).join()).toContain('2 times');
   });
 
-  it('calls of different ids that fail the same way are the same', async () => {
+  it('calls with different ids that fail in the same way are repetitions', async () => {
     const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     const failed = (id: string) => failure('fetch', 'timeout', { data: { tool_name: 'fetch', call_id: id } });
     await bus.emit(failed('call_1'));
@@ -214,7 +214,7 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('also without a message', async () => {
+  it('is recognized without a message, too', async () => {
     const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     const wordless = (id: string): EventInput => ({
       type: 'tool.call.failure',
@@ -235,7 +235,7 @@ describe('within the dedupe window', () => {
     expect((await open())[0]?.notification.message).toBe('tool.call.failure (tool_name: fetch, error_type: timeout, 1 more)');
   });
 
-  it('other details are queued at once', async () => {
+  it('an event with other details is queued at once', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     await read();
@@ -292,7 +292,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('also while the first is offered, and after its release', async () => {
+  it('is recognized while the first event is offered, and after its release', async () => {
     const { bus, another, inbox, read, clock } = stage([subscriber(once)], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     const offer = await inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
@@ -303,7 +303,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toHaveLength(1);
   });
 
-  it('a critical interrupts once', async () => {
+  it('a critical event interrupts once', async () => {
     const { bus, another, open, read } = stage([subscriber({ ...once, output: { priority: 'critical' } })]);
     await bus.emit(failure('fetch', 'timeout'));
     await read();
@@ -311,7 +311,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect((await open()).map((item) => item.notification.level)).toEqual(['error']);
   });
 
-  it('other details, keys, subjects and subscribers are queued at once', async () => {
+  it('events with other details, keys, subjects or subscribers are queued at once', async () => {
     const { bus, another, read, open } = stage(
       [subscriber(once), subscriber({ id: 'second', events: { types: ['tool.call.timeout'] }, ...once })],
       { foldMs: 0 },
@@ -355,7 +355,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('a state that returns before it was queued is queued now, not when the window ends, in one process and in several', async () => {
+  it('a state that returns before it was queued is queued at once, and not at the end of the window, in one process and in several', async () => {
     const { bus, another, read, clock } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
     await bus.emit(failure('build', 'red'));
     clock.now += 1_000;
@@ -374,7 +374,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('a process reads the log only for details that it did not queue itself, and then for all of them at once', async () => {
+  it('a process reads the log only for details that it has not queued itself, and reads all such details together', async () => {
     const { bus, inbox, another, read } = stage([subscriber(once)], { foldMs: 60_000 });
     const asked = vi.spyOn(inbox.store, 'items');
     const looks = (): number => asked.mock.calls.filter(([, query]) => query.kind === 'latest').length;
@@ -389,7 +389,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('an unreadable log holds no event back', async () => {
+  it('an unreadable log delays no event', async () => {
     const { inbox, another, read } = stage([subscriber(once)]);
     const items = inbox.store.items.bind(inbox.store);
     vi.spyOn(inbox.store, 'items').mockImplementation((log, query, wait) =>
@@ -513,13 +513,13 @@ describe('when it rides', () => {
     expect(await read(at)).toHaveLength(lines);
   });
 
-  it('FR-017: priority critical interrupts, wherever the event comes from inside', async () => {
+  it('FR-017: priority critical interrupts for events of all sources of this package', async () => {
     const { bus, inbox } = stage([subscriber({ output: { priority: 'critical' } })]);
     await bus.emit(failure('a', 'b'));
     expect(await inbox.conversation(`${AGENT}#a`).gate()).toHaveLength(1);
   });
 
-  it('valid priorities and moments of a payload are used, invalid ones ignored; agents and webhooks never interrupt', async () => {
+  it('valid priorities and moments in a payload are used, and invalid ones are ignored; events of agents and webhooks never interrupt', async () => {
     const { bus, open } = stage([subscriber({ batching: { windowMs: 0 } })]);
     const data = (priority: string, injectAt: string) => ({ tool_name: priority, priority, inject_at: injectAt });
     await bus.emit(failure('a', 'b', { data: data('critical', 'turn_end') }));
@@ -556,7 +556,7 @@ describe('when it rides', () => {
     expect(lines[0]).toMatch(/tokens at 80 %.*iterations at 70 %/s);
   });
 
-  it('chains of causes end', async () => {
+  it('chains of events that cause events end', async () => {
     const { bus } = stage([subscriber()]);
     const { heard } = await bus.emit(failure('a', 'b', { origin: { depth: 5 } }));
     expect(heard).toEqual([{ subscriber: '*', kind: 'skipped', because: 'a chain of more than 4 causes' }]);
@@ -601,7 +601,7 @@ describe('withdrawals', () => {
     ]);
   });
 
-  verifies('bus:scoped', 'one for a conversation does not withdraw the notifications of another', async () => {
+  verifies('bus:scoped', 'an event for one conversation does not withdraw the notifications of another', async () => {
     const { bus, inbox } = stage([mcp]);
     for (const conversation of ['a', 'b'])
       await bus.emit({ ...event('disconnected', 'files'), subject: `${AGENT}#${conversation}` });
@@ -640,7 +640,7 @@ describe('storms', () => {
     data: { path },
   });
 
-  it('of 5,000 different events, as many as fit one line are named, and the rest is counted exactly', async () => {
+  it('of 5,000 different events, one line names as many as fit, and counts the rest exactly', async () => {
     const { bus, read, open } = stage([files]);
     await emitAll(
       bus,
@@ -677,7 +677,7 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
-  it('several details under one open key are not a storm: each is kept', async () => {
+  it('several details with one open key are not a storm: each is kept', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1, dedupeWindowMs: 30_000 } })], { foldMs: 0 });
     for (const why of ['first', 'second', 'third']) await bus.emit(failure('fetch', why));
     const [line] = await read();
@@ -740,7 +740,7 @@ describe('storms', () => {
       expect(bus.pending).toBe(false);
     });
 
-    it('a later storm counts all of its events, also after a delivery', async () => {
+    it('a later storm counts all its events, even after a delivery', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       expect((await read()).join()).toContain('500 in all');
@@ -820,7 +820,7 @@ describe('storms', () => {
     });
   });
 
-  it('an event whose id is as long as ids may be is counted like any other', async () => {
+  it('an event with an id of the maximum length is counted like any other', async () => {
     const { bus, open } = stage([files]);
     const id = (n: number): string => `${'x'.repeat(240)}${n}`;
     await emitAll(
@@ -830,7 +830,7 @@ describe('storms', () => {
     expect((await open()).reduce((sum, item) => sum + item.count, 0)).toBe(50);
   });
 
-  it('newer states under one key are not a storm', async () => {
+  it('newer states with one key are not a storm', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1 }, output: { supersede: true } })], { foldMs: 0 });
     for (const branch of ['a', 'b', 'c', 'd']) await bus.emit(failure('git', `now on ${branch}`));
     expect(await read()).toEqual([expect.stringMatching(/now on d(?!.*times)/)]);
@@ -908,7 +908,7 @@ describe('for a whole project', () => {
     expect(await told()).toContain('c cpu is firing');
   });
 
-  it('a storm is bounded for each agent', async () => {
+  it('a storm is limited for each agent', async () => {
     proves('bus:storms');
     const { bus, inbox } = await manned();
     for (let wave = 0; wave < 3; wave++)
@@ -944,7 +944,7 @@ describe('templates', () => {
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** Makes a renderer that writes `10 * tens` words for each notification in the line. */
+    /** Makes a renderer with `10 * tens` words for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });
@@ -963,7 +963,7 @@ describe('templates', () => {
     const jobs = (count: number, severity: EventInput['severity'] = 'info') =>
       Array.from({ length: count }, (_, job) => failed(job, severity));
 
-    it('lines that are longer than their messages: the rest is counted', async () => {
+    it('lines that are longer than their messages fill the budget, and the rest is counted', async () => {
       const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
       const { bus, view, open } = stage([alone], { lines: wordy(8), policy: { maxTokens: 400 } });
       await emitAll(bus, jobs(8));
@@ -984,7 +984,7 @@ describe('templates', () => {
       expect(text).toMatch(/\d more: \d build/);
     });
 
-    it('errors are neither cut nor lost: those without room ride next', async () => {
+    it('errors are neither cut nor lost: errors that do not fit ride on the next message', async () => {
       const { bus, view, open } = stage([build], { lines: wordy(4), policy: { maxTokens: 400, maxItemChars: 900 } });
       await emitAll(bus, jobs(12, 'error'));
       let rows = 0;
@@ -1012,7 +1012,7 @@ describe('templates', () => {
 
   verifies(
     'view:templates',
-    'a template that fails falls back to the message and says so, and the log has the reason',
+    'a failing template is replaced by the message with a note, and the log has the reason',
     async () => {
       const { bus, read, inbox } = stage([subscriber({ output: { template } })], {
         lines: { render: async () => ({ kind: 'failed', reason: 'line 1: unknown filter' }) },

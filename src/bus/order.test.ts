@@ -78,7 +78,7 @@ async function stage(
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
     foldMs,
-    // The results of conditions arrive in another order than their questions.
+    // The results of conditions arrive in another order than the conditions were sent.
     evaluate: async (_, context) => {
       const { payload } = context as { payload: { n: number } };
       for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
@@ -215,7 +215,7 @@ describe('in one batch', () => {
     expect(open).toEqual(['alert.resolved 1', 'alert.firing 2', 'alert.firing 2']);
   });
 
-  it('also with the same message and data, and within the dedupe window', async () => {
+  it('an alert that fires again with the same message and data within the dedupe window is firing', async () => {
     const { inbox, bus } = await stage(100, 50, { dedupeWindowMs: 5_000, supersede: true });
     const events = ['alert.firing', 'alert.resolved', 'alert.firing', 'alert.resolved', 'alert.firing'].map((type) =>
       bus.emit({ type, subject: 'shop/claude', source: 'test', key: 'disk', message: 'disk', data: { disk: 1 } }),
@@ -226,7 +226,7 @@ describe('in one batch', () => {
     expect(mine.map(({ notification: { kind, deliver } }) => [kind.name, deliver]).at(-1)).toEqual(['firing', 'now']);
   });
 
-  it('a later event withdraws one whose condition is still running', async () => {
+  it('a later event withdraws an event whose condition is still being evaluated', async () => {
     expect(await emitted(['job.late', 'job.done'].map((type) => ({ type, key: 'nightly' })))).toEqual(['job.done 1']);
   });
 

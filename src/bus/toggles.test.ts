@@ -36,7 +36,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('a disabled subscriber', () => {
-  test('US5(b), FR-028: is off in all projects of the user, or in one project only', async () => {
+  test('US5(b), FR-028: is switched off in all projects of the user, or in one project only', async () => {
     const toggles = subscriberToggles(await memory());
     expect(await toggles.disabled('web')).toEqual(new Set());
     expect(await toggles.disable(USER, 'self_notify', 'ann', SET)).toBe(true);
@@ -88,7 +88,7 @@ describe('a disabled subscriber', () => {
     ]);
   });
 
-  test('changes made at once are all kept', async () => {
+  test('simultaneous changes are all kept', async () => {
     const toggles = subscriberToggles(await memory());
     const ids = Array.from({ length: 30 }, (_, n) => `s${n}`);
     const set: SubscriberSet = { subscribers: ids.map((id) => subscriber(id)), problems: [] };
@@ -98,7 +98,7 @@ describe('a disabled subscriber', () => {
     expect(await toggles.disabled('web')).toEqual(new Set(['s0']));
   });
 
-  test('an invalid list in the store is no reason to fail', async () => {
+  test('an invalid list in the store causes no failure', async () => {
     const ear = await memory();
     await ear.store.setSetting('subscribers off web', { not: 'a list' });
     const toggles = subscriberToggles(ear);

@@ -18,7 +18,7 @@ function below(...names: readonly string[]): Processes {
 const open = (): Inbox => new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
 const person = below('bash');
 
-describe('in whose name a shell reads', () => {
+describe('the conversation for which a shell reads', () => {
   const ask = async (question: Omit<Parameters<typeof readerOf>[1], 'project'>): Promise<string | undefined> => {
     const reader = await readerOf(open(), { project: 'shop', ...question });
     return reader && `${reader.log}#${reader.conversation}`;
@@ -48,7 +48,7 @@ describe('in whose name a shell reads', () => {
   });
 });
 
-describe('whose conversation an address means', () => {
+describe('the conversation that an address means', () => {
   it('the reader is the named conversation, the only active one, or #main', async () => {
     const ear = open();
     expect(await conversationOf(ear, 'shop/coder#x')).toEqual({ log: 'shop/coder', conversation: 'x' });
@@ -57,7 +57,7 @@ describe('whose conversation an address means', () => {
     expect(await conversationOf(ear, 'shop/coder')).toEqual({ log: 'shop/coder', conversation: 's1' });
   });
 
-  it('several active conversations need a name, and a whole project is refused', async () => {
+  it('the address must name one of several active conversations, and a whole project is refused', async () => {
     const ear = open();
     await ear.conversation('shop/coder#s1').seen();
     await ear.conversation('shop/coder#s2').seen();

@@ -88,7 +88,7 @@ describe('the default name of a server', () => {
     expect(serverName(line.split(' '))).toBe(name);
   });
 
-  test('of a shell with a command line', () => {
+  test('is found in the command line of a shell', () => {
     expect(serverName(['bash', '-lc', 'exec npx -y @playwright/mcp@latest'])).toBe('playwright');
     expect(serverName(['sh', '-c', 'uvx mcp-server-git'])).toBe('git');
     expect(serverName(['sh', '-c', ''])).toBe('server');

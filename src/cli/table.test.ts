@@ -31,7 +31,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('gives up spare columns before that gets unreadable, the lowest first', () => {
+  it('leaves out spare columns before the last column gets unreadable, the lowest number first', () => {
     expect(linesAt(50)[0]).toBe('level     id    queued      message');
     expect(linesAt(40)[0]).toBe('level     id    message');
   });
@@ -54,7 +54,7 @@ describe('a table', () => {
     expect(table([['a', '', 'b']], [{}, {}, {}])).toBe('a  b');
   });
 
-  it('keeps the columns of tables that are to look like one', () => {
+  it('aligns the columns of several tables that look like one table', () => {
     const atLeast: number[] = [];
     table([['long one', 'x']], [{}, {}], { atLeast });
     expect(table([['short', 'y']], [{}, {}], { atLeast })).toBe('short     y');

@@ -95,7 +95,7 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(here.projectFile, 'utf8')).toBe('');
   });
 
-  test('an allowed kind passes although its source is off, in any file', async () => {
+  test('an enabled kind passes although its source is off, in any file', async () => {
     const off = '[conversation.notifications.kinds.mcp]\nenable = false # quiet\n';
     const key = 'conversation.notifications.kinds.mcp.reconnected';
     const here = world({ project: `${off}reconnected = false\n` });
@@ -111,7 +111,7 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(on.userFile, 'utf8')).toBe('[conversation.notifications.kinds.mcp]\nreconnected = true\n');
   });
 
-  test('two things that are wrong are put right at once', async () => {
+  test('two invalid values are corrected in one change', async () => {
     const here = world({ project: 'view = "jsno"\nmin_level = "warn"\n' });
     await change(here, 'project', set('view', 'json'), set('min_level', 'warning'));
     expect(here.read().problems).toEqual([]);
@@ -136,7 +136,7 @@ describe('a setting is changed in a file', () => {
     ['db', 'postgres://me:s3cret@host/db', 'db = "postgres://me:s3cret@host/db"'],
     ['gateway.profiles.my-client', 'blocks', 'my-client = "blocks"'],
     ['max_level."*"', 'error', '"*" = "error"'],
-  ])('%s %j as a person types it', async (key, text, line) => {
+  ])('%s accepts %j as a person types it', async (key, text, line) => {
     const here = world();
     await change(here, 'user', typed(key, text));
     expect(readFileSync(here.userFile, 'utf8').trimEnd().split('\n').at(-1)).toBe(line);
@@ -190,7 +190,7 @@ describe('refused, and nothing is changed', () => {
     expect(readFileSync(here.userFile, 'utf8')).toBe('# mine\n');
   });
 
-  test('an error has the words of the loader', async () => {
+  test('an error has the same text as the error of the loader', async () => {
     for (const [key, value] of [
       ['budget.max_items', 0],
       ['min_level', 'warn'],
@@ -216,13 +216,13 @@ describe('refused, and nothing is changed', () => {
       '# c\nveiw = "json"\n',
       /earpiece\.toml:2:1: veiw is unknown; did you mean "view"\?\nnothing was changed/u,
     ],
-  ])('in a file where %s: with the place', async (_case, text, message) => {
+  ])('in a file where %s, the error names the place', async (_case, text, message) => {
     const here = world({ project: text });
     expect(await refusal(here, change(here, 'project', set('min_level', 'error')))).toMatch(message);
     expect(readFileSync(here.projectFile, 'utf8')).toBe(text);
   });
 
-  test('but a wrong value can be corrected and removed', async () => {
+  test('an invalid value can be corrected and removed', async () => {
     const here = world({ project: 'view = "jsno" # c\n' });
     await change(here, 'project', set('view', 'json'));
     expect(readFileSync(here.projectFile, 'utf8')).toBe('view = "json" # c\n');
@@ -242,7 +242,7 @@ describe('refused, and nothing is changed', () => {
     expect(readFileSync(here.userFile)).toEqual(bytes);
   });
 
-  test('where the folder cannot be', async () => {
+  test('a change fails if the folder cannot be made', async () => {
     const here = world();
     here.write('home/.config/earpiece', 'a file');
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
@@ -278,7 +278,7 @@ describe('the file itself', () => {
     expect(readdirSync(dirname(real))).toEqual(['earpiece.toml']);
   });
 
-  test('is made where a link leads that leads to nothing yet', async () => {
+  test('the missing target of a link is created', async () => {
     const here = world();
     mkdirSync(dirname(here.userFile), { recursive: true });
     const real = join(here.home, 'later/mine.toml');
@@ -326,7 +326,7 @@ describe('the file itself', () => {
     expect(readdirSync(dirname(here.userFile))).toEqual(['earpiece.toml']);
   });
 
-  test('a version that an editor saves meanwhile is not overwritten', async () => {
+  test('a version that an editor saves during the change is not overwritten', async () => {
     const here = world({ user: 'view = "json"\n' });
     const work = replaceFile(
       here.userFile,
@@ -343,7 +343,7 @@ describe('the file itself', () => {
     expect(existsSync(`${here.userFile}.lock`)).toBe(false);
   });
 
-  test('nor is a file that an editor makes meanwhile', async () => {
+  test('a file that an editor creates during the change is not overwritten', async () => {
     const here = world();
     const work = replaceFile(here.userFile, () => (here.write(here.userFile, 'view = "toon"\n'), '# ours\n'), { mode: 0o600 });
     expect(await refusal(here, work)).toContain('was saved by another program at the same moment');
@@ -365,7 +365,7 @@ describe('the file itself', () => {
   });
 });
 
-test('settings of the page need no separate trust, and each has a time of effect', () => {
+test('settings that a page changes need no separate trust, and each says when it takes effect', () => {
   const offered = ALL_SETTINGS.map((setting) => ({ setting, key: setting.pattern.map((part) => (part === '*' ? 'a' : part)) }))
     .map(({ setting, key }) => ({ setting, key: key.join('.') }))
     .filter(({ key }) => changeOf(key) !== undefined);

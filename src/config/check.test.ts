@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkConfigText, formatProblem } from './index.ts';
 import { proves } from '../../e2e/verifies.ts';
 
-/** Formats the problems without the file's name, with which each begins. */
+/** Formats the problems without the file's name at their beginning. */
 const refusals = (text: string): string[] =>
   checkConfigText(text, 'e.toml').problems.map((problem) => formatProblem(problem).replace(/^e\.toml:/, ''));
 const values = (text: string): Record<string, unknown> => {
@@ -470,7 +470,7 @@ describe('what is read', () => {
     });
   });
 
-  test('quoted kinds, also one whose name is enable', () => {
+  test('quoted kinds, even a kind with the name enable', () => {
     proves('config:forms');
     const text = `
       [conversation.notifications]
@@ -487,7 +487,7 @@ describe('what is read', () => {
     });
   });
 
-  test('of both forms in one file the quoted one counts, in either order', () => {
+  test('if a file has both forms, the quoted form is used, in either order', () => {
     const flat = '"mcp.reconnected" = true';
     const nested = 'mcp.reconnected = false';
     for (const lines of [`${flat}\n${nested}`, `${nested}\n${flat}`])
@@ -496,7 +496,7 @@ describe('what is read', () => {
       });
   });
 
-  test('both shapes of a tool are one setting', () => {
+  test('both forms of a tool are one setting', () => {
     proves('config:forms');
     const text = `
       [conversation.tools.cargo_check]
@@ -525,18 +525,18 @@ describe('what is read', () => {
     });
   });
 
-  test('valid entries count even if others are invalid', () => {
+  test('valid entries take effect even if others are invalid', () => {
     const { entries, problems } = checkConfigText('view = "xml"\nmax_open = 0', 'e.toml');
     expect(entries.map((entry) => entry.key)).toEqual(['view']);
     expect(problems).toHaveLength(1);
   });
 
-  test('of two shapes that disagree neither counts', () => {
+  test('if two forms of a setting disagree, neither takes effect', () => {
     const text = '[conversation.tools.t]\nnotifications.stopped = true\nspawn.notifications.on_success = false';
     expect(checkConfigText(text, 'e.toml')).toMatchObject({ entries: [], problems: [{ line: 3 }] });
   });
 
-  test('no text causes an exception', () => {
+  test('no text makes the check throw', () => {
     const key = fc.constantFrom(
       'view',
       'budget',

@@ -40,7 +40,7 @@ describe('a member is added and nothing else changes', () => {
       PERSONS.replace('"last": 1 // no comma\n', '"last": 1, // no comma\n    "mine": true\n'),
     ));
 
-  test('a list takes one more', () =>
+  test('a list gets one more element', () =>
     expect(append(PERSONS, ['hooks', 'Stop'], { x: 1 })).toBe(
       PERSONS.replace('done" }] },\n', 'done" }] },\n            {\n                "x": 1\n            },\n'),
     ));
@@ -56,7 +56,8 @@ describe('an added value can be removed again', () => {
     expect(remove(there, ['ours']).replace(/\n\}$/u, '}')).toBe(text.replace(/\n\}$/u, '}'));
   });
 
-  test('from a list too', () => expect(remove(append(PERSONS, ['hooks', 'Stop'], 'x'), ['hooks', 'Stop', 1])).toBe(PERSONS));
+  test('an element that was added to a list can be removed again', () =>
+    expect(remove(append(PERSONS, ['hooks', 'Stop'], 'x'), ['hooks', 'Stop', 1])).toBe(PERSONS));
 
   test('removing a missing value changes nothing', () => expect(remove(PERSONS, ['hooks', 'Start', 3])).toBe(PERSONS));
 });
@@ -101,7 +102,7 @@ test('in any text only one place changes, and a removal restores the rest', () =
       (value, parts, path) => {
         const text = `${sprinkled(value, parts)}\n`;
         const there = setJson(text, path, 'new', 'f');
-        if (there.kind === 'problem') return; // The path goes through a value that is not an object.
+        if (there.kind === 'problem') return; // The path contains a value that is not an object.
         expect(jsonAt(there.text, path)).toBe('new');
         if (jsonAt(text, path.slice(0, -1)) === undefined || jsonAt(text, path) !== undefined) return;
         expect(jsonAt(remove(there.text, path), [])).toEqual(value);

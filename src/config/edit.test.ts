@@ -26,7 +26,7 @@ max_items   = 5     # few
 error = 'auto'
 `;
 
-describe('a key that is there', () => {
+describe('an existing key', () => {
   test.each<[string, Plain, string, string]>([
     ['view', 'toon', 'view = "json"   #', 'view = "toon"   #'],
     ['budget.max_items', 12, 'max_items   = 5     # few', 'max_items   = 12     # few'],

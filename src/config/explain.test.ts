@@ -16,7 +16,7 @@ const line = (here: World, key: string, given?: Parameters<World['read']>[0]): s
 
 describe('who decided', () => {
   proves('config:explain');
-  test('each layer over the next', () => {
+  test('each layer overrides the next layer', () => {
     const here = world({ project: '\nview = "json"', user: 'view = "toon"' });
     const project = 'json by project file …/web/earpiece.toml:2:1';
     const user = 'toon by user file …/home/.config/earpiece/earpiece.toml:1:1';
@@ -45,14 +45,14 @@ describe('who decided', () => {
     expect(line(here, 'conversation.notifications.kinds.mcp.disconnected')).toBe('true by default');
   });
 
-  test('of a list that adds up: everybody', () => {
+  test('a list that adds up is decided by all its layers', () => {
     const here = world({ project: 'redact = ["b"]', user: 'redact = ["a"]' });
     expect(line(here, 'redact')).toBe(
       '"b", "a" by project file …/web/earpiece.toml:1:1 + user file …/home/.config/earpiece/earpiece.toml:1:1 + default',
     );
   });
 
-  test('either spelling of a kind and of a tool asks for the same', () => {
+  test('both spellings of a kind and of a tool explain the same setting', () => {
     const here = world({
       project:
         '[conversation.notifications.kinds]\n"mcp.reconnected" = false\n[conversation.tools.t.spawn.notifications]\non_success = false',
@@ -65,7 +65,7 @@ describe('who decided', () => {
       expect(line(here, key)).toBe(tool);
   });
 
-  test('a kind whose source is off', () => {
+  test('a kind whose source is off is decided by the switch of the source', () => {
     const here = world({
       project: '[conversation.notifications.kinds.mcp]\nenable = false',
       user: '[conversation.notifications.kinds]\n"mcp.x" = true',
@@ -75,7 +75,7 @@ describe('who decided', () => {
     );
   });
 
-  test('a kind in the table of its source, which is off: the switch decides; the quoted form is stronger', () => {
+  test('the switch of a source overrides a kind in the table of the source, but not the quoted form', () => {
     const off = '[conversation.notifications.kinds.mcp]\nenable = false\n';
     const key = 'conversation.notifications.kinds.mcp.x';
     expect(line(world({ project: `${off}x = true` }), key)).toBe(
@@ -102,7 +102,7 @@ describe('who decided', () => {
   });
 });
 
-describe('several sources, or no source', () => {
+describe('a setting with several sources, or without a source', () => {
   test('a table lists its settings', () => {
     const here = world({ project: '[coalesce.sources]\nfile = "5s"' });
     const table = explain(here.read().config, 'coalesce');

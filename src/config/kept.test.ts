@@ -11,7 +11,7 @@ describe('the variable of a kept value', () => {
     { one: ['a-b', 'TOKEN'], other: ['a_b', 'TOKEN'] },
     { one: ['a', 'b__TOKEN'], other: ['a__b', 'TOKEN'] },
     { one: ['a', '_T'], other: ['a_', 'T'] },
-  ] as const)('$one has another one than $other', ({ one, other }) => {
+  ] as const)('$one and $other have different variables', ({ one, other }) => {
     expect(keptVariable(one[0], one[1])).not.toBe(keptVariable(other[0], other[1]));
   });
 
@@ -56,7 +56,7 @@ describe('a kept value', () => {
     ['headers', { url: 'https://h', headers: { A: `\${${variable}}` } }],
     ['another name', { command: 'x', env: { OTHER: `\${${variable}}` } }],
     ['another server', { command: 'x', env: { TOKEN: `\${${variable}}` } }, 'two'],
-  ])('goes nowhere else: %s', (_where, server, name) => {
+  ])('reaches no other place: %s', (_where, server, name) => {
     const { told, leftOut } = parse(server, name);
     expect(told).not.toContain('secret');
     expect(Object.values(leftOut)).toEqual([

@@ -39,20 +39,20 @@ describe('which file counts', () => {
     expect(config).toMatchObject({ project: 'web', projectRoot: repository });
   });
 
-  test('not one above the root of the repository', () => {
+  test('a file above the root of the repository does not apply', () => {
     const { read, write } = world();
     write('earpiece.toml', 'view = "xml"');
     expect(read().config.policy.view).toBe('default');
   });
 
-  test('in a worktree, where .git is a file, its own root counts', () => {
+  test('in a worktree, where .git is a file, the root of the worktree is used', () => {
     const { read, write } = world();
     write('tree/.git', 'gitdir: /elsewhere');
     const cwd = write('tree/src/x', '').replace(/\/x$/, '');
     expect(read({ cwd }).config.project).toBe('tree');
   });
 
-  test('outside a repository only that of the working folder', () => {
+  test('outside a repository, only the file in the working folder applies', () => {
     const { write, home } = world();
     mkdirSync(join(home, 'notes/deep'), { recursive: true });
     write(join(home, 'notes/earpiece.toml'), '');
@@ -63,14 +63,14 @@ describe('which file counts', () => {
     expect(projectPlace(join(home, 'notes')).candidates).toEqual([join(home, 'notes/earpiece.toml')]);
   });
 
-  test('a link to a folder is the folder', () => {
+  test('a link to a folder counts as the folder', () => {
     const { read, repository, home } = world({ project: 'view = "xml"' });
     symlinkSync(repository, join(home, 'link'));
     const { config } = read({ cwd: join(home, 'link') });
     expect(config).toMatchObject({ project: 'web', projectRoot: repository, policy: { view: 'xml' } });
   });
 
-  test('a missing working folder is no error', () => {
+  test('a missing working folder is not an error', () => {
     const { read, home } = world();
     const cwd = join(home, 'gone');
     mkdirSync(cwd);
@@ -78,14 +78,14 @@ describe('which file counts', () => {
     expect(read({ cwd })).toMatchObject({ config: { project: 'gone' }, problems: [] });
   });
 
-  test('XDG folders where they are absolute', () => {
+  test('XDG folders are used if they are absolute', () => {
     const at = { env: { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: 'relative' }, home: '/h' };
     expect(userConfigFile(at)).toBe('/c/earpiece/earpiece.toml');
     expect(stateFolder(at)).toBe('/h/.local/state/earpiece');
     expect(stateFolder({ env: { HOME: '/me' } })).toBe('/me/.local/state/earpiece');
   });
 
-  test('a folder of that name or an unreadable file is reported', () => {
+  test('a folder with the name of the file, or an unreadable file, is reported', () => {
     const { read, projectFile, userFile, write } = world();
     mkdirSync(projectFile);
     expect(read().problems).toEqual(['…/web/earpiece.toml: cannot be read (EISDIR); make it a readable file or remove it']);
@@ -97,7 +97,7 @@ describe('which file counts', () => {
 });
 
 describe('who wins', () => {
-  test('flags over environment over project over user over default', () => {
+  test('flags override the environment, then come the project, the user and the defaults', () => {
     const { read } = world({
       project: 'view = "json"\nmax_open = 3\ninterrupt = "after"\n[budget]\nmax_items = 3',
       user: 'view = "toon"\nmax_open = 4\ninterrupt = "after"\nretention = "4d"\n[budget]\nmax_items = 4\nmax_tokens = 400',
@@ -128,7 +128,7 @@ describe('who wins', () => {
     });
   });
 
-  test('every part of the policy can be said', () => {
+  test('every part of the policy can be configured', () => {
     const { read, options, projectFile } = world({
       project: `
         view = "signal_ja"
@@ -203,7 +203,7 @@ describe('who wins', () => {
     expect(other.read().config.policy).toMatchObject({ kinds: { mcp: { enable: true } }, flat: { 'mcp.disconnected': false } });
   });
 
-  test('the project wins also in the other spelling', () => {
+  test('the file of the project wins in the other spelling, too', () => {
     const { read } = world({
       project:
         '[conversation.notifications.kinds.mcp]\nreconnected = false\n[conversation.tools.t.spawn.notifications]\non_success = false',
@@ -215,7 +215,7 @@ describe('who wins', () => {
     expect(policy.tools).toEqual({ t: { content: false, stopped: false } });
   });
 
-  test('lists that protect add up', () => {
+  test('protective lists add up', () => {
     const { read } = world({
       project: 'redact = ["b"]\n[core]\nkinds = []',
       user: 'redact = ["a"]\n[core]\nkinds = ["a.*", "user.*"]',
@@ -223,7 +223,7 @@ describe('who wins', () => {
     expect(read().config.policy).toMatchObject({ redact: ['b', 'a'], core: [...DEFAULT_POLICY.core, 'a.*'] });
   });
 
-  test('a redact list with an invalid pattern still counts, in any file', () => {
+  test('a redact list with an invalid pattern still takes effect, in any file', () => {
     proves('queue:patterns');
     const { read } = world({ project: 'redact = ["sk-1", "("]' });
     const { config, problems } = read({ env: { EARPIECE_REDACT: '(?=x)' } });
@@ -248,7 +248,7 @@ describe('who wins', () => {
     },
   );
 
-  test('names of the language are names like others', () => {
+  test('names such as constructor are ordinary names', () => {
     const { read } = world({
       project:
         '[conversation.notifications.kinds.constructor]\n__proto__ = false\n[conversation.tools.__proto__]\nstateful = true',
@@ -260,7 +260,7 @@ describe('who wins', () => {
     expect(policy.kinds['toString']).toBeUndefined();
   });
 
-  test('the valid parts of a broken file and the other file count', () => {
+  test('the valid parts of a broken file and the other file take effect', () => {
     const { read } = world({ project: 'view = "json"\nmax_open = 0', user: 'view = [' });
     const { config, problems } = read();
     expect(config.policy).toMatchObject({ view: 'json', maxOpen: DEFAULT_POLICY.maxOpen });
@@ -336,12 +336,12 @@ describe('the database', () => {
     expect(short(read({ flags: { db: given } }).config.db)).toBe(expected);
   });
 
-  test("in the user's file it starts at that file", () => {
+  test("a relative path in the user's file is relative to that file", () => {
     const { read, short } = world({ user: 'db = "mine.db"' });
     expect(short(read().config.db)).toBe('…/home/.config/earpiece/mine.db');
   });
 
-  test('in the state folder that the environment names', () => {
+  test('the default database is in the state folder that the environment names', () => {
     expect(world().read({ env: { XDG_STATE_HOME: '/var/state' } }).config.db).toBe('/var/state/earpiece/earpiece.db');
   });
 });
@@ -412,7 +412,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('a server whose entry is wrong is left out by name, of a project only where its servers are trusted', () => {
+  test('a server with an invalid entry is left out by name; a server of a project only if its servers are trusted', () => {
     const wrong = '[gateway.servers.bad]\ncomand = "npx"\n';
     expect(Object.keys(world({ user: wrong }).read().config.gateway.leftOut)).toEqual(['bad']);
     const { read, projectFile, options } = world({ project: `${wrong}[gateway.servers.good]\ncommand = "x"\n` });
@@ -421,7 +421,7 @@ describe('the gateway', () => {
     expect(Object.keys(read().config.gateway.leftOut)).toEqual(['bad']);
   });
 
-  test("a project's server replaces the user's whole", () => {
+  test('a server of the project replaces the whole entry of the user', () => {
     const { read, options } = world({
       user: '[gateway.servers.a]\ncommand = "mine"\nenv = { TOKEN = "secret" }',
       project: '[gateway.servers.a]\nurl = "http://127.0.0.1:1/mcp"',

@@ -40,7 +40,7 @@ describe('servers of other programs', () => {
     });
   });
 
-  test("opencode's shape, with comments and trailing commas", () => {
+  test('reads the form of opencode, with comments and trailing commas', () => {
     const text = `{
       // the settings
       "$schema": "https://opencode.ai/config.json",
@@ -59,7 +59,7 @@ describe('servers of other programs', () => {
     });
   });
 
-  test('variables are put in', () => {
+  test('expands variables', () => {
     const text = '{"mcpServers": {"a": {"url": "${BASE:-https://x}/${PATH_PART}", "headers": {"K": "${K}"}}}}';
     expect(parse(text, { K: 'k', PATH_PART: 'mcp' }).servers).toMatchObject({
       a: { target: { url: 'https://x/mcp', headers: { K: 'k' } } },
@@ -127,7 +127,7 @@ describe('servers of other programs', () => {
     expect(parse(text).problems).toEqual(problems);
   });
 
-  test('a file that is not there', () => {
+  test('reports a missing file', () => {
     const { problems } = readMcpServers('none.json', { env: {}, cwd: '/nowhere' });
     expect(problems.map((problem) => formatProblem(problem))).toEqual([
       '/nowhere/none.json: cannot be read (ENOENT); name a JSON file with "mcpServers"',
@@ -146,7 +146,7 @@ describe('JSON with comments', () => {
     );
   });
 
-  test('reads a file with a string of 30 MB, as the history of an agent has it, and reports where a string does not end', () => {
+  test('reads a file with a string of 30 MB, such as the history of an agent, and reports the place of a string without an end', () => {
     const history = 'x'.repeat(30_000_000);
     const text = `{"history":"${history}","mcpServers":{"a":{"command":"npx"}}}`;
     expect(Object.keys(parseMcpServers(text, '/f.json', { env: {} }).servers)).toEqual(['a']);

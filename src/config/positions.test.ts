@@ -36,7 +36,7 @@ describe('finds the place of each key', () => {
     expect(at(text, ...path)).toBe(expected);
   });
 
-  test('every scalar of any document that the parser takes', () => {
+  test('finds every scalar of any document that the parser accepts', () => {
     const key = fc.oneof(
       fc.stringMatching(/^[a-z]{1,3}$/),
       fc.string({ maxLength: 4 }).filter((name) => name.isWellFormed()),
@@ -76,7 +76,7 @@ describe('finds the place of each key', () => {
     );
   });
 
-  test('no text makes the scan throw or run without end', () => {
+  test('no text makes the scan throw or run forever', () => {
     const noise = fc.array(
       fc.constantFrom(
         '[',

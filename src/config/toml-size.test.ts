@@ -48,7 +48,7 @@ const spentMs = (work: () => void): number => {
 describe.each(HOSTILE)('%s', (_what, text) => {
   proves('config:bounded');
 
-  test('as earpiece.toml: refused within a second, with its place', () => {
+  test('as earpiece.toml, it is refused within a second, with its place', () => {
     let problems: readonly unknown[] = [];
     expect(spentMs(() => (problems = checkConfigText(text, 'earpiece.toml').problems))).toBeLessThan(1_000);
     expect(problems).toEqual([
@@ -90,7 +90,7 @@ describe('the limits of a file', () => {
     ]);
   });
 
-  test('exactly at a limit a file is read, one more is refused', () => {
+  test('a file exactly at a limit is read, and a file above it is refused', () => {
     const at = [
       (n: number) => `${dotted(MAX_PARTS + n)}=1`,
       (n: number) => `[${'a'.repeat(MAX_KEY + n)}]`,
@@ -111,10 +111,10 @@ describe('the limits of a file', () => {
   });
 });
 
-describe("a project's earpiece.toml that is a link", () => {
+describe("a link in place of a project's earpiece.toml", () => {
   proves('config:links');
 
-  test('out of the project: refused by name, without its content', async () => {
+  test('out of the project is refused by name, without its content', async () => {
     const { read, write, projectFile, options } = world();
     const secret = write('elsewhere/passwd', 'root:x:0:0:secret');
     symlinkSync(secret, projectFile);
@@ -126,7 +126,7 @@ describe("a project's earpiece.toml that is a link", () => {
     ).rejects.toThrow('outside of the project');
   });
 
-  test('to a TOML file out of the project: its settings do not count', () => {
+  test('to a TOML file out of the project has no effect', () => {
     const { read, write, projectFile } = world();
     symlinkSync(write('elsewhere/other.toml', 'view = "xml"'), projectFile);
     const { config, problems } = read();
@@ -134,7 +134,7 @@ describe("a project's earpiece.toml that is a link", () => {
     expect(problems.join('')).toContain('outside of the project');
   });
 
-  test('to another file of the project (.env, .git/config): refused without its content', () => {
+  test('to another file of the project (.env, .git/config) is refused without its content', () => {
     const { read, repository, projectFile } = world();
     writeFileSync(join(repository, '.env'), 'KEY=secret');
     symlinkSync('.env', projectFile);
@@ -143,7 +143,7 @@ describe("a project's earpiece.toml that is a link", () => {
     ]);
   });
 
-  test('to a TOML file of the project: read', () => {
+  test('to a TOML file of the project is read', () => {
     const { read, repository, projectFile } = world();
     mkdirSync(join(repository, 'settings'));
     writeFileSync(join(repository, 'settings/ours.toml'), 'view = "xml"');

@@ -78,7 +78,7 @@ test('trust lasts until those parts change or the trust is withdrawn', () => {
   expect([book.untrust(projectFile), book.untrust(projectFile), waiting()]).toEqual([true, false, 1]);
 });
 
-test('trust is for the file itself, and not for another file at its path or a link', () => {
+test('trust is for the file itself, and not for a copy or a link at another path', () => {
   const { read, write, projectFile, repository, home, options } = world({ project: RISKY });
   const book = trustBook(options());
   symlinkSync(repository, join(home, 'link'));
@@ -123,7 +123,7 @@ test('flags and variables are trusted, and explain shows the ignored values', ()
   ]);
 });
 
-test('the book is for its owner only, and a broken one trusts nothing', () => {
+test('only the owner can read the list of trusted files, and a broken list trusts nothing', () => {
   const { read, write, home, projectFile, options } = world({ project: RISKY });
   const file = join(home, '.local/state/earpiece/trusted.json');
   trustBook(options()).trust(projectFile);
@@ -138,7 +138,7 @@ test('the book is for its owner only, and a broken one trusts nothing', () => {
   expect(read().config.untrusted).toEqual([]);
 });
 
-test('no file, and no place to write, are clear errors', () => {
+test('a missing file and a folder that is not writable give clear errors', () => {
   const { home, projectFile, options, write, short } = world({ project: RISKY });
   const book = trustBook(options());
   const message = (act: () => unknown): string => {
@@ -185,7 +185,7 @@ test('a cloned project does not weaken the gate: interrupt = "after" waits for t
 });
 
 test.each(['signal_en', 'signal_ja'])(
-  'a cloned project does not take the words out of a refusal: view = "%s" waits for trust',
+  'a cloned project cannot hide the text of a refusal: view = "%s" waits for trust',
   (view) => {
     proves('config:trust', 'trust:person');
     const { read, options, projectFile } = world({ user: 'view = "xml"\n', project: `view = "${view}"\n` });
@@ -209,7 +209,7 @@ test('a file that changes while a person reads it is not trusted', () => {
   expect(short(book.trust(projectFile, book.print(projectFile)).what.join())).toBe('gateway.servers.a (runs evil)');
 });
 
-test('a cloned project leaves out no server of its user by a separator', () => {
+test('a cloned project cannot disable a server of its user with a separator', () => {
   proves('config:trust');
   const { read, options, projectFile } = world({
     user: '[gateway.servers.files]\ncommand = "mine"\n',

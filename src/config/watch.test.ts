@@ -20,7 +20,7 @@ const broken = (line: number): string =>
   `…/web/earpiece.toml:${line}:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja`;
 
 describe('a watched configuration', () => {
-  test('changes with its files: written, created nearer, removed, replaced', () => {
+  test('changes when a file is written, created nearer, removed or replaced', () => {
     proves('config:live');
     const here = world({ project: 'view = "json"' });
     const cwd = here.write('web/deep/x', '').replace(/\/x$/, '');
@@ -66,7 +66,7 @@ describe('a watched configuration', () => {
     }
   });
 
-  test('a broken file keeps the old one and is reported once for each of its states', () => {
+  test('a broken file leaves the old configuration in effect, and is reported once for each of its states', () => {
     proves('config:live');
     const here = world({ project: 'view = "json"' });
     const { view, reports } = watched(here);
@@ -83,7 +83,7 @@ describe('a watched configuration', () => {
     expect(reports).toEqual([[broken(1)], [broken(2)], [broken(1)]]);
   });
 
-  test('broken from the start: the valid parts count, and the fault is reported once', () => {
+  test('if a file is broken at the start, its valid parts take effect and the error is reported once', () => {
     const here = world({ project: 'view = "xlm"\nmax_open = 3' });
     const reports: unknown[] = [];
     const watch = watchConfig({ ...here.options(), onProblem: (problems) => reports.push(problems) });
@@ -92,7 +92,7 @@ describe('a watched configuration', () => {
     expect(reports).toHaveLength(1);
   });
 
-  test('a wrong variable is reported at the start, and files still count', () => {
+  test('an invalid variable is reported at the start, and the files take effect', () => {
     const here = world({ project: 'view = "json"' });
     const { view, reports } = watched(here, { env: { EARPIECE_MAX_OPEN: '0' } });
     expect(reports).toEqual([['EARPIECE_MAX_OPEN is 0; write a whole number from 1 to 1000000']]);
@@ -109,7 +109,7 @@ describe('a watched configuration', () => {
     expect(Object.keys(watch.current().gateway.servers)).toEqual(['a']);
   });
 
-  test('a report that throws stops nothing', () => {
+  test('a report that throws stops no delivery', () => {
     const here = world({ project: 'view = "xlm"' });
     const watch = watchConfig({
       ...here.options(),
@@ -131,7 +131,7 @@ describe('the policy of a project', () => {
   };
   const brief = ({ view, maxOpen }: Policy): [string, number] => [view, maxOpen];
 
-  test('is that of its folder, not of the asking process', () => {
+  test('is that of its folder, and not of the reading process', () => {
     const here = two();
     const web = policySource(here.options());
     const api = policySource(here.options({ cwd: here.api }));
@@ -152,7 +152,7 @@ describe('the policy of a project', () => {
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
   });
 
-  test('is found where its file lies, also below the root and under another name', () => {
+  test('is found in the folder of its file, even below the root and under another name', () => {
     const here = two();
     const cwd = here.write('web/part/earpiece.toml', 'project = "part"\nview = "markdown"').replace(/\/earpiece\.toml$/, '');
     policySource(here.options({ cwd: here.write('web/part/src/x', '').replace(/\/x$/, '') })).policy('part');
@@ -160,7 +160,7 @@ describe('the policy of a project', () => {
     expect(cwd).toContain('part');
   });
 
-  test('of two folders with one name is that of the first, and the second has another name', () => {
+  test('belongs to the first of two folders with one name, and the second folder has another name', () => {
     const here = two();
     const file = here.write('elsewhere/web/earpiece.toml', 'view = "xml"');
     here.write('elsewhere/web/.git', '');
@@ -175,7 +175,7 @@ describe('the policy of a project', () => {
     expect(brief(outsider.policy('elsewhere-web'))).toEqual(['xml', 9]);
   });
 
-  test('variables and flags of the asking process count for each', () => {
+  test('variables and flags of the reading process apply to each project', () => {
     const here = two();
     policySource(here.options({ cwd: here.api })).policy('api');
     const web = policySource(here.options({ env: { EARPIECE_VIEW: 'xml' } }));
@@ -203,7 +203,7 @@ describe('the policy of a project', () => {
     ]);
   });
 
-  test('the note is readable only by its owner, keeps the names of deleted folders, and blocks nothing', () => {
+  test('the file with the projects is readable only by its owner, keeps the names of deleted folders, and never blocks a process', () => {
     const here = two();
     const file = join(here.home, '.local/state/earpiece/projects.json');
     const projects = (): unknown => (JSON.parse(readFileSync(file, 'utf8')) as { projects: unknown }).projects;
@@ -240,7 +240,7 @@ describe('the policy of a project', () => {
   });
 });
 
-test('withdrawn trust counts at once, also while the file is broken', () => {
+test('withdrawing trust takes effect at once, even while the file is broken', () => {
   const here = world({ project: 'interrupt = "after"\nview = "xml"\n' });
   const book = trustBook(here.options());
   book.trust(here.projectFile);

@@ -43,7 +43,7 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
-  ])('%s, after one of a clock a year ahead: it expires a day after it was seen first', (_name, senderIsOffBy) => {
+  ])('%s, after a record of a clock a year ahead: it expires a day after it was seen first', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: NOW + YEAR }, { ttlMs: DAY });
     expect(isExpired(item, NOW)).toBe(false);
     expect(isExpired(item, NOW + HOUR, NOW)).toBe(false);
@@ -106,8 +106,8 @@ verifies(
           const reader = NOW + afterMs;
           const sighted = { [item.id]: NOW + quietMs };
           if (afterMs < ttlMs - AGREE_MS) expect(isExpired(item, reader)).toBe(false);
-          // The reader believes a stamp in the near future when that time comes. So the item may wait for as long as the clock is
-          // ahead.
+          // The reader accepts a time in the near future once that time has come, so the item may wait for as long as the clock
+          // is ahead.
           const late = Math.abs(skew) > 50 * DAY ? AGREE_MS : Math.max(AGREE_MS, skew);
           const due = isDue(deliverAt(item), item, { now: reader, sighted });
           if (afterMs < inMs - AGREE_MS) expect(due).toBe(false);

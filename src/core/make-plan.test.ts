@@ -30,7 +30,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
 });
 
 describe('the plan for any open items', () => {
-  it('decides about each item exactly once, with a reason: nothing is lost, nothing rides twice', () => {
+  it('decides about each item exactly once, with a reason: no item is lost, and no item is delivered twice', () => {
     proves('plan:decides-all');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
@@ -45,7 +45,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('puts critical before error before warning before info, and the oldest first inside a level', () => {
+  it('orders items from critical to info, and within a level from the oldest', () => {
     proves('plan:order');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
@@ -60,7 +60,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('never cuts error and above for a budget: the rest stays open', () => {
+  it('never summarizes error and above for a budget: the rest stays open', () => {
     proves('plan:budget');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
@@ -531,7 +531,7 @@ describe('the line of a subscriber', () => {
   };
   const takes = (n: number): string[] => Array.from({ length: n }, () => 'take');
 
-  it('without a template lists five different messages, and the others are summarized', () => {
+  it('without a template lists five different messages, and summarizes the others', () => {
     expect(words(Array.from({ length: 8 }, (_, n) => by(n, undefined)))).toEqual([
       ...takes(5),
       'summarize',
@@ -545,7 +545,7 @@ describe('the line of a subscriber', () => {
     expect(words(open)).toEqual([...takes(5), 'summarize', 'take']);
   });
 
-  it('with a template takes exactly the events that its template gets', () => {
+  it('with a template takes exactly the events that the template gets', () => {
     const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
     expect(words(rows)).toEqual(takes(8));
     expect(words(rows, { kind: 'text', text: 'some jobs ended' })).toEqual(takes(8));

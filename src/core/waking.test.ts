@@ -39,7 +39,7 @@ describe('waking', () => {
     expect(waking([info], { ...facts, policy }).wakes).toEqual([info]);
   });
 
-  it('wakes as often in an hour as its budget allows, and more often only for a person', () => {
+  it('wakes an agent at most as often per hour as the budget allows, and more often only for a person', () => {
     const policy = { ...facts.policy, wakeMaxPerHour: 2 };
     const after = (...minutes: readonly number[]) =>
       waking([info, critical, said], { ...facts, policy, wokenAt: minutes.map((each) => NOW - each * MINUTE) });

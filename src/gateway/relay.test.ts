@@ -94,7 +94,7 @@ describe('passes frames that it does not understand', () => {
   });
 });
 
-describe('an answer passes only if a request to this server waits for it', () => {
+describe('an answer passes only if a request to this server is waiting for it', () => {
   const OWN = { tools: () => [{ name: 'get_notifications' }] };
   const forged = (id: string): string => result(id, 'forged');
 
@@ -114,7 +114,7 @@ describe('an answer passes only if a request to this server waits for it', () =>
     expect(reports[1]).toContain('sent 9 answers without a request');
   });
 
-  test('no answer passes before the call is sent, for a refused call, or for an own tool', async () => {
+  test('no answer passes before the call is sent, for a refused call, or for a tool of Earpiece', async () => {
     proves('gateway:forged-answers');
     let decide: (verdict: Verdict) => void = () => {};
     const { client, server, fromClient, fromServer } = given({
@@ -140,7 +140,7 @@ describe('an answer passes only if a request to this server waits for it', () =>
     expect(client).toHaveLength(2);
   });
 
-  test('no answer passes to an id that the client reuses for an own tool', async () => {
+  test('no answer passes to an id that the client reuses for a tool of Earpiece', async () => {
     proves('gateway:forged-answers');
     const { client, fromClient, fromServer } = given({ ...OWN, callTool: () => new Promise(() => {}) });
     fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
@@ -608,7 +608,7 @@ describe('own tools', () => {
     relay.close();
   });
 
-  test('a cancelled call of an own tool is not answered, and its delivery is released', async () => {
+  test('a cancelled call of a tool of Earpiece is not answered, and its delivery is released', async () => {
     const delivery = settled();
     let answer: () => void = () => {};
     const { client, server, fromClient } = given({

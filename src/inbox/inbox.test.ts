@@ -63,7 +63,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([[[]], [['sk-\\w+']]])('data is stored as the JSON that it was when it was queued (redact %j)', async (redact) => {
+  it.each([[[]], [['sk-\\w+']]])('data is stored as JSON at the time of queueing (redact %j)', async (redact) => {
     policy = { ...DEFAULT_POLICY, redact };
     const data = { at: new Date(0), left: undefined, list: [1, undefined] };
     const queued = inbox.queue('shop/coder', { message: 'x', key: 'k', id: 'n1', data: data as never });
@@ -74,7 +74,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('own transcript', () => {
-    it('rides in the record that goes to the model and never again', async () => {
+    it('rides in one record that goes to the model, and never again', async () => {
       proves('delivery:once', 'delivery:whole', 'delivery:nothing');
       await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', level: 'error', id: 'n1' });
       const first = await talk().carry(result('c1'), { at: 'tool_batch_end' });
@@ -144,7 +144,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual({ ...first?.view.items[0], repeated: true });
     });
 
-    it('the rest of a line is offered again without the withdrawn part, and keeps that text', async () => {
+    it('the rest of a line is offered again without the withdrawn part, and keeps its new text', async () => {
       proves('lease:withdrawn', 'lease:repeated');
       await inbox.queue('shop/coder', { message: 'unit tests are red', kind: 'ci.failed', level: 'error', id: 'n1' });
       await inbox.queue('shop/coder', { message: 'lint is red', kind: 'ci.failed', level: 'error', id: 'n2' });
@@ -168,7 +168,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await store.verify()).toEqual([]);
     });
 
-    it('an offer from before 0.1.0 that copied the text of a line with a closed part is read as it was written', async () => {
+    it('an offer from before 0.1.0 that copied the text of a line with a closed part is still valid', async () => {
       for (const id of ['n1', 'n2']) await inbox.queue('shop/coder', { message: `${id} is red`, kind: 'ci.failed', id });
       const first = await talk().offer({ at: 'tool_result' });
       await first?.release('cancelled');
@@ -198,20 +198,23 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(third?.view.items).toEqual([{ ids: ['n2'], text: 'ci warning: lint is slow', repeated: true }]);
     });
 
-    it.each(['late', 'too_big'] as const)('released as %s nothing was sent: the next offer is the first', async (reason) => {
-      proves('lease:released');
-      await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
-      await (await talk().offer({ at: 'tool_result' }))?.release(reason);
-      expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('queued');
-      const next = await talk().offer({ at: 'tool_result' });
-      expect(next?.view.repeated).toBeUndefined();
-      await next?.release('cancelled');
-      await (await talk().offer({ at: 'tool_result' }))?.release(reason);
-      expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
-      expect(await store.verify()).toEqual([]);
-    });
+    it.each(['late', 'too_big'] as const)(
+      'if an offer is released as %s, nothing was sent, and the next offer counts as the first',
+      async (reason) => {
+        proves('lease:released');
+        await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
+        await (await talk().offer({ at: 'tool_result' }))?.release(reason);
+        expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('queued');
+        const next = await talk().offer({ at: 'tool_result' });
+        expect(next?.view.repeated).toBeUndefined();
+        await next?.release('cancelled');
+        await (await talk().offer({ at: 'tool_result' }))?.release(reason);
+        expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
+        expect(await store.verify()).toEqual([]);
+      },
+    );
 
-    it('of a dead owner is free at once, and of a living owner when the lease ends', async () => {
+    it('of a dead owner ends at once, and of a living owner with its lease', async () => {
       proves('lease:dead-owner');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
@@ -282,7 +285,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('withdraw, requeue, mute', () => {
-    it('withdraw says whether it was in time', async () => {
+    it('withdraw reports whether it was in time', async () => {
       proves('lease:withdrawn');
       for (const id of ['early', 'seen', 'done'])
         await inbox.queue('shop/coder', { message: id, id, kind: `a.${id}`, instruction: 'x' });
@@ -298,7 +301,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('a notification that was offered and ended otherwise was not withdrawn in time', async () => {
+    it('an offered notification that has ended cannot be withdrawn in time', async () => {
       proves('lease:withdrawn');
       const why = { by: 'me', reason: 'test' };
       await inbox.queue('shop/coder', { message: 'x', id: 'seen' });
@@ -353,7 +356,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await store.verify()).toEqual([]);
     });
 
-    it('a state that was in flight when a newer one came counts as delivered when it arrives', async () => {
+    it('a state that was in flight when a newer state was queued counts as delivered when it arrives', async () => {
       proves('plan:supersede');
       const other = openInbox(OTHER);
       const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
@@ -409,7 +412,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('one key is counted, with what differs, until it was offered', async () => {
+    it('notifications with one key are counted with their differences, until the first offer', async () => {
       proves('queue:fold');
       await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n1' });
       expect(
@@ -460,7 +463,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(notifications).toMatchObject([{ id: 'n2', data: long }]);
     });
 
-    it('beyond maxOpen the oldest of the lowest level are dropped, with one summary of what', async () => {
+    it('beyond maxOpen the oldest of the lowest level are dropped, with one summary', async () => {
       proves('queue:max-open');
       policy = { ...DEFAULT_POLICY, maxOpen: 10 };
       for (let i = 0; i < 8; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: 'ci.failed' });
@@ -512,7 +515,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
         origin: { person: 'Ann' },
       });
 
-    it('refuses with one text: one delivery, the rest repeats; get_notifications lowers it', async () => {
+    it('refuses with one text: one delivery and repetitions; get_notifications lowers the gate', async () => {
       proves('gate:one-text', 'gate:lowered', 'pull:read-once');
       await talk().seen();
       await stop();
@@ -553,7 +556,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().refuse({ on: 'x' })).toMatchObject({ ids: ['stop'], repeated: true });
     });
 
-    it('falls when withdrawn before anyone saw it, and nothing arrives', async () => {
+    it('falls if the interrupt is withdrawn before the agent saw it, and nothing is delivered', async () => {
       await talk().seen();
       await stop();
       expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'changed my mind' })).toEqual([
@@ -563,7 +566,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('falls when withdrawn after it was seen', async () => {
+    it('falls if the interrupt is withdrawn after the agent saw it', async () => {
       proves('gate:lowered');
       await stop();
       await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
@@ -587,14 +590,14 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['go']);
     });
 
-    it('falls when it expires', async () => {
+    it('falls when the interrupt expires', async () => {
       proves('gate:lowered');
       await inbox.queue('shop/coder', { message: 'x', action: 'pause', ttlMs: 1_000 });
       now += 1_000;
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('where the host has no get_notifications it falls at the next turn after the refusal', async () => {
+    it('falls at the next turn after the refusal if the host has no get_notifications', async () => {
       proves('gate:model-asked');
       const chat = talk('main', { pulls: false });
       await stop();
@@ -605,7 +608,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await chat.gate()).toEqual([]);
     });
 
-    it('is of the conversation, and of its purpose', async () => {
+    it('applies to the conversation, and to its purpose', async () => {
       proves('gate:purpose');
       const task = talk('t', { purpose: 'task', pulls: true });
       const chat = talk('c', { purpose: 'chat', pulls: true });
@@ -617,7 +620,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await task.refuse({ on: 'x' })).toMatchObject({ ids: ['stop'] });
     });
 
-    it('an action goes to each active conversation, once each', async () => {
+    it('an action goes to each active conversation once', async () => {
       proves('gate:purpose');
       await talk('a').seen();
       await talk('b').seen();
@@ -661,7 +664,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('addresses', () => {
-    it('an agent is its first conversation that carries; one conversation is only that one', async () => {
+    it('a notification for an agent goes to its first conversation with a carrier; one for a conversation goes only there', async () => {
       proves('address:agent');
       await inbox.queue('shop/coder', { message: 'any', id: 'any' });
       await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
@@ -669,7 +672,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk('b').offer({ at: 'tool_result' }))?.ids).toEqual(['b']);
     });
 
-    it('project/* reaches every active conversation once, no ended one, nobody twice when repeated', async () => {
+    it('project/* reaches every active conversation once, even if it is repeated, and no ended conversation', async () => {
       proves('address:fan-out');
       const writer = inbox.conversation('shop/writer#w');
       await talk('a').seen();
@@ -690,7 +693,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('project/* counts a repetition into the open one, and says so', async () => {
+    it('project/* counts a repetition into the open notification, and reports that', async () => {
       const on = (agent: string): Conversation =>
         inbox.conversation({ log: `shop/${agent}` as LogKey, conversation: 'main' as ConversationId });
       for (const agent of ['coder', 'tester']) await on(agent).seen();
@@ -710,7 +713,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it('a conversation that was not seen for long is active while its process lives', async () => {
+    it('a conversation without contact for a long time is active while its process lives', async () => {
       await talk('a', { process: OTHER }).seen();
       now += 31 * 60_000;
       expect((await inbox.queue('shop/*', { message: 'x' })).to).toEqual(['shop/coder#a']);
@@ -734,7 +737,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
   });
 
-  it('a signal says that something waits until it is pulled, and takes nothing', async () => {
+  it('a signal says that notifications wait until they are pulled, and closes none', async () => {
     proves('pull:signal');
     const chat = talk('main', { view: 'signal_en', pulls: true });
     expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: false });
@@ -763,7 +766,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().pull({ mark: true })).notifications.map((n) => n.id)).toEqual(['n2', 'n1']);
   });
 
-  it('watch yields what any inbox of the store writes, once, in order', async () => {
+  it('watch yields the records of all inboxes of the store, once and in order', async () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const enough = Promise.withResolvers<void>();
@@ -817,7 +820,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2', 'n1']);
   });
 
-  it('quiet is certain: never while something is open, offered or holds the gate, whoever wrote it', async () => {
+  it('quiet is never true while a notification of any process is open, is offered or holds the gate', async () => {
     const chat = talk('a');
     expect(chat.quiet()).toBe(false);
     await chat.seen();

@@ -327,7 +327,7 @@ describe('a loop', () => {
     expect(await coder.offer()).toBeUndefined();
   });
 
-  it('an offer is settled once: the same call returns the same result, and the other one throws', async () => {
+  it('an offer is settled once: repeating the call returns the same result, and the opposite call throws', async () => {
     await ear.queue('coder', { message: 'x' });
     const late = await coder.offer();
     now += 60_000;
@@ -499,7 +499,7 @@ describe('receipt', () => {
     await expect(waiting).rejects.toThrow('the program ends');
   });
 
-  it('a merged notification has the receipt of the other one', async () => {
+  it('a merged notification has the receipt of the notification that counts it', async () => {
     await ear.queue('coder', { message: 'x', key: 'k' });
     const { id, kind } = await ear.queue('coder', { message: 'y', key: 'k' });
     expect(kind).toBe('folded');

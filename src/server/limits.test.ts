@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Buckets } from './limits.ts';
 
-it('lets a burst through, then as many as flow in, each caller by itself', () => {
+it('lets a burst through, then requests at the rate of the bucket, for each caller separately', () => {
   let now = 0;
   const buckets = new Buckets({ perSecond: 2, burst: 3 }, () => now);
   const take = (who: string, n: number): (number | undefined)[] => Array.from({ length: n }, () => buckets.take(who));
@@ -18,7 +18,7 @@ it('returns the time to wait', () => {
   expect([buckets.take('a'), buckets.take('a')]).toEqual([undefined, 5]);
 });
 
-it('does not remember callers without end', () => {
+it('does not remember an unlimited number of callers', () => {
   let now = 0;
   const buckets = new Buckets({ perSecond: 1, burst: 2 }, () => now);
   for (let i = 0; i < 50_000; i++) {

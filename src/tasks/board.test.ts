@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { isGone, numbersBelow, without, type Board } from './board.ts';
 
-it('knows which numbers are gone, in as few ranges as there can be', () => {
+it('stores the numbers of removed tasks in as few ranges as possible', () => {
   const board = without(without({ next: 12, open: ['t5'] }, [1, 2, 4]), [3, 9]);
   expect(board).toEqual({
     next: 12,
@@ -19,7 +19,7 @@ it('knows which numbers are gone, in as few ranges as there can be', () => {
   expect([4, 5, 9, 10].map((n) => isGone(board, n))).toEqual([true, false, true, false]);
 });
 
-it('walks over the tasks that were not removed, for any removals', () => {
+it('lists the tasks that were not removed, after any removals', () => {
   proves('tasks:retention');
   fc.assert(
     fc.property(fc.array(fc.array(fc.integer({ min: 1, max: 30 }))), fc.integer({ min: 1, max: 40 }), (rounds, below) => {

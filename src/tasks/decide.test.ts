@@ -55,7 +55,7 @@ const report = (result: 'success' | 'failed' | 'blocked', conversation = S1): Co
 });
 const take = (conversation = S1, agent = 'coder'): Command => ({ kind: 'take', agent, conversation });
 
-/** A task of each status, reached by ordinary changes. */
+/** Makes a task of each status by ordinary changes. */
 const IN: Readonly<Record<TaskStatus, Task>> = {
   backlog: given({ type: 'task_status_changed', from: 'todo', to: 'backlog' }),
   todo: given(),
@@ -142,12 +142,12 @@ describe('the notified agents', () => {
     });
   });
 
-  it('not the agent that does it itself', () => {
+  it('not the agent that makes the change itself', () => {
     expect(tells(IN.in_progress, move('todo'), { by: CODER })).toBeUndefined();
     expect(tells(IN.in_progress, { kind: 'edit', assignee: 'tester' }, { by: CODER })).toBeUndefined();
   });
 
-  it('only of the cancelling, if an unread block is followed by it', () => {
+  it('only of the cancellation, if it follows an unread block', () => {
     const unread = decided(when(IN.blocked, move('cancelled')));
     expect(unread).toMatchObject({ takesBack: 'it is cancelled', tells: { why: 'cancelled' } });
     const read = decided(when(IN.blocked, move('cancelled'), { told: true }));
@@ -162,7 +162,7 @@ describe('the notified agents', () => {
     expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('unblocked before it was read: withdrawn; after that: a message that it may continue', () => {
+  it('of an unblocked task: nothing if the request was unread, otherwise that the agent may continue', () => {
     const before = decided(when(IN.blocked, move('in_progress')));
     expect(before).toMatchObject({ takesBack: 'it is in_progress again' });
     expect(before.tells).toBeUndefined();
@@ -181,13 +181,13 @@ describe('an execution', () => {
     expect(when(taken, take())).toEqual({ kind: 'unchanged' });
   });
 
-  it('starts when it gets in_progress, and is taken up by the first conversation that comes', () => {
+  it('starts when the task becomes in_progress, and is taken by the first conversation that begins', () => {
     const going = then(IN.todo, move('in_progress'));
     expect(going.executions).toMatchObject([{ id: 't1.1', conversation: null }]);
     expect(then(going, take(S2)).executions).toMatchObject([{ id: 't1.1', conversation: 's2' }]);
   });
 
-  it('is not taken by another conversation while its own lives, nor by another agent', () => {
+  it('is not taken by another conversation while its own is active, nor by another agent', () => {
     expect(when(IN.in_progress, take(S2))).toMatchObject({ kind: 'refused', code: 'conflict' });
     expect(when(IN.todo, take(S1, 'tester'))).toMatchObject({ kind: 'refused', code: 'conflict' });
     const after = then(IN.in_progress, take(S2), { isActive: () => false });
@@ -208,7 +208,7 @@ describe('an execution', () => {
     expect(isClosed(after)).toBe(status === 'done');
   });
 
-  it('that a person blocked ends as blocked with exit code 1 and who did it; the task stays as they left it', () => {
+  it('that a person blocked ends as blocked with exit code 1 and the name of the person; the task stays unchanged', () => {
     proves('pull:report-completed');
     const decision = decided(when(IN.blocked, report('blocked'), { by: CODER }));
     expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'its execution has ended' });
@@ -220,12 +220,12 @@ describe('an execution', () => {
     });
   });
 
-  it('that was done before the agent read of the block says so, and the task stays blocked', () => {
+  it('that was done before the agent read the block is reported as done, and the task stays blocked', () => {
     const after = then(IN.blocked, report('success'), { by: CODER });
     expect(after).toMatchObject({ status: 'blocked', executions: [{ result: 'success', exitCode: 0 }] });
   });
 
-  it('of a cancelled or reassigned task is closed by its agent', () => {
+  it('of a cancelled or reassigned task ends with the report of its agent', () => {
     const cancelled = then(IN.in_progress, move('cancelled'));
     expect(isClosed(cancelled)).toBe(false);
     expect(isClosed(then(cancelled, report('blocked')))).toBe(true);
@@ -237,7 +237,7 @@ describe('an execution', () => {
     });
   });
 
-  it('is reported once, by its own conversation', () => {
+  it('is reported once, by its conversation', () => {
     expect(when(IN.in_progress, report('blocked', S2))).toMatchObject({ kind: 'refused', code: 'bad_argument' });
     expect(when(then(IN.in_progress, report('blocked')), report('blocked'))).toMatchObject({
       kind: 'refused',
@@ -248,7 +248,7 @@ describe('an execution', () => {
     expect(then(IN.in_progress, report('success', S2), { isActive: () => false }).status).toBe('done');
   });
 
-  it('the report on a stop does not end a task that was unblocked meanwhile', () => {
+  it('the report on a stop does not end a task that was unblocked before the report', () => {
     const back = then(IN.blocked, move('in_progress'), { told: true });
     const first = decided(when(back, report('blocked')));
     expect(first).toMatchObject({ answer: 'go_on' });
@@ -267,7 +267,7 @@ describe('an execution', () => {
     expect(lost.executions).toMatchObject([{ result: 'lost', exitCode: 1 }]);
   });
 
-  it('is forgotten when there were twenty later ones, unless it runs', () => {
+  it('is forgotten after twenty later executions, unless it still runs', () => {
     let task = grown(IN.in_progress, []);
     const one = (id: string): Fact[] => [
       { type: 'task_execution_started', execution: id, agent: 'tester' },
@@ -288,7 +288,7 @@ describe('what is edited', () => {
     ]);
   });
 
-  it('together with its assignee, or not at all', () => {
+  it('changes together with its assignee, or not at all', () => {
     const both: Command = { kind: 'edit', title: 'Fix it', assignee: 'tester' };
     expect(then(IN.in_progress, both)).toMatchObject({ title: 'Fix it', assignee: 'tester', status: 'todo' });
     expect(decided(when(IN.in_progress, both)).tells?.why).toBe('reassigned');

@@ -183,7 +183,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect((await tasks.open('shop')).map(({ id }) => id)).toEqual(['t3']);
   });
 
-  it('stays when its last record is the newest of all, and when it is changed meanwhile', async () => {
+  it('stays if its last record is the newest of all, or if it is changed during the removal', async () => {
     world = await World.open(make);
     await world.done('newest');
     world.now += 31 * DAY;
@@ -205,7 +205,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect(await world.records()).toEqual([]);
   });
 
-  it('frees the key that its maker gave it', async () => {
+  it('frees the key that its creator gave it', async () => {
     world = await World.open(make);
     const make_ = (): Promise<{ id: string }> => world.tasks.create('shop', { title: 'x' }, ANN, 'nightly');
     expect([(await make_()).id, (await make_()).id]).toEqual(['t1', 't1']);

@@ -8,7 +8,7 @@ import { executionsPass, nextFor, report, Tasks } from './index.ts';
 
 const ANN: TaskActor = { kind: 'person', name: 'Ann' };
 
-it('the task of a conversation that ended goes on in its heir, with the interrupt that waits for its report', async () => {
+it('the task of an ended conversation continues in its heir, with the interrupt that waits for a report', async () => {
   proves('succession:heir', 'tasks:interrupts');
   const policies = { policy: () => DEFAULT_POLICY };
   await using inbox = new Inbox({ store: memoryStore(), policies, companions: [executionsPass], timeZone: 'UTC' });

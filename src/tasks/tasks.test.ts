@@ -66,7 +66,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   };
   const block = (task: Task, reason = 'ask legal first'): Promise<Task> =>
     tasks.move('shop', task.id, 'blocked', { by: ANN, expected: 'in_progress', reason });
-  /** The task as a replay of the records of all logs gives it. */
+  /** Returns the task from a replay of the records of all logs. */
   const replayed = async (task: Task): Promise<Task | undefined> => {
     const records = (await inbox.store.read({ project: 'shop', types: TASK_RECORDS }))
       .map(({ body, at }) => ({ record: body as unknown as TaskRecord, project: 'shop', at }))
@@ -74,7 +74,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     return replayTask(records.toSorted((a, b) => a.record.version - b.record.version));
   };
 
-  it('are numbered in their project, kept, listed newest first and found again', async () => {
+  it('are numbered in their project, stored, listed newest first and found by their id', async () => {
     const first = await tasks.create('shop', { title: ' Fix the login ', assignee: 'coder', priority: 'high' }, ANN);
     const second = await tasks.create('shop', { title: 'Later', status: 'backlog' }, ANN);
     const other = await tasks.create('web', { title: 'Another project' }, ANN);
@@ -106,7 +106,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await replayed(task)).toEqual(task);
   });
 
-  it('whose reassignment was cut off is made whole by whoever reads it', async () => {
+  it('whose reassignment was interrupted is completed by the next reader', async () => {
     proves('tasks:one-step');
     const { id } = await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
     const append: typeof inbox.store.append = inbox.store.append.bind(inbox.store);
@@ -149,7 +149,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(new Set((await waiting()).map(({ id }) => id)).size).toBe(1);
     });
 
-    it('waits for the first conversation that comes, when none is there', async () => {
+    it('waits for the first conversation if none is active', async () => {
       const { id } = await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
       await tasks.move('shop', id, 'in_progress', { by: ANN });
       await block(await tasks.get('shop', id));
@@ -167,7 +167,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
 
-    it('2.10.5: refused, it leaves no phantom: nothing is written, nobody told', async () => {
+    it('2.10.5: a refused change writes nothing and notifies no agent', async () => {
       proves('tasks:expected');
       const task = await working(await talk());
       const head = await inbox.store.head();
@@ -192,7 +192,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await replayed(task)).toEqual(await tasks.get('shop', task.id));
     });
 
-    it('2.10.6: unblocked before it was read, it is withdrawn and the gate falls', async () => {
+    it('2.10.6: if the task is unblocked before the agent read the interrupt, the interrupt is withdrawn and the gate falls', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -202,7 +202,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect((await tasks.get('shop', task.id)).executions).toMatchObject([{ id: 't1.1', endedAt: null, interrupted: null }]);
     });
 
-    it('2.10.6: unblocked after a call was refused for it, the gate falls and the agent hears that it may go on', async () => {
+    it('2.10.6: if the task is unblocked after a refused call, the gate falls and the agent is notified that it may continue', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -217,7 +217,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
 
-    it('2.10.10: blocked and unblocked again and again, one interrupt waits', async () => {
+    it('2.10.10: if the task is blocked and unblocked repeatedly, one interrupt waits', async () => {
       const task = await working(await talk());
       for (let i = 0; i < 5; i++) {
         await block(task);
@@ -230,7 +230,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
 
-    it('2.10.11: so it is when cancelled, put back, said to be done or given to another: each tells the agent', async () => {
+    it('2.10.11: an agent is also notified if its task is cancelled, put back, marked as done or reassigned', async () => {
       for (const [change, kind] of [
         [(id: string) => tasks.move('shop', id, 'cancelled', { by: ANN }), 'task.cancelled'],
         [(id: string) => tasks.move('shop', id, 'todo', { by: ANN }), 'task.stopped'],
@@ -265,7 +265,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   });
 
   describe('an agent', () => {
-    it('gets the most urgent first, of these the oldest, and works on one until it reports', async () => {
+    it('gets the most urgent task first, then the oldest, and works on one task until it reports', async () => {
       const s1 = await talk();
       expect(await nextFor(tasks, s1)).toEqual({ kind: 'nothing', blocked: [] });
       for (const [title, priority] of [
@@ -288,7 +288,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(order).toEqual(['b', 'd', 'c', 'a']);
     });
 
-    it('gets an interrupt first, and asking reads and delivers nothing', async () => {
+    it('gets an interrupt before a task, and the call for the next action reads and delivers nothing', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -304,7 +304,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await nextFor(tasks, s1)).toMatchObject({ kind: 'nothing', blocked: [{ id: 't1' }] });
     });
 
-    it('that reports what was blocked before it read of it lowers the gate, and the execution is closed', async () => {
+    it('that reports a blocked task before it read the block lowers the gate and ends the execution', async () => {
       proves('pull:report-completed', 'tasks:executions');
       const s1 = await talk();
       const task = await working(s1);
@@ -321,7 +321,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       );
     });
 
-    it('with another current task is told to continue it, and the new one stays open', async () => {
+    it('with another current task is asked to continue that task, and the new task stays open', async () => {
       const s1 = await talk();
       const first = await working(s1);
       await tasks.create('shop', { title: 'second', assignee: 'coder' }, ANN);
@@ -348,7 +348,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       });
     });
 
-    it('that only talks takes and reports nothing; nor does another agent, nor another conversation', async () => {
+    it('for talking takes and reports no tasks, and neither does another agent or another conversation', async () => {
       proves('tasks:purpose');
       const task = await working(await talk());
       const chat = await talk('coder', 'chat', 'chat');
@@ -365,7 +365,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect([await unaware.gate(), await read(unaware)]).toEqual([[], 0]);
     });
 
-    it('whose conversation ended leaves its task to the next one', async () => {
+    it('whose conversation ended leaves its task to the next conversation', async () => {
       const s1 = await talk();
       await working(s1);
       const s2 = await talk('coder', 's2');
@@ -386,7 +386,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     });
   });
 
-  it('2.10.7: of one priority enum; an invalid value is refused with the way out', async () => {
+  it('2.10.7: have one set of priorities; an invalid value is refused with the way out', async () => {
     const refused = async (input: Record<string, unknown>): Promise<string> =>
       tasks.create('shop', { title: 'x', ...input }, ANN).then(
         () => 'made',

@@ -41,7 +41,7 @@ describe('the request to a stopped agent', () => {
     await inbox.close();
   });
 
-  it('by a carrier that cannot tell: as the one that can has said', async () => {
+  it('by a carrier that does not know the tools of the agent: as a carrier that knows them has said', async () => {
     const inbox = inboxWith();
     await inbox.conversation('shop/coder#s1', { has: [REPORT_TOOL] }).seen();
     await stopped(inbox);
@@ -54,7 +54,7 @@ describe('the request to a stopped agent', () => {
     await inbox.close();
   });
 
-  it('keeps what is secret to itself either way, and asks for no tool without saying what for', async () => {
+  it('hides secrets in both cases, and names a tool only with its purpose', async () => {
     const inbox = inboxWith({ redact: ['sk-\\w+'] });
     const needs = { tool: 'deploy', otherwise: 'use sk-other' };
     await inbox.queue('shop/coder#s1', { message: 'm', action: 'cancel', instruction: 'deploy with sk-one', needs });

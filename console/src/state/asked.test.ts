@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asked, type Asked } from './asked.ts';
 
-/** Each question with the way to answer it, and all reports. */
+/** Collects the requests, with functions that answer them, and all reports. */
 function stage(): {
   readonly question: Asked;
   readonly answers: ((value: string) => Promise<void>)[];
@@ -11,7 +11,7 @@ function stage(): {
   const answers: ((value: string) => Promise<void>)[] = [];
   const fails: ((error: string) => Promise<void>)[] = [];
   const told: string[] = [];
-  /** All that follows from it at once. */
+  /** Runs all work that is possible now. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const question = asked<string>(
     () =>
@@ -28,7 +28,7 @@ function stage(): {
   return { question, answers, fails, told };
 }
 
-test('asked while it is asked it is asked once more after that, and each answer counts: nobody waits for ever', async () => {
+test('a call during a request leads to one more request afterwards, and each answer is used', async () => {
   const { question, answers, told } = stage();
   question.again();
   for (let times = 0; times < 100; times++) question.again();
@@ -39,7 +39,7 @@ test('asked while it is asked it is asked once more after that, and each answer 
   expect(told).toEqual(['asks', 'one', 'asks', 'two']);
 });
 
-test('an answer that was on its way when something newer became known is dropped, and asked for anew', async () => {
+test('the answer to an overtaken request is dropped, and the request is sent again', async () => {
   const { question, answers, told } = stage();
   question.again();
   question.overtake();
@@ -50,7 +50,7 @@ test('an answer that was on its way when something newer became known is dropped
   expect(answers).toHaveLength(2);
 });
 
-test('a failure is reported, unless the question was asked again; after the end nothing is reported', async () => {
+test('a failure is reported, unless the request was sent again; after the end nothing is reported', async () => {
   const { question, answers, fails, told } = stage();
   question.again();
   await fails[0]?.('no server');

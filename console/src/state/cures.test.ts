@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settingCommand } from './cures.ts';
 
-test('a budget is made larger, a filter is taken away where it is set', () => {
+test('the command for a budget raises it, and the command for a filter removes the filter from its file', () => {
   const budget = { kind: 'budget', how: 'waits', reason: 'beyond max_items 5: rides next' } as const;
   expect(settingCommand('budget.max_items', budget)).toBe('earpiece config set budget.max_items 10 --project');
   expect(settingCommand('budget.max_items', { ...budget, reason: 'beyond max_items 800' })).toBe(

@@ -16,7 +16,7 @@ const AGENT = {
 const agent = (log: string, more: object = {}): AgentSummary => ({ ...AGENT, ...more, log });
 const held = (kind: string, since: number, action: string | null = null): object => ({ held: { kind, since, action } });
 
-test('the list begins with the agents that need a person, by need and then by time; then those that wait, work, are idle, are absent', () => {
+test('agents that need a person come first, by need and then by time; then agents that wait, work, are idle, or are inactive', () => {
   const agents = [
     agent('a/away', { active: false, ...held('disk.full', 0) }),
     agent('a/idle'),
@@ -47,12 +47,12 @@ test('the list begins with the agents that need a person, by need and then by ti
   ]);
 });
 
-test('what waits for less than a minute, or for an absent agent, needs nobody', () => {
+test('a notification that waits for less than a minute, or for an inactive agent, needs nobody', () => {
   expect(needOf(agent('a/b', { oldestOpenAt: NOW - 59_000 }), NOW)).toBeNull();
   expect(needOf(agent('a/b', { oldestOpenAt: 0, active: false }), NOW)).toBeNull();
 });
 
-test('a row keeps its place until the person has let go of the list', () => {
+test('a row keeps its place until the person leaves the list', () => {
   const had = placesOf([agent('a/one'), agent('a/two'), agent('a/gone')], NOW);
   const wanted = placesOf([agent('a/new'), agent('a/one'), agent('a/two', held('disk.full', NOW))], NOW);
   expect(keepingPlaces(had, wanted).map(({ group, log }) => `${group} ${log}`)).toEqual([

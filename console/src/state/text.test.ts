@@ -14,20 +14,20 @@ describe('a long text', () => {
     expect(firstOf(text)).toBe(first);
   });
 
-  test('is cut between characters, and not in the middle of one', () => {
+  test('is cut between characters, and never inside a character', () => {
     const family = '👩‍👩‍👧‍👦';
     expect(firstOf(family.repeat(100))).toBe(`${family.repeat(9)}…`);
     expect(firstOf('e\u0301'.repeat(200))).toBe(`${'e\u0301'.repeat(49)}…`);
     expect(firstOf(`z${'\u0301'.repeat(1_000)}`)?.length).toBe(100);
   });
 
-  test('of a megabyte the beginning is shown', () => {
+  test('of a megabyte is shown only at its beginning', () => {
     expect(mostOf('x'.repeat(50_000))).toHaveLength(50_000);
     expect(mostOf('x'.repeat(1_000_000))).toHaveLength(50_000);
     expect(mostOf(`${'x'.repeat(49_999)}👩‍👩‍👧‍👦${'x'.repeat(99)}`)).toBe('x'.repeat(49_999));
   });
 
-  test('what somebody says is shown at more length', () => {
+  test('of a message is shown at greater length', () => {
     expect(firstOfSpeech('x'.repeat(6_000))).toBeNull();
     expect(firstOfSpeech('x'.repeat(6_001))).toBe(`${'x'.repeat(2_000)} …`);
   });
@@ -44,27 +44,27 @@ describe('TOON', () => {
     { tool: 'npm_test', message: '3 failed: a, b' },
     { tool: 'search', message: '"quoted", too' },
   ];
-  test('what the encoder writes is read back', () => {
+  test('is read back as the encoder wrote it', () => {
     expect(saidIn(encode({ tool_fails: rows }), true)).toMatchObject({ kind: 'toon', value: { tool_fails: rows } });
   });
 
-  test('a table is recognized by its text', () => {
+  test('is recognized as a table by its text', () => {
     expect(saidIn('fails[1]{a,b}:\n  1,2', false)).toMatchObject({ kind: 'toon', value: { fails: [{ a: 1, b: 2 }] } });
     expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
   });
 
-  test('what does not parse is a text like any other', () => {
+  test('that does not parse is plain text', () => {
     const broken = 'tool_fails[3]{tool,error}:\n  a,b\n  c';
     expect(saidIn(broken, true)).toEqual({ kind: 'plain', text: broken });
     expect(saidIn(broken, false)).toEqual({ kind: 'plain', text: broken });
   });
 
-  test('a sentence stays a sentence, and a text larger than any carrier is not parsed', () => {
+  test('a sentence is plain text, and a text larger than any carrier is not parsed', () => {
     expect(saidIn('the disk is full', true)).toEqual({ kind: 'plain', text: 'the disk is full' });
     expect(saidIn(`a[1]{b}:\n  ${'x'.repeat(70_000)}`, true)).toMatchObject({ kind: 'plain' });
   });
 
-  test('__proto__ is a name like any other', () => {
+  test('__proto__ is an ordinary name', () => {
     const said = saidIn('__proto__:\n  polluted: yes', true);
     expect(Object.hasOwn({}, 'polluted')).toBe(false);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -80,7 +80,7 @@ describe('TOON', () => {
   });
 });
 
-describe('the words in a line of what was sent', () => {
+describe('the words in a line of the sent text', () => {
   const table = 'tool_fails[2]{tool,error}:\n  a,b\n  c,d';
   const indented = table.replaceAll('\n', '\n    ');
   test.each([
@@ -95,8 +95,8 @@ describe('the words in a line of what was sent', () => {
   });
 });
 
-describe('characters that nobody sees', () => {
-  test('are shown escaped, so they change the order of nothing', () => {
+describe('invisible characters', () => {
+  test('are shown escaped, so they cannot change the order of other characters', () => {
     expect(visible('gepj.\u202Eexe\u200B')).toBe('gepj.\\u{202E}exe\\u{200B}');
     expect(visible('👩\u200D👧 می\u200Cخواهم')).toBe('👩\u200D👧 می\u200Cخواهم');
   });

@@ -34,7 +34,7 @@ const result = (...ids: string[]): Stored =>
   );
 
 describe('what waits', () => {
-  test('is what no record has closed, in the order in which it came', () => {
+  test('contains the notifications that no record has closed, in the order in which they were queued', () => {
     const records = [queued('a'), queued('b'), call, result('a')];
     expect(waitingOf(known(records).notes).map(({ id }) => id)).toEqual(['b']);
   });
@@ -52,7 +52,7 @@ describe('what waits', () => {
     for (let from = 0; from < records.length; from++) expect(known(records.slice(from), once)).toEqual(once);
   });
 
-  test('a resume lifts the pauses before it, even if the records are applied again', () => {
+  test('a resume lifts earlier pauses, even if the records are applied again', () => {
     const word = (action: string): Stored => queued(action + seq, { action, level: action === 'pause' ? 'critical' : 'info' });
     const records = [word('pause'), word('resume'), word('pause')];
     expect(pausedUntil(known(records.slice(0, 2)).notes)).toBe(0);
@@ -60,14 +60,14 @@ describe('what waits', () => {
     expect(pausedUntil(known(records, known(records)).notes)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('what is not in the list of all that is open was taken elsewhere, unless it came after the list', () => {
+  test('a notification that the list of open notifications lacks was taken elsewhere, unless it is newer than the list', () => {
     const records = [queued('a'), queued('b')];
     const head = records[1]?.seq ?? 0;
     const later = settled(known([...records, queued('c')]), new Set(['b']), head);
     expect(waitingOf(later.notes).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
-  test('an offer is on its way until it is confirmed, and waits again when it is released', () => {
+  test('an offered notification is in flight until its offer is confirmed, and waits again after a release', () => {
     const offer = record({
       type: 'carrier_offered',
       carrier: 'k',
@@ -83,7 +83,7 @@ describe('what waits', () => {
     expect(states([record({ type: 'carrier_confirmed', carrier: 'k' })])).toEqual([]);
   });
 
-  test('a notification for another conversation is not shown; one for any conversation goes when another takes it', () => {
+  test('a notification for another conversation is not shown; a notification for any conversation disappears when another conversation takes it', () => {
     const elsewhere = record({ ...queued('b').body, conversation: 'other' });
     const anyone = record({ ...queued('c').body, conversation: undefined });
     const other = { ...result('c'), body: { ...result('c').body, conversation: 'other' } } as Stored;
@@ -91,7 +91,7 @@ describe('what waits', () => {
     expect(waitingOf(known([elsewhere, anyone, other]).notes)).toEqual([]);
   });
 
-  test('a pause lasts until it is resumed, also when it was read', () => {
+  test('a pause lasts until it is resumed, even after it was read', () => {
     const pause = queued('p', { action: 'pause', level: 'critical' });
     const read = record({ type: 'notification_read', ids: ['p'], by: 'transcript', holds: true });
     expect(pausedUntil(known([pause]).notes)).toBe(Number.POSITIVE_INFINITY);
@@ -101,7 +101,7 @@ describe('what waits', () => {
   });
 });
 
-test('a mark of a person names them until the agent itself has read it', () => {
+test('a notification that a person marked as read names the person until the agent has read it', () => {
   const shownBy = (...more: readonly Stored[]): unknown => {
     const { receipt, markedBy } = known([queued('a'), call, result('a'), ...more]).notes.get('a') as Note;
     return { receipt, markedBy };
@@ -114,7 +114,7 @@ test('a mark of a person names them until the agent itself has read it', () => {
 });
 
 describe('the timeline', () => {
-  test('tells a refused call from one that was made and whose result is withheld', () => {
+  test('distinguishes a refused call from a call whose result is withheld', () => {
     const refused = (more: Record<string, unknown>): Stored => record({ type: 'gate_refused', ids: ['a'], on: 'write', ...more });
     const entries = shown([queued('a', { action: 'pause' }), refused({}), refused({ made: true })]);
     expect(entries.filter(({ kind }) => kind === 'refused')).toMatchObject([
@@ -123,7 +123,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('a delivered notification comes behind its carrier, with the time that it waited', () => {
+  test('a delivered notification follows its carrier, with the time that it waited', () => {
     const entries = shown([queued('a'), record({ type: 'chat_request', content: 'go' }), call, result('a')]);
     expect(entries.map(({ kind }) => kind)).toEqual(['person', 'tool', 'ride']);
     expect(entries.at(-1)).toMatchObject({
@@ -133,7 +133,7 @@ describe('the timeline', () => {
     });
   });
 
-  test('several that became one line are one, with their count', () => {
+  test('several notifications in one line are one entry, with their count', () => {
     const coalesced = record({
       ...result('a', 'b').body,
       view: { format: 'default', text: '', items: [{ ids: ['a', 'b'], text: 'ci info: twice' }] },
@@ -142,7 +142,7 @@ describe('the timeline', () => {
     expect(ride).toMatchObject({ riders: [{ id: 'a', ids: ['a', 'b'], count: 2 }] });
   });
 
-  test('of a frame that repeats, only what was sent before is repeated', () => {
+  test('in a repeated frame, only items that were sent before count as repeated', () => {
     const offer = (carrier: string, ...ids: string[]): Stored =>
       record({
         type: 'carrier_offered',
@@ -162,14 +162,14 @@ describe('the timeline', () => {
       ['a', true],
       ['b', false],
     ]);
-    // The first offer is not among these records: any of them may be the one.
+    // The first offer is not among these records, so any item may be the repeated one.
     expect(repeatedOf('too_big')).toEqual([
       ['a', true],
       ['b', true],
     ]);
   });
 
-  test('an offer rides when it is confirmed, and not before', () => {
+  test('an offer is shown as delivered only when it is confirmed', () => {
     const offer = record({
       type: 'carrier_offered',
       carrier: 'k',
@@ -184,21 +184,21 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('what ended otherwise says how', () => {
+  test('a notification that ended without delivery says how', () => {
     const closed = record({ type: 'notification_closed', ids: ['a'], outcome: 'withdrawn', by: 'mcp', reason: 'it is back' });
     expect(shown([queued('a'), closed])).toMatchObject([
       { kind: 'ended', outcome: 'withdrawn', by: 'mcp', reason: 'it is back', notes: [{ id: 'a' }] },
     ]);
   });
 
-  test('records of a type that nobody knows are shown only where everything is', () => {
+  test('records of an unknown type are shown only if everything is shown', () => {
     const records = [record({ type: 'weather', sky: 'blue' })];
     expect(shown(records)).toEqual([]);
     expect(timelineOf(records, known(records).notes, { everything: true })).toMatchObject([{ kind: 'record', type: 'weather' }]);
   });
 });
 
-test('last contact and last delivery follow from the records of the host, not from those of producers', () => {
+test('last contact and last delivery come from the records of the host, and not from the records of producers', () => {
   const asked = record({ type: 'chat_request', content: 'go' }, 2_000);
   const rode = { ...result('a'), at: 3_000 };
   const answer = record({ type: 'chat_response', message: 'done' }, 4_000);
@@ -212,7 +212,7 @@ test('last contact and last delivery follow from the records of the host, not fr
   expect(contactIn([asked, confirmed], 'main')).toEqual({ seenAt: 5_000, toldAt: 5_000 });
 });
 
-test('what it does follows from its newest record', () => {
+test('the current work of an agent comes from its newest record', () => {
   const asked = record({ type: 'chat_request', content: 'go' });
   expect(doingIn([])).toBeNull();
   expect(doingIn([asked])).toMatchObject({ kind: 'thinking' });

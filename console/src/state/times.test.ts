@@ -5,7 +5,7 @@ import { spanSays, timesIn, typedOf } from './times.ts';
 const NEVER = { from: null, until: null };
 const local = (text: string): number => new Date(text).getTime();
 
-test('a minute that the page shows is inside of a search from it to it', () => {
+test('a search from a shown minute to the same minute finds that minute', () => {
   const written = local('2026-11-22T10:32:40.123');
   const shown = `2026-11-22T${minuteTime(written)}`;
   const { from, until } = timesIn({ from: shown, until: shown }, NEVER);
@@ -24,14 +24,14 @@ test.each([
     '2026-11-22T10:30:15.250',
     '2026-11-22T10:45:30.499',
   ],
-])('a span of %s comes back from the fields as it was', (_, from, until, fromField, untilField) => {
+])('a period of %s is read back from the fields unchanged', (_, from, until, fromField, untilField) => {
   const typed = typedOf({ from, until });
   expect(typed).toEqual({ from: fromField, until: untilField });
   expect(timesIn(typed, NEVER)).toEqual({ from, until });
   expect(timesIn(typed, { from, until })).toEqual({ from, until });
 });
 
-test('the words have the precision of the fields, and name a day that is not today', () => {
+test('the description of a period has the precision of the fields, and names a day other than today', () => {
   const [from, until] = [local('2026-11-22T10:30'), local('2026-11-22T10:45')];
   expect(spanSays({ from, until }, local('2026-11-22T12:00'))).toBe('from 10:30 to 10:44');
   expect(spanSays({ from, until: null }, local('2026-11-23T12:00'))).toBe('since 22 Nov 2026, 10:30');

@@ -8,14 +8,14 @@ const holds = { agent: null, force: 'refuses_next_call', verdict: undefined, now
 const says = (verdict: Partial<Verdict>, note: Partial<Note> = {}): string =>
   waitsSays({ ...critical, level: 'info', gate: false, ...note }, { ...holds, verdict: verdict as Verdict });
 
-test('a card refuses tool calls as long as its gate is up, and not when it was marked as read', () => {
+test('the card of an interrupt says that tool calls are refused while its gate is up, but not after a person marked it as read', () => {
   expect(waitsSays(critical, holds)).toBe('refuses its next tool call until the agent has read it');
   expect(waitsSays({ ...critical, gate: false, receipt: 'read' }, holds)).toBe(
     'waits: it was marked as read, and its gate is down',
   );
 });
 
-test('what a mute, a filter or the budget holds back does not say that it waits alone', () => {
+test('the card of a notification that a mute, a filter or the budget holds back names that reason', () => {
   expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: it will be filtered at the next message');
   expect(says({ kind: 'filtered' })).toBe('a filter is set: it will be filtered at the next message');
   expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for it');

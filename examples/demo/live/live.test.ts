@@ -8,7 +8,7 @@ import { live } from './live.ts';
 
 const BY = { kind: 'person', name: 'Ann' } as const;
 
-describe('the agent that works in the console', { timeout: 120_000 }, () => {
+describe('the agent that works while the console is open', { timeout: 120_000 }, () => {
   const stages: Stage[] = [];
   afterEach(async () => {
     for (const stage of stages.splice(0)) await stage.end();
@@ -21,13 +21,13 @@ describe('the agent that works in the console', { timeout: 120_000 }, () => {
     stage.onEnd(() => ear.close());
     return { stage, ear };
   };
-  /** The texts that the agent wrote and read so far, once there is one that matches. */
+  /** Waits for a text that matches, and returns all texts that the agent has written and read so far. */
   const seen = async (ear: LoadedInbox, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
     for await (const { body } of ear.watch({ log: AGENT as LogKey, after: 0 })) if (is(body)) return body;
     throw new Error('the log ended');
   };
 
-  it('goes on with its next round after a person has stopped it in the middle of a sentence', async () => {
+  it('continues with its next round after a person has stopped it in the middle of a sentence', async () => {
     const { stage, ear } = await open();
     const rounds = live(stage, { rounds: 2, wordMs: 40, betweenMs: 100 });
     // The results of its measurements come before the long answer, which has begun by then.
@@ -39,7 +39,7 @@ describe('the agent that works in the console', { timeout: 120_000 }, () => {
     expect(said).toContain('“stop that”: that reached me');
   });
 
-  it('takes a task that a person gives it, reports it, and lets one go that is taken away', async () => {
+  it('takes and reports a task that a person assigns, and stops work on a task that a person takes away', async () => {
     const { stage, ear } = await open();
     const tasks = new Tasks(ear);
     const enough = new AbortController();

@@ -15,7 +15,7 @@ import { importJp } from './import.ts';
 const b64 = (text: string): string => Buffer.from(text).toString('base64');
 const at = (n: number): { timestamp: string } => ({ timestamp: `2026-04-10 17:04:${String(n).padStart(2, '0')}.531233` });
 
-/** One entry of each form that JP writes, and some of other forms. */
+/** One entry of each form that JP writes, and some entries of other forms. */
 const ENTRIES: readonly JpEntry[] = [
   { type: 'config_delta', ...at(0), delta: { assistant: { model: 'x' } }, inherit: true },
   { ...at(1), type: 'turn_start' },

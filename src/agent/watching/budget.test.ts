@@ -89,7 +89,7 @@ describe('the budget of a turn', () => {
     ]);
   });
 
-  it('reports each limit once a turn, and again in the next turn', () => {
+  it('reports each limit once per turn, and again in the next turn', () => {
     const made = budget({ tokens: 100, iterations: 1 });
     use(made, 90);
     expect(types(made)).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('the budget of a turn', () => {
     expect(types(made)).toHaveLength(2);
   });
 
-  it('after a turn that ended by itself, reports exceeded limits only, and a full context once for both turns', () => {
+  it('after a turn that ended by itself, only exceeded limits are reported, and a full context once for both turns', () => {
     const made = budget({ tokens: 100, contextTokens: 100 });
     use(made, 90);
     expect(made.reachedLate(0).map(({ type }) => type)).toEqual(['context.approaching_limit']);

@@ -7,7 +7,7 @@ const call = (name: string, args: Json = {}): Called => ({ name, args });
 const search = call('search', { query: 'x', page: 1 });
 const other = (n: number): Called => call('read_file', { path: `${n}.ts` });
 
-/** The numbers of the batches after which a loop is emitted. */
+/** Returns the numbers of the batches after which a loop is emitted. */
 function told(batches: readonly (readonly Called[])[]): number[] {
   const loops = new Loops();
   return batches.flatMap((calls, i) => (loops.batch(calls, i * 1_000).length > 0 ? [i + 1] : []));

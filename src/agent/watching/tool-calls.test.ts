@@ -47,7 +47,7 @@ it('a call that fails again reports the number of its failures in the turn', () 
   expect(retries()).toBe(0);
 });
 
-it('the event of a failing tool counts its consecutive failures with any arguments', () => {
+it('the event of a failing tool counts consecutive failures, regardless of the arguments', () => {
   const calls = new ToolCalls();
   const ended = (end: CallEnd, more: object = {}): unknown => calls.ended({ ...call, ...more }, end, 1)[0]?.data?.['failures'];
   expect([ended(failed('x')), ended(failed('y'), { args: {} }), ended(failed('', { type: 'timeout' }))]).toEqual([1, 2, 3]);

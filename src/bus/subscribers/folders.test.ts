@@ -31,7 +31,7 @@ type World = {
   readonly names: () => string[];
   readonly problems: () => string[];
   readonly find: (id: string) => Subscriber | undefined;
-  /** The problems that `onProblem` got, one list for each call. */
+  /** The problems passed to `onProblem`, one list for each call. */
   readonly reported: string[][];
   readonly short: (text: string) => string;
 };
@@ -90,7 +90,7 @@ const toml = (id: string, name = id, more = ''): string =>
 const core = (id: string, more = ''): string => toml(id, id, `[output]\ncore = true\n${more}`);
 
 describe('three folders', () => {
-  test('US6(a), FR-006: shipped, then the user’s, then the project’s; of one id the later one is used', () => {
+  test('US6(a), FR-006: subscribers of the project replace those of the user with the same id, and both replace shipped ones', () => {
     proves('bus:discovery');
     const { names, problems, source } = world({
       'shipped/a.toml': toml('a'),
@@ -112,7 +112,7 @@ describe('three folders', () => {
     expect(source.of('other').subscribers.map(({ id }) => id)).toEqual(['a']);
   });
 
-  test('a user or a project may lack folders, the package may not', () => {
+  test('folders of the user and of projects may be missing, but not the folder of the package', () => {
     const { problems, names, root } = world();
     expect(problems()).toEqual([]);
     expect(names()).toEqual([]);
@@ -134,7 +134,7 @@ describe('three folders', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('one id twice in a folder: the first by file name counts, the other is an error that names both', () => {
+  test('if a folder has one id twice, the first by file name is used, and the other is an error that names both', () => {
     proves('bus:checked');
     const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
     expect(names()).toEqual(['a first']);
@@ -177,7 +177,7 @@ describe('the core', () => {
     ]);
   });
 
-  test('a replacement with fewer events than the core one is reported', () => {
+  test('a replacement of a core subscriber with fewer events is reported', () => {
     const { problems } = world({
       'shipped/a.toml': core('a').replace('["build.failed"]', '["tool.call.failure", "tool.call.timeout", "build.failed"]'),
       'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
@@ -200,7 +200,7 @@ describe('the core', () => {
 describe('without a restart', () => {
   proves('bus:discovery');
 
-  test('US6(a), SC-007: a new file counts for the next event', () => {
+  test('US6(a), SC-007: a new file takes effect with the next event', () => {
     const { names, write } = world({ 'shipped/a.toml': toml('a') });
     expect(names()).toEqual(['a a']);
     write('web/b.toml', toml('b'));
@@ -209,13 +209,13 @@ describe('without a restart', () => {
     expect(names()).toEqual(['a a', 'c c', 'b b']);
   });
 
-  test('US6(b): an invalid file is named, the others load', () => {
+  test('US6(b): an invalid file is named, and the others are loaded', () => {
     const { names, problems } = world({ 'web/a.toml': '[subscriber]\nid = "a', 'web/b.toml': toml('b') });
     expect(names()).toEqual(['b b']);
     expect(problems()).toEqual(['web/a.toml:2:6: is not valid TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
   });
 
-  test('US6(c): a removed file has no effect any more', () => {
+  test('US6(c): a removed file no longer has an effect', () => {
     const { names, remove } = world({ 'shipped/a.toml': toml('a'), 'web/a.toml': toml('a', 'ours'), 'web/b.toml': toml('b') });
     expect(names()).toEqual(['a ours', 'b b']);
     remove('web/a.toml');
@@ -224,7 +224,7 @@ describe('without a restart', () => {
     expect(names()).toEqual(['a a']);
   });
 
-  test('a changed file counts, also in place, at the same length and within the same tick', () => {
+  test('a changed file takes effect, even if it was changed in place with the same length within one tick of the clock', () => {
     const { names, write } = world({ 'web/a.toml': toml('a', 'one') });
     expect(names()).toEqual(['a one']);
     for (let n = 10; n < 60; n++) {
@@ -233,7 +233,7 @@ describe('without a restart', () => {
     }
   });
 
-  test('a file that is moved over another counts too', () => {
+  test('a file that replaces another file by a move takes effect', () => {
     const { names, write, root } = world({ 'web/a.toml': toml('a', 'one') });
     expect(names()).toEqual(['a one']);
     const draft = write('web/.draft', toml('a', 'two'));
@@ -292,7 +292,7 @@ describe('without a restart', () => {
 });
 
 describe('an unchanged subscriber', () => {
-  test('is the same object: the set, and in a new set each subscriber', () => {
+  test('an unchanged set is the same object, and so is each unchanged subscriber in a new set', () => {
     proves('bus:discovery');
     const { source, write } = world({
       'shipped/a.toml': core('a'),
@@ -313,7 +313,7 @@ describe('an unchanged subscriber', () => {
     for (const [i, subscriber] of before.subscribers.entries()) expect(after.subscribers[i]).toBe(subscriber);
   });
 
-  test('is read again when it changes after a long time', () => {
+  test('a folder that changes after a long time is read again', () => {
     const { source, root, write } = world({ 'web/a.toml': toml('a', 'one') });
     const old = new Date(Date.now() - 60_000);
     const file = join(root, 'web/.earpiece/subscribers/a.toml');
@@ -324,7 +324,7 @@ describe('an unchanged subscriber', () => {
     expect(source.of('web').subscribers[0]?.name).toBe('two');
   });
 
-  test('costs little: 100,000 events check the folders only now and then', async () => {
+  test('100,000 events check the folders only rarely', async () => {
     const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { checkEveryMs: 10 });
     const set = source.of('web');
     const asked = async (): Promise<number> => {
@@ -335,7 +335,7 @@ describe('an unchanged subscriber', () => {
     expect(await least(1_000, asked)).toBeLessThan(1_000);
   });
 
-  test('has nothing that keeps a process alive', () => {
+  test('the folders keep no process alive', () => {
     const code = `import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};
       subscriberFolders({ shipped: '/nowhere', user: '/nowhere' }).of('web');`;
     execFileSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
@@ -380,7 +380,7 @@ describe('files that cannot be read', () => {
     ]);
   });
 
-  test('another encoding is named; a byte order mark does not belong to the text', () => {
+  test('another encoding is reported; a byte order mark is not part of the text', () => {
     const { find, problems, root: folder, write } = world();
     const bytes = (name: string, data: Buffer): void => writeFileSync(join(folder, name), data);
     write('user/ok.toml', `\ufeff${toml('ok', 'ok', '[output]\ntemplate = "ok.toon.j2"')}`);
@@ -394,7 +394,7 @@ describe('files that cannot be read', () => {
     expect(find('ok')?.output.template?.text).toBe('said');
   });
 
-  test('a file and a template that are too big', () => {
+  test('a file and a template that are too large are refused', () => {
     const { problems } = world({
       'user/a.toml': `${toml('a')}# ${'x'.repeat(65_536)}`,
       'user/b.toml': toml('b', 'b', '[output]\ntemplate = "b.toon.j2"'),
@@ -406,7 +406,7 @@ describe('files that cannot be read', () => {
     ]);
   });
 
-  test('a project’s link that leaves its folder is not followed, a user’s own is', () => {
+  test('a link out of a project’s folder is not followed, but a link out of the user’s folder is', () => {
     const { problems, names, root: folder, write } = world();
     write('secret.toml', toml('secret'));
     write('id_rsa', 'PRIVATE KEY');
@@ -461,7 +461,7 @@ function askedByOther(root: string): string {
   });
 }
 
-verifies('bus:discovery', 'the shipped folder is found from the sources and from the built package, however deep', () => {
+verifies('bus:discovery', 'the shipped folder is found from the sources and from the built package, at any depth', () => {
   const { root, write } = world();
   write('package.json', '{}');
   for (const from of ['dist', 'dist/cli', 'dist/chunks', 'src/bus/subscribers'])

@@ -38,7 +38,7 @@ const withTypes = (types: string): string => HEAD.replace('["build.failed"]', ty
 const withId = (id: string): string => HEAD.replace('"build"', id);
 
 describe('a valid file', () => {
-  test('an empty dedupe_key means none, as in the files of the fifth design', () => {
+  test('an empty dedupe_key means that there is no key, as in the files of the fifth design', () => {
     expect(loaded(with_('[batching]\ndedupe_key = ""\n')).batching).not.toHaveProperty('dedupeKey');
   });
 
@@ -95,7 +95,7 @@ expression = "payload.size > 1000"
     });
   });
 
-  test('missing fields have the defaults of the page', () => {
+  test('missing fields have the documented defaults', () => {
     expect(loaded(HEAD)).toEqual({
       id: 'build',
       name: 'Builds',
@@ -124,7 +124,7 @@ expression = "payload.size > 1000"
       'window_ms = 10000\nmax_size = 100\ndedupe_window_ms = 60000',
       { windowMs: 10_000, maxSize: 100, dedupeWindowMs: 60_000 },
     ],
-  ])('FR-010, FR-011: %s of each range', (_name, lines, batching) => {
+  ])('FR-010, FR-011: %s in each range', (_name, lines, batching) => {
     expect(loaded(with_(`[batching]\n${lines}`)).batching).toEqual(batching);
   });
 
@@ -134,7 +134,7 @@ expression = "payload.size > 1000"
     expect(loaded(text.replace(/d{500}/, '')).description).toBe('');
   });
 
-  test('withdraw and supersede go with a dedupe key', () => {
+  test('withdraw and supersede need a dedupe key', () => {
     const { withdraw, output } = loaded(
       with_('[batching]\ndedupe_key = "payload.job"\n[output]\nsupersede = true\n[withdraw]\ntypes = ["build.fixed"]'),
     );
@@ -435,7 +435,7 @@ describe('an invalid file', () => {
 describe('a file that loads with a warning', () => {
   proves('bus:checked');
 
-  test('a missing template: the generic view is used', () => {
+  test('without its template, a subscriber uses the generic view', () => {
     const text = with_('[output]\ntemplate = "bild.toon.j2"');
     expect(warnings(text)).toEqual([
       '7:12: output.template is "bild.toon.j2", which is not in this folder; the generic view is used',

@@ -34,7 +34,7 @@ type Context = {
 };
 const made = (group: readonly Grouped[]): Context => contextOf(line(group)) as unknown as Context;
 
-test('one event, in the words of the seed', () => {
+test('one event, with the names of the fifth design', () => {
   const payload = { tool_name: 'grep', retry_count: 0, missing: null };
   expect(contextOf(line([grouped([{ message: 'grep failed', data: payload }])]), { timeZone: 'Europe/Berlin' })).toEqual({
     notification: { subscriber_id: 'tool_failure', kind: 'tool.call.failure', level: 'error' },
@@ -128,7 +128,7 @@ describe('data beyond the limits', () => {
     expect(JSON.stringify(events).length).toBeLessThan(400_000);
   });
 
-  test('a whole line of the largest payloads is made in a moment', () => {
+  test('a line of the largest payloads is made quickly', () => {
     const data = { rows: Array.from({ length: 8_000 }, (_, at) => [at]) };
     const group = Array.from({ length: 100 }, () => grouped([{ message: 'x'.repeat(1_000_000), data }]));
     const cpu = process.threadCpuUsage();

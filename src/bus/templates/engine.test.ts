@@ -63,7 +63,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** A long deadline, for tests that must find a problem first even on a busy machine. */
+/** A long deadline, for tests in which another problem must occur before the deadline, even on a busy machine. */
 const PATIENT = { deadlineMs: 20_000 };
 
 describe('the result of a template', () => {
@@ -109,7 +109,7 @@ describe('the result of a template', () => {
       expect(await engine.render(named('{{ "<" }}', name), {})).toEqual({ kind: 'text', text: '<' });
   });
 
-  test('is in UTC where no time zone, or an unknown one, is given', async () => {
+  test('is in UTC without a time zone, or with an unknown one', async () => {
     const at = named('{{ at|format_time }}');
     expect(await engine.render(at, { at: CONTEXT.at })).toEqual({ kind: 'text', text: '10:20:30' });
     expect(await engine.render(at, { at: CONTEXT.at, time_zone: 'Mars/Base' })).toEqual({ kind: 'text', text: '10:20:30' });
@@ -128,7 +128,7 @@ describe('the result of a template', () => {
       'needs more than 64 MB of memory',
     ],
     ['x'.repeat(65_537), 'has more than 65,536 characters'],
-  ])('or the reason for its failure: %.60s', async (text, reason) => {
+  ])('is the reason of the failure: %.60s', async (text, reason) => {
     expect(await engine.render(named(text), CONTEXT)).toEqual({ kind: 'failed', reason });
   });
 
@@ -179,7 +179,7 @@ describe('conditions', () => {
   });
 });
 
-describe('a check finds without running', () => {
+describe('a check finds problems without running the template', () => {
   const engine = templateEngine();
   afterAll(() => engine.close());
 
@@ -210,7 +210,7 @@ describe('attacks', () => {
   const engine = templateEngine({ onTrouble: (reason) => troubles.push(reason) });
   afterAll(() => engine.close());
 
-  /** Time for this thread's own work, and for the start of a new worker. */
+  /** The time for this thread's own work and for the start of a new worker. */
   const SLACK_MS = 500;
   const usedMs = (): number => {
     const { user, system } = process.cpuUsage();
@@ -236,7 +236,7 @@ describe('attacks', () => {
     let outcome: Awaited<ReturnType<Run>> = { kind: 'none' };
     let ms = Number.POSITIVE_INFINITY;
     const blockedMs = await longestTurn(async () => {
-      // Measured in processor time, because the clock would also count the load of the machine.
+      // The time is processor time, because the clock would also count the load of the machine.
       const from = usedMs();
       outcome = await run();
       ms = usedMs() - from;
@@ -314,7 +314,7 @@ describe('attacks', () => {
     expect(blockedMs).toBeLessThan(20);
   });
 
-  test('a render in this thread would have failed these', async () => {
+  test('a render in this thread would fail the tests of this group', async () => {
     const here = sandbox({ fuel: 20_000_000, maxChars: 16_384, memoryMb: 64 });
     const text = '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}';
     const blockedMs = await longestTurn(async () => here.answer({ kind: 'render', text, context: '{}' }));
@@ -337,7 +337,7 @@ describe('attacks', () => {
     '{% set event.__proto__ = {"polluted": 1} %}{{ polluted }}',
   ])('code: %s', async (text) => {
     const made = await engine.render(named(text), CONTEXT);
-    // The template cannot reach anything outside of its context: it fails, or its result is empty.
+    // The template cannot access anything outside of its context: it fails, or its result is empty.
     expect(made.kind === 'failed' || made.text === '', JSON.stringify(made)).toBe(true);
     expect(await engine.render(named('{{ polluted }}{{ event.polluted }}ok'), CONTEXT)).toEqual({ kind: 'text', text: 'ok' });
   });
@@ -369,7 +369,7 @@ describe('its life', () => {
     return [...alive].filter((worker) => !before.has(worker)).length;
   }
 
-  test('no worker before the first question, one for all that follow, none when it is closed', async () => {
+  test('there is no worker before the first question, one worker for all questions, and no worker after the close', async () => {
     const before = alive.size;
     const engine = templateEngine();
     expect(alive.size).toBe(before);
@@ -417,7 +417,7 @@ describe('its life', () => {
     expect(busy).toBe(0);
   });
 
-  test('questions are answered in their order, the good ones around a bad one too', async () => {
+  test('questions are answered in their order, even valid questions around an invalid one', async () => {
     await using engine = templateEngine();
     const order: number[] = [];
     const made = await Promise.all(
@@ -478,7 +478,7 @@ describe('its life', () => {
     expect(await engine.render(hello, { big: 1n } as unknown as Json)).toMatchObject({ kind: 'failed' });
   });
 
-  test('a process lives for its renders, and ends by itself with the worker idle', () => {
+  test('a process stays alive for its renders, and ends by itself when the worker is idle', () => {
     const url = new URL('engine.ts', import.meta.url).href;
     const script = `
       const { templateEngine } = await import(${JSON.stringify(url)});

@@ -85,7 +85,7 @@ describe('a notification', () => {
     expect(lines.map((line) => bare(line).replace(/^┃ */u, '')).join(' ')).toContain('half a cent is to be rounded up');
   });
 
-  it('cannot pass for another, nor steer the terminal', () => {
+  it('cannot imitate another line, and cannot control the terminal', () => {
     const lines = noteLines(note({ message: 'a\u001b[1A\n┃ ■ critical user.message stop' }), 80, never).map((line) => bare(line));
     expect(lines).toEqual(['┃ ▲ error ci.failed a�[1A', '┃   ┃ ■ critical user.message stop']);
   });

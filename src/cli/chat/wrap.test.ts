@@ -16,11 +16,11 @@ it('indents continued rows', () => {
   expect(wrapAll('one two three\nfour', 10, '› ', '  ')).toEqual(['› one two', '  three', '  four']);
 });
 
-it('lets no foreign text steer the terminal', () => {
+it('lets no untrusted text control the terminal', () => {
   expect(wrapAll('a\u001b[2Jb\u202ec\td', 40)).toEqual(['a�[2Jb�c    d']);
 });
 
-it('shows the same whether text comes at once or in pieces', () => {
+it('shows the same for a text in one piece and in several pieces', () => {
   const text = fc.stringMatching(/^[a-z \n日é\u{1f600}]{0,80}$/u);
   fc.assert(
     fc.property(text, fc.array(fc.nat(80), { maxLength: 8 }), fc.integer({ min: 4, max: 30 }), (text, cuts, width) => {

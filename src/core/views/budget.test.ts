@@ -24,10 +24,10 @@ const long = fc
   })
   .map((parts) => parts.join(''));
 
-describe('an item that is longer than a carrier may be', () => {
+describe('an item that is longer than the limit of a carrier', () => {
   proves('view:budget');
 
-  it.each(FORMATS)('%s: is cut until it fits, and keeps whose it is and how urgent', (format) => {
+  it.each(FORMATS)('%s: is cut until it fits, and keeps its sender and its level', (format) => {
     fc.assert(
       fc.property(
         fc.record({
@@ -57,7 +57,7 @@ describe('an item that is longer than a carrier may be', () => {
     );
   });
 
-  it.each(FORMATS)('%s: says where all of it is', (format) => {
+  it.each(FORMATS)('%s: says how to read its whole text', (format) => {
     const text = show(format, { ...failed, messages: ['a long story '.repeat(300)] }, 200);
     expect(encode(text).length).toBeLessThanOrEqual(200);
     expect(pointsToWhole(text)).toBe(true);

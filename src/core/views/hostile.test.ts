@@ -66,7 +66,7 @@ describe('a body is neutral', () => {
 });
 
 describe('a body is cut', () => {
-  it('by code points, and says how long it was', () => {
+  it('between code points, with a note of its original length', () => {
     expect(plainText('0123456789'.repeat(5), { messages: ['é'.repeat(3_000)] })).toBe(
       `${'é'.repeat(2_000)}… (3,000 characters, cut) (all of it: get_notifications)`,
     );
@@ -74,7 +74,7 @@ describe('a body is cut', () => {
     expect(neutralize('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
   });
 
-  it('when escapes make it long', () => {
+  it('if escapes make it too long', () => {
     const shown = neutralize('\u200b'.repeat(1_000), 1_000);
     expect(shown.length).toBeLessThan(2_100);
     expect(shown.endsWith('… (1,000 characters, cut)')).toBe(true);
@@ -140,7 +140,7 @@ describe('the size of a body', () => {
     expect(neutralize(body, Infinity)).toBe(body);
   });
 
-  it.each(['json', 'toon'] satisfies ViewName[])('%s leaves data out that is too long, or no JSON', (format) => {
+  it.each(['json', 'toon'] satisfies ViewName[])('%s leaves out data that is too long or is not JSON', (format) => {
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     const throwing = {

@@ -161,7 +161,7 @@ const again = (view: SentView, shown: ViewInput): ViewInput => ({
 });
 
 describe.each(LISTS)('%s, with any bodies', (format) => {
-  it('has as many items as lines, each where it was put', () => {
+  it('has as many items as lines, each in its place', () => {
     fc.assert(
       fc.property(input, (shown) => {
         const view = render(format, shown);
@@ -206,7 +206,7 @@ describe.each(WITH_ITEMS)('%s, with any bodies', (format) => {
     );
   });
 
-  it('copies sent texts, alone or with others', () => {
+  it('copies sent texts unchanged, alone or with others', () => {
     proves('view:stable');
     fc.assert(
       fc.property(input, line, fc.constantFrom(...WITH_ITEMS), (shown, fresh, other) => {
@@ -283,7 +283,7 @@ describe('TOON and JSON', () => {
     );
   });
 
-  it('JSON parses, one object a line, the mark first', () => {
+  it('JSON has one valid object per line, the mark first', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {
         const view = render('json', { ...shown, rest: left });
@@ -345,5 +345,5 @@ function valuesOf(format: ViewName, text: string): readonly Value[] {
   return [...values, ...notifications];
 }
 
-/** Makes a copy of the input. */
+/** Returns a copy of the input. */
 const structuredLines = (shown: ViewInput): ViewInput => ({ ...shown, lines: shown.lines.map((each) => ({ ...each })) });

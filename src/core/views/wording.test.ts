@@ -62,7 +62,7 @@ describe('notifications without room', () => {
     expect(restOf(rest, { pulls: false })).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
     expect(restOf({ ids: [], bySource: [] }, { pulls: 'x' })).toBeUndefined();
   });
-  it('are one short line even with many sources', () => {
+  it('are one short line, even with many sources', () => {
     const bySource = Array.from({ length: 1_000 }, (_, n) => ({ source: `s${n}`, count: 2, level: 'info' as const }));
     const line = restOf({ ids: [], bySource }, { pulls: 'x' });
     expect(line).toContain('2000 more: 2 s0 (info)');

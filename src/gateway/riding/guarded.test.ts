@@ -20,7 +20,7 @@ test('a process that was suspended for longer than 250 ms still reads the answer
   expect(reports).toEqual([]);
 });
 
-test('an own tool waits until a late offer is released, so that a pull finds its notifications', async () => {
+test('a tool of Earpiece waits until a late offer is released, so that a pull finds its notifications', async () => {
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<Ride>();
   const release = (reason: string): void => void order.push(`released: ${reason}`);
@@ -67,7 +67,7 @@ describe('a rider that is busy with an open log', () => {
     expect(reports).toEqual([]);
   });
 
-  test('is not awaited for ever', async () => {
+  test('is not awaited forever', async () => {
     const { rider, reports } = guarded({ after: () => new Promise(() => {}), working: () => true });
     const asked = rider.after(connection, result);
     await vi.advanceTimersByTimeAsync(5_249);

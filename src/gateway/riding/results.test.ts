@@ -206,7 +206,7 @@ describe('tools/list', () => {
     expect(listed(`{"name":"a","outputSchema":${schema}}`, 'blocks')).toBe(`{"name":"a","outputSchema":${schema}}`);
   });
 
-  test('own tools come at the end of the last page, under a name that is free', () => {
+  test('tools of Earpiece come at the end of the last page, under a free name', () => {
     proves('pull:name');
     const catalog = new Catalog();
     const first = toolsIn(list('{"name":"get_notifications"}', ',"nextCursor":"2"'))!;

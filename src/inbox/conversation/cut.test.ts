@@ -22,7 +22,7 @@ function stage(maxTokens: number) {
 }
 const RESULT = { type: 'tool_call_response', id: 'c', content: 'ok', is_error: false } as const;
 
-describe('a notification that is longer than a carrier may be', () => {
+describe('a notification that is longer than the limit of a carrier', () => {
   proves('view:budget');
 
   it('is delivered cut, and get_notifications returns all of it once', async () => {

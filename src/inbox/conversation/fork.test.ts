@@ -94,7 +94,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(a)).toEqual(['one', 'two']);
   });
 
-  it("leaves the agent's notifications to the conversation that carries first", async () => {
+  it('leaves notifications for any conversation to the first conversation with a carrier', async () => {
     const a = talk('a');
     await ask(a, 'hello');
     await send('shop/coder', 'for the agent');
@@ -130,7 +130,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(ofB).toBe(await ask(a, 'go on'));
   });
 
-  it('of a fork reads all of its lineage, and counts the turns of all of it', async () => {
+  it('of a fork reads its whole lineage, and counts the turns of the whole lineage', async () => {
     const a = talk('a');
     await ask(a, '1');
     await send('shop/coder#a', 'after two turns', { deliver: { afterTurns: 2 } });
@@ -170,7 +170,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(talk('c'))).toEqual(['1']);
   });
 
-  it('needs records to begin with, and a free name', async () => {
+  it('needs a conversation with records, and a free name', async () => {
     const refused = async (work: Promise<unknown>): Promise<string> => {
       const error = await work.then(
         () => undefined,

@@ -86,7 +86,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBe(text);
   });
 
-  it('refuses a serial batch whole, and falls at a call that begins a second after the last refusal', async () => {
+  it('refuses all calls of a serial batch, and falls at a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();
     for (let i = 0; i < 60; i++) {
@@ -129,7 +129,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toBeUndefined();
     });
 
-    it('falls a minute after the first refusal without the proof, so a missing hook blocks no agent for good', async () => {
+    it('falls a minute after the first refusal without the proof, so a missing hook does not block an agent forever', async () => {
       proves('gate:unproven');
       await stop();
       for (let i = 0; i < 30; i++) {
@@ -168,7 +168,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('counts from the start of a call, not from its check', async () => {
+  it('counts from the start of a call, and not from its check', async () => {
     proves('gate:batch');
     await stop();
     expect(await call()).toContain('stop it');
@@ -177,7 +177,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect((await talk().refuse({ on: 'slow', beganAt }))?.text).toContain('stop it');
   });
 
-  it('stays up while no refusal has reached the client, however long that takes', async () => {
+  it('stays up until a refusal has reached the client, regardless of the time', async () => {
     proves('gate:batch');
     await stop();
     for (let i = 0; i < 3; i++) {
@@ -189,7 +189,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('falls for interrupts that were refused before, and not for a newer one', async () => {
+  it('falls for interrupts with an earlier refusal, and not for a newer interrupt', async () => {
     proves('gate:asked-again');
     await stop();
     expect(await call()).toContain('stop it');
@@ -275,7 +275,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   });
 
   describe('a pause', () => {
-    it('holds: reading it, turns and time do not lift it, and the refusal says who does', async () => {
+    it('refuses calls until a person lifts it: reading it, turns and time do not, and the refusal says so', async () => {
       proves('gate:pause');
       await pause();
       const text = await call();
@@ -355,7 +355,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
-    it('that was lifted before the agent saw it leaves only the message of the person to read', async () => {
+    it('that was lifted before the agent saw it leaves only the message of the person', async () => {
       proves('gate:resume');
       await talk().seen();
       for (let i = 0; i < 5; i++) {
@@ -459,7 +459,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     });
   });
 
-  it('withdrawing a delivered interrupt by id or by key says that its gate is down', async () => {
+  it('withdrawing a delivered interrupt by id or by key reports that its gate is down', async () => {
     proves('gate:withdrawn');
     for (const [id, what] of [
       ['s1', { id: 's1' }],

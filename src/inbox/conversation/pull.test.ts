@@ -30,7 +30,7 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     rmSync(folder, { recursive: true });
   });
 
-  it('shows a notification with a time not before that time, and the one that waits for a turn at once', async () => {
+  it('shows a notification with a delivery time only after that time, and a notification that waits for a turn at once', async () => {
     proves('pull:due');
     const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
     const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });

@@ -114,7 +114,7 @@ describe('whose conversation', () => {
     expect(found[0]?.conversation).not.toBe(found[2]?.conversation);
   });
 
-  it('after /clear the binding counts, not the stale session variable', async () => {
+  it('after /clear the binding is used, and not the stale session variable', async () => {
     proves('address:clear');
     const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
     const window = tree({ name: 'claude', pid: 203 }, gateway);
@@ -137,7 +137,7 @@ describe('whose conversation', () => {
     expect((await inbox.queue('shop/*', { message: 'all' })).to).toEqual(['shop/claude-code#new']);
   });
 
-  it('notifications for a host process pass to its session when that is known', async () => {
+  it('notifications for a host process pass to its session when the session is known', async () => {
     const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
     const log = logKey('shop', 'claude-code');
     await inbox.queue(`shop/claude-code#${placeholder(owner(204))}`, { message: 'early', id: 'n1' });
@@ -148,7 +148,7 @@ describe('whose conversation', () => {
     expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
   });
 
-  it('it works with the real processes of this system', () => {
+  it('the identity is found with the real processes of this system', () => {
     expect(ancestors()[0]?.pid).toBe(process.ppid);
     expect(isAlive(selfOwner())).toBe(true);
     expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);

@@ -75,7 +75,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('is not active', () => {
     proves('presence:active');
 
-    it('at once when its process is dead, and at once when it has ended', async () => {
+    it('passes on at once when its process is dead, and at once when it has ended', async () => {
       await works('a', 10);
       const b = await works('b', 20);
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a', 'b']);
@@ -105,7 +105,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works('after', 40, after))).toEqual(['n1']);
     });
 
-    it('with the last of its connections, and is again when it comes back', async () => {
+    it('ends with the last of its connections, and is active again when it returns', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);
       await arrive(second, { connection: '12' });
@@ -117,7 +117,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await inbox.active({ log: LOG })).toHaveLength(1);
     });
 
-    it('with its last connection, where the gateways of the others were killed', async () => {
+    it('ends with its last connection if the gateways of the others were killed', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);
       await arrive(second, { connection: '12' });
@@ -170,7 +170,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await store.presence({ log: LOG, conversation: a.id })).toMatchObject([{ passedTo: { conversation: 'b' } }]);
     });
 
-    it('a gate that was up, refused and not read stays up for the heir', async () => {
+    it('a gate that was up, with an unread refusal, stays up for the heir', async () => {
       const a = await works('a', 10);
       await tell('shop/coder', 'anyone', { level: 'critical' });
       await tell(a.address, 'own', { level: 'critical' });
@@ -185,7 +185,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(b)).toEqual([]);
     });
 
-    it('nothing at its start, all of it before its first gate check', async () => {
+    it('an heir gets nothing at its start, and everything before its first gate check', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       dies(10);
@@ -229,7 +229,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(c)).toEqual(['n1']);
     });
 
-    it('what is queued for it later waits for the next that begins', async () => {
+    it('a notification that is queued for it later waits for the next conversation that begins', async () => {
       const a = await works('a', 10);
       dies(10);
       const b = await works('b', 20);
@@ -238,7 +238,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works('c', 30))).toEqual(['late']);
     });
 
-    it('keeps its presence as long as something waits for it', async () => {
+    it('keeps its presence as long as a notification waits for it', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -325,10 +325,10 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
   });
 
-  describe('of one host process is one that goes on', () => {
+  describe('of one host process continues the conversation', () => {
     proves('address:clear', 'succession:merge');
 
-    it('with everything in flight: gate, offers and reads pass over', async () => {
+    it('with everything in flight: gate, offers and read states pass to the heir', async () => {
       const before = await works('env-session', 10);
       await tell(before.address, 'n1');
       await tell(before.address, 'stop', { level: 'critical' });
@@ -358,7 +358,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
   });
 
-  describe('with another window of its agent beside it', () => {
+  describe('with another window of its agent open', () => {
     proves('succession:told-once');
 
     it('does not inherit a notification to all that an earlier conversation has read', async () => {
@@ -375,7 +375,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
     });
 
-    it('inherits it once if neither read it, also while the other one is active', async () => {
+    it('inherits it once if neither has read it, even while the other conversation is active', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await tell('shop/*', 'all');
@@ -409,7 +409,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       },
     );
 
-    it('inherits a holding pause of all, although another conversation read it', async () => {
+    it('inherits a pause of the project, although another conversation has read it', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });
@@ -420,10 +420,10 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
   });
 
-  describe('and the standing notifications of the project', () => {
+  describe('and the open interrupts of the project', () => {
     proves('address:standing');
 
-    it('also holds for those who begin while it is open, once each', async () => {
+    it('also applies to conversations that begin while it is open, once each', async () => {
       const a = await works('a', 10);
       const sent = await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });
       expect(sent.to).toEqual([a.address, 'shop/*']);
@@ -442,7 +442,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     it.each([
       ['that its agent has already', ['shop/coder']],
       ['that its agent never had', []],
-    ])('and does not hold a conversation that joins one %s while it is withdrawn', async (_, logs) => {
+    ])('and does not apply to a conversation that joins one %s while it is withdrawn', async (_, logs) => {
       if (logs.length > 0) await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       const whole = store;
@@ -503,7 +503,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(await works('a', 10))).toEqual(['stop']);
     });
 
-    it('no longer holds when it is withdrawn or has expired; news that do not interrupt never do', async () => {
+    it('no longer applies when it is withdrawn or has expired; a notification that is not an interrupt never applies to later conversations', async () => {
       await works('a', 10);
       await inbox.queue('shop/*', { id: 'one', level: 'critical', message: 'x' });
       await inbox.queue('shop/*', { id: 'two', level: 'critical', message: 'x', ttlMs: 60_000 });

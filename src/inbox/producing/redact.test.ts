@@ -9,7 +9,7 @@ describe('redact', () => {
   });
 
   it.each(['(?<=key )\\w+', '(', 'x*', '(a)\\1'])(
-    'with the invalid pattern %s no text is stored, also where another pattern matches',
+    'with the invalid pattern %s no text is stored, even if another pattern matches',
     (bad) => {
       const clean = redactor(['sk-\\w+', bad]);
       expect(clean('the key 12345 and sk-1')).toBe(UNUSABLE);
@@ -22,7 +22,7 @@ describe('redact', () => {
     },
   );
 
-  it('a text that is too long for its patterns is cut, and no half of a secret stays at the cut', () => {
+  it('a text that is too long for its patterns is cut, and no part of a secret stays at the cut', () => {
     const slow = ['[a-y]{289}z', '[b-z]{289}a'];
     const secret = `${'y'.repeat(289)}z`;
     const text = `${secret}${' '.repeat(290)}`.repeat(1_000);

@@ -35,7 +35,7 @@ describe('lines', () => {
     );
   });
 
-  test('a line that is too long is dropped, its ends are kept, and the next line is complete', () => {
+  test('a line that is too long is dropped except for its ends, and the next line is complete', () => {
     const lines: string[] = [];
     const dropped: { bytes: number; head: string; tail: string }[] = [];
     const reader = new LineReader(

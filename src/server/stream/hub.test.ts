@@ -103,7 +103,7 @@ it('no stream is opened while the end of the log is unknown', async () => {
   await waiting.stop();
 });
 
-it('after its end a stream gives nothing, and leaves nothing', async () => {
+it('after its end, a stream sends nothing and leaves nothing behind', async () => {
   const body = await hub.open(who, {});
   expect(hub.size).toBe(1);
   await body.cancel();
@@ -120,7 +120,7 @@ const settled = async (): Promise<void> => {
   for (let i = 0; i < 50; i++) await new Promise(setImmediate);
 };
 
-it('of large records a stream reads on when its reader has taken some', async () => {
+it('a stream of large records continues to read when its reader has taken some', async () => {
   for (let i = 0; i < 60; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(50_000) }]);
   const metrics = new Metrics();
   const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
@@ -151,7 +151,7 @@ it('a slow reader is not cut off, but a stuck reader is', async () => {
   await own.stop();
 });
 
-it('an older log in the place of this one ends every stream', async () => {
+it('an older copy in place of the log ends every stream', async () => {
   await write(5);
   const reader = new Reader(await hub.open(who, {}));
   const older = memoryStore();
@@ -163,7 +163,7 @@ it('an older log in the place of this one ends every stream', async () => {
   expect(hub.size).toBe(0);
 });
 
-it('one token has a part of all streams: an admin four fifths, any other a fifth', async () => {
+it('one token may use a part of all streams: an admin token four fifths, any other token a fifth', async () => {
   const { token } = await tokens.create({ kind: 'project', name: 'x', project: 'shop' });
   const narrow = (await tokens.check(token)) as Principal;
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
@@ -207,7 +207,7 @@ it('a stream takes its place before it opens, and frees the place if it fails', 
   await again.stop();
 });
 
-it('streams that come all at once are opened in turns, so that requests go on in between', async () => {
+it('simultaneous streams are opened in groups, so that other requests run in between', async () => {
   const bodies = Promise.all(Array.from({ length: 200 }, () => hub.open(who, {})));
   const sizes: number[] = [];
   while (sizes.at(-1) !== 200) {
@@ -219,7 +219,7 @@ it('streams that come all at once are opened in turns, so that requests go on in
   await bodies;
 });
 
-it('one record for 1,000 streams is written in turns, so that requests go on in between', async () => {
+it('one record for 1,000 streams is written in groups, so that other requests run in between', async () => {
   proves('server:many-streams');
   const bodies = [];
   for (let i = 0; i < 1_000; i++) bodies.push(await hub.open(who, {}));

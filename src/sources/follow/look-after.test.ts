@@ -139,7 +139,7 @@ describe('a look', () => {
     },
   );
 
-  /** The states of the source after a crash: the fingerprints by key. */
+  /** Returns the states of the source after a crash: the fingerprints by key. */
   const WORLDS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['everything is fixed', {}],
     ['only the old state is back', { old: 'old' }],
@@ -319,7 +319,7 @@ describe('the process that runs the followers', () => {
     expect(place.looks).toBe(10);
   });
 
-  it('slow checks delay no other kind, and the longest overdue check runs first', async () => {
+  it('slow checks do not delay other kinds, and the longest overdue check runs first', async () => {
     const place = new Place();
     const slow = new AbortController();
     const looked = new Map<string, number>();
@@ -362,7 +362,7 @@ describe('the process that runs the followers', () => {
 describe('the list', () => {
   proves('follow:limits');
 
-  it('follows one thing once for each address, and holds 50; an agent adds 10', async () => {
+  it('follows a thing once for each address, and has at most 50 followers, of which an agent may add 10', async () => {
     const place = new Place();
     expect((await place.follow()).id).toBe('f1');
     place.now += 1;
@@ -381,7 +381,7 @@ describe('the list', () => {
     expect(await following(place.store, 'shop')).toHaveLength(50);
   });
 
-  it('has one process that runs it; a dead process is replaced', async () => {
+  it('has one process that runs its followers; a dead process is replaced', async () => {
     const { store } = new Place();
     const one = { machine: 'm', pid: 1, startedAt: 'a' };
     const two = { ...one, pid: 2 };
@@ -395,7 +395,7 @@ describe('the list', () => {
     expect(await looker(store, 'shop', () => true)).toBeUndefined();
   });
 
-  it('another process takes over two minutes after the last renewal of one that cannot be checked', async () => {
+  it('another process takes over two minutes after the last renewal by a process that cannot be checked', async () => {
     const place = new Place();
     const { store } = place;
     const foreign = { machine: 'container', pid: 1, startedAt: 'a' };

@@ -28,13 +28,13 @@ test('returns the output, or the reason of a failure in one line without names a
   expect(await of('kill -KILL $$')).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('a missing git, a git that may not run, or a missing folder', async () => {
+test('reports a missing git, a git that may not run, or a missing folder', async () => {
   expect(await gitIn(folder, 'no-such-git')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(join(folder, 'none'), 'sh')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(folder, folder)(['x'])).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('ends in time with its children, and cannot prompt', async () => {
+test('git ends in time with its children, and cannot prompt', async () => {
   expect(await of('sleep 600 & sleep 600', { withinMs: 100 })).toEqual({ kind: 'stopped', why: 'timeout' });
   const stop = new AbortController();
   const running = of('sleep 600', { signal: stop.signal });

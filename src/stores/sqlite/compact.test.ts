@@ -10,7 +10,7 @@ import { proves } from '../../../e2e/verifies.ts';
 import { compactStep, unusedBytes } from './compact.ts';
 import { Database } from './database.ts';
 
-it('what cannot be given back is counted: nothing of a file that shrinks in steps, all of one that is too large', () => {
+it('space that cannot be freed is counted: none in a file that shrinks in steps, all in a file that is too large', () => {
   proves('store:unused');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-compact-'));
   const db = new Database({ path: join(folder, 'e.db') });

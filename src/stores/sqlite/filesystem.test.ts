@@ -18,7 +18,7 @@ it.each([
   ['/home/me/local/x', 'xfs', '/home/me/local'],
   ['/mnt/two words/e.db', 'fuse.sshfs', '/mnt/two words'],
   ['/mnt/over/e.db', 'cifs', '/mnt/over'],
-])('%s lies on %s', (path, name, mountedAt) => {
+])('%s is on %s', (path, name, mountedAt) => {
   expect(mountOf(path, MOUNTINFO)).toEqual({ name, mountedAt });
 });
 
@@ -37,11 +37,11 @@ it.each([
   ['fuseblk', undefined],
   ['fuse.encfs', undefined],
   ['virtiofs', undefined],
-])('of the name %s, the network says %s', (name, network) => {
+])('the file system %s is a network file system: %s', (name, network) => {
   expect(networkName({ type: 0x65_73_55_46, name })).toBe(network);
 });
 
-it('goes by the number where there is no name', () => {
+it('a file system without a name is recognized by its number', () => {
   expect(networkName({ type: 0xff_53_4d_42 })).toBe('cifs');
   expect(networkName({ type: 0x65_73_55_46 })).toBeUndefined();
   expect(networkName(fileSystemOf(tmpdir()))).toBeUndefined();

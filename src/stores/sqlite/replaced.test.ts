@@ -34,7 +34,7 @@ it('a write right after its removal is in the new file', async () => {
   await other.close();
 });
 
-it('another kind of file there is reported each time, not only once a second', async () => {
+it('a file of another kind in its place is reported each time, and not only once a second', async () => {
   take();
   writeFileSync(path, 'garbage'.repeat(3_000));
   for (let i = 0; i < 3; i++) await expect(write('into the void')).rejects.toThrow('is not an SQLite database');
@@ -124,7 +124,7 @@ describe('the first write after a change in a folder that was quiet for long', (
   });
 });
 
-it('a folder that changed a moment ago says nothing: a second change in the same tick of the clock would not show', () => {
+it('a folder that has just changed is checked again: a second change within one tick of the clock does not show', () => {
   const watched = new Folder(path, path);
   watched.note();
   expect(watched.isSame()).toBe(false);

@@ -60,7 +60,7 @@ it('lists a page of agents by one query, by index', async () => {
   ]);
 });
 
-it('says whose it is and which', async () => {
+it('names its owner and its version', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
@@ -69,7 +69,7 @@ it('says whose it is and which', async () => {
   db.close();
 });
 
-it('goes on from each earlier step', async () => {
+it('continues from each earlier step', async () => {
   await (await openSqliteStore({ path })).close();
   const golden = schemaOf(path);
   for (let done = 0; done <= STEPS.length; done++) {
@@ -85,7 +85,7 @@ it('goes on from each earlier step', async () => {
   }
 });
 
-it('is made whole or not at all', async () => {
+it('is made completely or not at all', async () => {
   armFaults((point) => {
     if (point === 'migrate.step') throw new Error('power cut');
   });

@@ -21,9 +21,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('gives up after withinMs with the file and the way out, and holds up the event loop only for moments', async () => {
+it('gives up after withinMs with the file and the way out, and blocks the event loop only briefly', async () => {
   other.exec('BEGIN IMMEDIATE');
-  // The best of three: a short pause of the machine must not fail the test.
+  // The best of three tries counts, because a short pause of the machine must not fail the test.
   for (let left = 2; ; left--) {
     const { tookMs, longestMs } = await givenUp();
     expect(tookMs).toBeGreaterThanOrEqual(299);
@@ -53,7 +53,7 @@ async function givenUp(): Promise<{ readonly tookMs: number; readonly longestMs:
   return { tookMs: performance.now() - started, longestMs };
 }
 
-it('says how long a caller waited that shares its transaction with others', async () => {
+it('reports how long a caller waited that shares its transaction with others', async () => {
   const shared = await openSqliteStore({ path: store.path, together: true });
   other.exec('BEGIN IMMEDIATE');
   const waited = async (withinMs: number): Promise<number> => {
@@ -79,7 +79,7 @@ it('reads while another writes', async () => {
   expect(await waiting).toMatchObject({ kind: 'appended' });
 });
 
-it('gives writers their turns in the order in which they came', async () => {
+it('lets writers write in the order of their arrival', async () => {
   other.exec('BEGIN IMMEDIATE');
   const all = Array.from({ length: 10 }, (_, i) => store.append(LOG, [{ type: 'x', i }]));
   await new Promise(setImmediate);
@@ -89,7 +89,7 @@ it('gives writers their turns in the order in which they came', async () => {
   expect((await store.read({})).map((record) => (record.body as { i?: unknown }).i)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-it('hears an abort while it waits', async () => {
+it('notices an abort while it waits', async () => {
   other.exec('BEGIN IMMEDIATE');
   const abort = new AbortController();
   const waiting = store.append(LOG, [{ type: 'turn_start' }], { signal: abort.signal });

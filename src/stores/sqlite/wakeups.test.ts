@@ -83,7 +83,7 @@ it('learns of an append in its own process before any other event', async () => 
 });
 
 it.skipIf(process.platform !== 'linux')(
-  'many who wait share one watch, which ends with the store (counted by /proc, on Linux)',
+  'many waiting callers share one watch, which ends with the store (counted by /proc, on Linux)',
   async () => {
     // A second connection stays open, because the last connection to close deletes the -wal file, and with it each watch on the
     // file.
@@ -149,7 +149,7 @@ it('sees an append that became visible only after the hint', async () => {
   wakeups.close();
 });
 
-it('lets a process end that waits for nothing more, and keeps one alive that waits', async () => {
+it('lets a process end that no longer waits, and keeps a process alive that waits', async () => {
   const script = join(folder, 'wait.ts');
   writeFileSync(
     script,

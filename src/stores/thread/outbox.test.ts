@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { outbox } from './outbox.ts';
 
-it('what is added in one go is sent in one message, in its order', async () => {
+it('calls that are added in one turn of the event loop are sent in one message, in their order', async () => {
   const sent: (readonly number[])[] = [];
   const { add, flush } = outbox<number>(
     (all) => sent.push(all),
@@ -19,7 +19,7 @@ it('what is added in one go is sent in one message, in its order', async () => {
   expect(sent).toEqual([[1, 2, 3], [4], [5]]);
 });
 
-it('what no message can carry is handed back, and the others are sent', () => {
+it('a call that no message can contain is returned, and the others are sent', () => {
   const sent: unknown[] = [];
   const refused: unknown[] = [];
   const { add, flush } = outbox<unknown>(

@@ -64,7 +64,7 @@ describe('a database in a separate thread', () => {
     expect(await store.head()).toBe(before + 61);
   });
 
-  it('commits what comes at once together: few syncs for many callers', async () => {
+  it('commits simultaneous writes together: few syncs for many callers', async () => {
     const store = await open();
     const before = commitsIn(`${path}-wal`);
     await Promise.all(Array.from({ length: 200 }, (_, n) => store.append(LOG, [queued(`n${n}`)])));
@@ -74,7 +74,7 @@ describe('a database in a separate thread', () => {
     expect(await ids()).toHaveLength(200);
   });
 
-  it('stops nobody while another process holds the lock, and goes on when it lets go', async () => {
+  it('blocks no caller while another process holds the lock, and continues after its release', async () => {
     proves('store:thread');
     const store = await open({ busyMs: 300 });
     await store.append(LOG, [queued('n0')]);
@@ -101,7 +101,7 @@ describe('a database in a separate thread', () => {
     expect(await ids()).toEqual(['n0', 'n2']);
   });
 
-  it('gives up for a caller that does not wait any more, and writes nothing of its call', async () => {
+  it('writes nothing for a caller that no longer waits', async () => {
     const store = await open();
     await store.append(LOG, [queued('n0')]);
     const other = new DatabaseSync(path);
@@ -119,7 +119,7 @@ describe('a database in a separate thread', () => {
     expect((await ids()).filter((id) => id !== 'n1')).toEqual(['n0', 'n2']);
   });
 
-  it('says at once whether it is quiet, for each commit of another process', async () => {
+  it('reports at once whether the store is quiet, after each commit of another process', async () => {
     proves('store:thread-quiet');
     const [store, other] = [await open(), await openSqliteStore({ path })];
     await store.touch({ log: LOG, conversation: ME });
@@ -134,14 +134,14 @@ describe('a database in a separate thread', () => {
     await other.close();
   });
 
-  it.each([0.4, 12.5, 2 ** 40, -1])('waits %d ms for a change, a time that a timer does not take as it is', async (withinMs) => {
+  it.each([0.4, 12.5, 2 ** 40, -1])('waits %d ms for a change, a time that a timer does not accept', async (withinMs) => {
     const store = await open();
     const changed = store.changed(0, { withinMs });
     if (withinMs > 1_000) await store.append(LOG, [queued('n0')]);
     expect(await changed).toBe(withinMs > 1_000 ? 1 : 0);
   });
 
-  it('sees each commit also in one go of its thread', async () => {
+  it('notices each commit, even in one turn of its thread', async () => {
     proves('store:thread-quiet');
     const [owned, other] = [await openSqliteStore({ path, together: true }), await openSqliteStore({ path })];
     await owned.touch({ log: LOG, conversation: ME });
@@ -193,7 +193,7 @@ describe('a database in a separate thread', () => {
 });
 
 /**
- * Returns the frames of a write-ahead log that end a transaction. Each of these holds the size of the database after the
+ * Counts the frames of a write-ahead log that end a transaction: such a frame contains the size of the database after the
  * transaction.
  */
 function commitsIn(wal: string): number {

@@ -62,14 +62,14 @@ async function make(folder: string): Promise<void> {
   // Some tests start it as another user.
   chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
-  // No link: the plugin finds the command line beside it.
+  // The plugin is copied and not linked, because it searches for the command line in its own folder.
   cpSync(join(ROOT, 'claude-plugin'), join(making, 'claude-plugin'), { recursive: true });
   symlinkSync(join(ROOT, 'subscribers'), join(making, 'subscribers'));
   symlinkSync(join(ROOT, 'dist/console'), join(making, 'dist/console'));
   try {
     renameSync(making, folder);
   } catch (error) {
-    // Another run has built the same files meanwhile.
+    // Another run has already built the same files.
     rmSync(making, { recursive: true });
     if (!existsSync(folder)) throw error;
   }

@@ -1,4 +1,4 @@
-/** A program that runs its own loop dies right after a refusal, before its model has read it. */
+/** A program that runs its own loop dies right after a refusal, before its model has read the refusal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -239,7 +239,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     expect(stderr).toMatch(line);
   });
 
-  test('so does the command', () => {
+  test('the command names its need in one line, too', () => {
     const { code, stdout, stderr } = node([...args, cli, 'send', 'hello'], command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(line);
@@ -302,18 +302,22 @@ describe('a process whose installation is replaced or removed while it runs', ()
     expect(client.stderr.join('')).not.toContain('Cannot find module');
   });
 
-  test('without any file left, one line says so and a template holds nothing back', { timeout: 120_000 }, async () => {
-    const place = another('removed');
-    await using client = await gatewayOf(place);
-    await echo(client, 1);
-    rmSync(join(place.home, 'node_modules'), { recursive: true });
-    tell(place.env);
-    const answer = await echo(client, 2);
-    expect(answer).toContain('plain words');
-    expect(answer).toContain('its template failed');
-    await client.said('Earpiece was upgraded or removed while this process was running; restart the process');
-    expect(client.stderr.join('')).not.toContain('Cannot find module');
-  });
+  test(
+    'without any file left, one line reports it, and a template does not hold back notifications',
+    { timeout: 120_000 },
+    async () => {
+      const place = another('removed');
+      await using client = await gatewayOf(place);
+      await echo(client, 1);
+      rmSync(join(place.home, 'node_modules'), { recursive: true });
+      tell(place.env);
+      const answer = await echo(client, 2);
+      expect(answer).toContain('plain words');
+      expect(answer).toContain('its template failed');
+      await client.said('Earpiece was upgraded or removed while this process was running; restart the process');
+      expect(client.stderr.join('')).not.toContain('Cannot find module');
+    },
+  );
 
   test('a server answers, and its subscribers get events', { timeout: 120_000 }, async () => {
     const place = another('served');
@@ -331,7 +335,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
           ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
         });
-      // It is the last one.
+      // This test is the last one, because it removes the installation.
       await expect.poll(place.loaded, { timeout: 60_000 }).toContain('chunks/why-');
       const listed = (await (await ask('/api/notifications?log=shop/coder')).json()) as { items: { id: string }[] };
       replace(place.home);

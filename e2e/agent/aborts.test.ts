@@ -1,4 +1,7 @@
-/** The part of an answer that is kept when a critical aborts it, by the place of the abort, over the wire of each API. */
+/**
+ * Tests which part of an answer is kept when a critical notification aborts it, by the place of the abort, with the wire format
+ * of each API.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { halvesOf, type Answer, type Part } from '../model/answer.ts';
 import type { Request, Step } from '../model/server.ts';

@@ -84,13 +84,13 @@ describe('an agent and its background tools', () => {
     expect(called.filter((name) => name !== 'work')).toEqual(['run']);
     expect(last.match(/Background run/g)).toHaveLength(1);
     expect(last).toMatch(/Background run [^.]*build[^.]* exit code 3|build.*exit(ed)? (with )?code 3/);
-    // It rides on the result of the piece during which it ended: the first request has the person's message, the second the
-    // spawn's result.
+    // The notification rides on the result of the work during which the build ended. The first request has the person's message,
+    // and the second the result of the spawn.
     const first = model.requests.findIndex((request) => JSON.stringify(request.prompt).includes('Background run'));
     expect(first).toBe(1 + 8);
   });
 
-  verifies('queue:handles', 'a tool that is awaited beside another one in the same batch gives no second notice', async () => {
+  verifies('queue:handles', 'a tool that is awaited in the same batch as another tool gives no second notification', async () => {
     const steps: Step[] = [
       {
         calls: [

@@ -17,7 +17,7 @@ const LOOKS_BACK = 20;
 
 type Block = { readonly text: string; readonly marked: boolean };
 
-/** Everything that the API caches, in its order: tools, system, messages. */
+/** Returns all blocks that the API caches, in its order: tools, system, messages. */
 function blocksOf(body: JsonObject): readonly Block[] {
   const block = (value: Json): Block => {
     const { cache_control, ...rest } = isObject(value) ? value : {};
@@ -53,7 +53,7 @@ function readFromCache(requests: readonly JsonObject[]): readonly { readonly of:
   });
 }
 
-it('anthropic: the cache contains the whole previous request, also after a long batch and after a restart', async () => {
+it('anthropic: the cache contains the whole previous request, even after a long batch and after a restart', async () => {
   proves('agent:cache', 'agent:wire');
   await using talk: Talk = await Talk.start(
     'anthropic',

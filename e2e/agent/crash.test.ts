@@ -1,7 +1,7 @@
 /**
  * kill -9 of the agent at each named point and at random, resumed each time. `scripts/agent-crash.ts` does the same for longer.
- * Two deliberate bugs made this test fail: calls of a dead process left unanswered ("call_2 is called 2 and answered 1 times"),
- * and views that each process rendered again ("request 4 has part 1 otherwise").
+ * The test was seen to fail with two deliberate bugs: unanswered calls of a dead process, and views that each process rendered
+ * again.
  */
 import { describe, expect, it } from 'vitest';
 import { AGENT_FAULT_POINTS, type FaultPoint } from '../../src/core/faults.ts';

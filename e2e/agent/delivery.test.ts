@@ -1,6 +1,6 @@
 /**
- * Each contact point of an agent over the real wire of each API: golden files, each notification once, and requests that the real
- * API accepts.
+ * Tests each contact point of an agent with the wire format of each API: against golden files, that each notification arrives
+ * once, and that the real API would accept the requests.
  */
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -68,7 +68,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('wordless');
   });
 
-  it("a person's reply inside of the turn", async () => {
+  it("a person's reply inside the turn", async () => {
     await start([
       {
         says: [text('I will delete all of it')],

@@ -1,4 +1,4 @@
-/** How an answer ended is reported: cut off at its limit, refused, or broken by an error of the provider. */
+/** Tests how the agent reports the end of an answer: cut off at its limit, refused, or broken by an error of the provider. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer, Part } from '../model/answer.ts';
 import { textsOf } from '../model/texts.ts';
@@ -30,7 +30,7 @@ describe.each(APIS)('%s', (api) => {
     ['in its words', [thought, text('the first half of')]],
     ['in its thoughts', [thought]],
     ['before a word', []],
-  ])('cut off at the limit %s: the turn is truncated, the next one goes on', async (_, says) => {
+  ])('cut off at the limit %s: the turn is truncated, and the next turn continues', async (_, says) => {
     talk = await Talk.start(api, [{ says, ends: 'length' }, { says: [text('well')] }]);
     expect(await talk.agent.send('write a book')).toMatchObject({
       how: 'truncated',

@@ -27,38 +27,41 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
-it.each(APIS)('%s: a critical of another process closes the socket mid-stream, and the next request has both', async (api) => {
-  const address = `shop/${api}#main`;
-  await using talk: Talk = await Talk.start(
-    api,
-    [
-      {
-        says: [text('I will delete all of it')],
-        at: [
-          {
-            part: 0,
-            delta: 3,
-            do: async ({ cutOff }) => {
-              await talk.heard('text', 'delete ');
-              const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
-              // The bench measures the delay; this test shows that the critical notification is the cause.
-              expect(await cutOff).toBeGreaterThan(began);
+it.each(APIS)(
+  '%s: a critical notification of another process closes the socket during the stream, and the next request has the kept part and the notification',
+  async (api) => {
+    const address = `shop/${api}#main`;
+    await using talk: Talk = await Talk.start(
+      api,
+      [
+        {
+          says: [text('I will delete all of it')],
+          at: [
+            {
+              part: 0,
+              delta: 3,
+              do: async ({ cutOff }) => {
+                await talk.heard('text', 'delete ');
+                const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
+                // The bench measures the delay; this test shows that the critical notification is the cause.
+                expect(await cutOff).toBeGreaterThan(began);
+              },
             },
-          },
-        ],
-      },
-      { says: [text('I stop')] },
-    ],
-    { store: await openSqliteStore({ path: db }), address },
-  );
-  expect(await talk.agent.send('clean up')).toMatchObject({ how: 'complete', cycles: 2, text: 'I stop' });
-  expect(talk.requests.map(({ aborted }) => aborted)).toEqual(['client', null]);
-  talk.check(['I will delete', 'FORCED']);
-});
+          ],
+        },
+        { says: [text('I stop')] },
+      ],
+      { store: await openSqliteStore({ path: db }), address },
+    );
+    expect(await talk.agent.send('clean up')).toMatchObject({ how: 'complete', cycles: 2, text: 'I stop' });
+    expect(talk.requests.map(({ aborted }) => aborted)).toEqual(['client', null]);
+    talk.check(['I will delete', 'FORCED']);
+  },
+);
 
 describe('no loops', () => {
   proves('force:no-loops');
-  it('with endless criticals of another process the turn still ends, and each is delivered once', async () => {
+  it('with endless critical notifications of another process the turn still ends, and each is delivered once', async () => {
     const goes = 6;
     let alarms = 0;
     const alarm = (): Promise<unknown> =>
@@ -96,7 +99,7 @@ describe('no loops', () => {
     expect(cutOff).toBeGreaterThanOrEqual(goes);
     // Each aborted request is followed by a whole one.
     expect(talk.requests.some(({ aborted }, i) => aborted && talk.requests[i + 1]?.aborted)).toBe(false);
-    // The last critical may wake it once more.
+    // The last critical notification may wake the agent once more.
     await talk.until(() => talk.agent.mode === 'idle');
     const delivered = talk.agent.records.flatMap((record) =>
       'notifications' in record ? (record.notifications as { id: string }[]).map(({ id }) => id) : [],

@@ -46,7 +46,7 @@ it('structured content without text reaches the model, and with text it does not
   expect(await read('both')).toBe('the total is 7');
 });
 
-it('a picture is a file, with its type and size', async () => {
+it('a picture becomes a file, and the model reads its type and size', async () => {
   proves('agent:mcp-results');
   const content = await read('picture');
   expect(content).toMatch(/^\[image image\/png, 9 bytes: \S+\.png\]$/u);

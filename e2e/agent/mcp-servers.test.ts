@@ -49,7 +49,7 @@ it('give their tools in both generations, over stdio and HTTP, each with the pre
   }
 });
 
-it('a failing server is left out beside others, and fails with the reason if it is the only one', async () => {
+it('a failing server is left out if there are others, and an only server that fails gives an error with the reason', async () => {
   const lines: string[] = [];
   const broken = stdio('broken', '-e', 'process.exit(3)');
   const servers = await mcpTools([stdio('old', ECHO), broken, { kind: 'absent', name: 'none', why: 'it has no command' }], {

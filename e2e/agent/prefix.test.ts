@@ -1,5 +1,6 @@
 /**
- * Once sent, a prefix never changes by a byte: raw requests compared step by step, through everything that can happen in a talk.
+ * Tests that a sent prefix never changes by a byte: compares raw requests step by step, in a conversation with every kind of
+ * event.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Draft } from '../../src/core/records.ts';

@@ -1,6 +1,6 @@
 /**
  * A refused request costs the conversation nothing: the next successful request has everything that was delivered, once. Only
- * notifications that are proved to be the cause are left out, and `why` reports that.
+ * notifications that are proved to be the cause of a refusal are left out, and `why` reports that.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -173,7 +173,7 @@ describe.each(APIS)('%s', (api) => {
     expect(await receipt()).toBe('read');
   });
 
-  it('notifications without which alone the request is accepted are left out, and why tells the story', async () => {
+  it('notifications are left out if the request is accepted only without them, and why explains it', async () => {
     talk = await Talk.start(api, [], {
       stepOf: ({ text: sent }) => (sent.includes(MARKER) ? KINDS['400 of another cause'] : { says: [text('well')] }),
     });
@@ -190,12 +190,12 @@ describe.each(APIS)('%s', (api) => {
     expect(why?.items[0]?.steps.at(-1)?.detail).toMatch(
       /refused the request 3 times with it and accepted it without: .*bad request/,
     );
-    // It returns when a person queues it again.
+    // The notification is delivered when a person queues it again.
     await talk.inbox.requeue('shop/coder', 'n1', 'me');
   });
 });
 
-describe('kill -9 between a refusal and the next request', () => {
+describe('a kill -9 between a refusal and the next request', () => {
   proves('agent:refusals');
   // The second request repeats the first, the third leaves the notification out, the fourth has it again, and the fifth is the
   // final one.

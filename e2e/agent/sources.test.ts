@@ -150,7 +150,7 @@ describe('thresholds', () => {
     expect(times(talk, 'Not run: the tokens of this turn are used up.', 4)).toBe(1);
   });
 
-  it('an answer that ends normally is not a failure, whatever it used, and wakes nobody', async () => {
+  it('an answer that ends normally is not a failure, regardless of its tokens, and wakes no agent', async () => {
     const talk = await start([says(text('a long answer'))], { budget: { tokens: 10 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 1 });
     expect(await talk.inbox.open('shop/coder')).toEqual([]);
@@ -235,7 +235,7 @@ describe('files', () => {
 });
 
 describe('a resumed conversation', () => {
-  it('learns that it is resumed, and what has changed', async () => {
+  it('is notified that its conversation is resumed, and of changes of its setup', async () => {
     const inbox = await openEar();
     const before = await Talk.start('openai-chat', [says(text('hello'))], { inbox });
     await before.agent.send('What is the plan?');
@@ -257,7 +257,7 @@ describe('a resumed conversation', () => {
 describe('notes of an agent for itself', () => {
   proves('self:deferred');
 
-  it('arrive at their time, once, in order, also after a restart', async () => {
+  it('arrive at their time, once and in order, even after a restart', async () => {
     let talk: Talk | undefined;
     const tools = ownTools({
       agent: () => {

@@ -58,7 +58,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
   });
 
-  it('generateText, aborted by a critical: the finished steps stay', async () => {
+  it('generateText, aborted by a critical notification, keeps the finished steps', async () => {
     proves('ai-sdk:interrupt');
     const again = Promise.withResolvers<void>();
     const desk: Desk = await deskOn(SCRIPT, async (n) => {

@@ -10,7 +10,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   afterEach(() => desk[Symbol.asyncDispose]());
   const critical = async (message: string, more = {}): Promise<void> => desk.queue(message, { level: 'critical', ...more });
 
-  describe('a critical while the model answers', () => {
+  describe('a critical notification while the model answers', () => {
     proves('ai-sdk:interrupt');
 
     it('keeps the finished steps and the partial text, and continues the turn with it', async () => {
@@ -72,7 +72,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('the gate', () => {
     proves('ai-sdk:gate');
 
-    it('refuses a batch, and falls by itself before the next step', async () => {
+    it('refuses a batch, and its gate falls by itself before the next step', async () => {
       const ran: string[] = [];
       desk = await Desk.start(major, api, [
         {

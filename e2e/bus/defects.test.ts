@@ -51,7 +51,7 @@ const failure = (tool: string, message: string): Partial<EventInput> & { type: s
   data: { tool_name: tool, call_id: 'c1', error_type: 'Error', error_message: message, retry_count: 0 },
 });
 
-describe('defects seen when it ran', () => {
+describe('defects that were seen in a run', () => {
   proves('bus:own-defects', 'bus:counts', 'bus:window');
 
   it('a tool failure was not delivered', async () => {
@@ -129,7 +129,7 @@ describe('defects seen when it ran', () => {
   it.each([
     ['repetitions', { pattern: 'read(a.ts)', repetitions: 3, suggestion: 'try another way' }],
     ['count', { pattern: 'read(a.ts)', count: 3, suggestion: 'try another way' }],
-  ])('a loop "repeated x -": the number stands there, whichever name it has (%s)', async (_name, data) => {
+  ])('a loop "repeated x -": the text has the number, under either name (%s)', async (_name, data) => {
     const { emit, read } = await stage();
     await emit({ type: 'agent.loop.detected', severity: 'warning', data });
     expect(await read()).toContain('read(a.ts) repeated 3x - try another way');

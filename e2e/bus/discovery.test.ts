@@ -63,7 +63,7 @@ async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]):
     .toEqual(ids);
 }
 
-describe('while a program runs', () => {
+describe('a running program', () => {
   proves('bus:discovery');
 
   test('US6(a), US6(c), SC-007: an added file takes effect, and a removed one has none', async () => {
@@ -103,7 +103,7 @@ describe('while a program runs', () => {
     await heard(ear, 'shop/coder', ['repaired', 'build']);
   });
 
-  test('after a restart it is the same: existing files apply, and removed ones do not', async () => {
+  test('after a restart, existing files apply, and removed files do not', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build'));
     await heard(await world.open(), 'shop/coder', ['build']);
@@ -111,7 +111,7 @@ describe('while a program runs', () => {
     await heard(await world.open(), 'shop/coder', []);
   });
 
-  test('4.12.9: files of a project apply only to that project, also in a program that serves several', async () => {
+  test('4.12.9: files of a project apply only to that project, even in a program that serves several projects', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build'));
     world.write('bank', 'ledger.toml', toml('ledger'));
@@ -124,7 +124,7 @@ describe('while a program runs', () => {
     await heard(ear, 'nowhere/agent', []);
   });
 
-  test('a queued notification does not change, whatever happens to the file and its template', async () => {
+  test('a queued notification does not change if the file or its template changes', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build', TEMPLATE));
     world.write('shop', 'build.toon.j2', 'the first words');

@@ -84,7 +84,7 @@ const heardBy = ({ events }: Subscriber): KnownType[] =>
 const templated = set.subscribers.filter(({ output }) => output.template !== undefined);
 
 describe('the files', () => {
-  verifies('bus:shipped', 'all of them load without problems, and no file is unused', async () => {
+  verifies('bus:shipped', 'all shipped subscribers load without problems, and no file is unused', async () => {
     expect(set.problems).toEqual([]);
     const files = readdirSync(folder).sort();
     const used = new Set(templated.map(({ output }) => output.template?.name));
@@ -176,7 +176,7 @@ describe('the files', () => {
     expect(twice).toEqual([]);
   });
 
-  test('subscribers to states report only the newest state: the end of an alert does not appear beside its firing', () => {
+  test('subscribers to states report only the newest state: the end of an alert does not appear next to its beginning', () => {
     proves('bus:shipped');
     const states = set.subscribers.filter(({ output }) => output.supersede).map(({ id }) => id);
     expect(states).toEqual(['alert', 'git_branch', 'git_conflict', 'git_upstream', 'process_ended']);
@@ -353,7 +353,7 @@ describe('any content of an event', () => {
     });
   });
 
-  test.each(templated.map(({ id }) => [id]))('nothing at all: %s', async (id) => {
+  test.each(templated.map(({ id }) => [id]))('is empty: %s', async (id) => {
     proves('bus:shipped');
     const types = heardBy(find(id));
     for (const type of types) expect((await render(id, [{ type, data: {}, message: 'told' }])).trim()).not.toBe('');

@@ -37,7 +37,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     expect(prefixChanges([first, forked, stage.model.requests.at(-1)].flatMap((request) => request ?? []))).toEqual([]);
   });
 
-  it('a fork of some turns omits the later ones, and leaves a running turn to the original', async () => {
+  it('a fork of some turns omits the later turns, and leaves a running turn to the original', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
@@ -62,7 +62,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     chat.process.kill('SIGKILL');
   });
 
-  it('refuses a conversation that cannot be forked, and names those that can', async () => {
+  it('a conversation that cannot be forked is refused, with the names of conversations that can', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--fork'])).toMatchObject({
       code: 7,

@@ -83,7 +83,7 @@ describe('who acts', { timeout: 120_000 }, () => {
       'in a shell of its own',
       'bash -c "true; exec env -i PATH=$PATH HOME=$HOME XDG_STATE_HOME=$XDG_STATE_HOME EARPIECE_DB=$EARPIECE_DB ',
     ],
-  ])('a command cannot pose as a person, %s', async (_, before) => {
+  ])('a command cannot act as a person, %s', async (_, before) => {
     const quote = before.includes('bash -c')
       ? (line: string): string => `${before}${line.replaceAll('"', '\\"')}"`
       : (line: string): string => before + line;
@@ -185,7 +185,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     ]);
   });
 
-  it('a person in a separate terminal may do all of it', async () => {
+  it('a person in a separate terminal may do all these actions', async () => {
     await using stage = await ChatStage.open([{ says: [text('hi')] }]);
     await stage.says(['send', '--to', CODER, '--level', 'critical', '--as', 'anna', 'stop']);
     await stage.says(['send', '--to', CODER, '--action', 'resume', 'go on'], { env: { EARPIECE_ADDRESS: '' } });

@@ -94,7 +94,7 @@ template = "query.toon.j2"
     expect((await stage.run(['chat', '--model', 'opanai:x'])).stderr).toContain('did you mean openai:…?');
   });
 
-  it('ends everything that it started when it is asked to end', async () => {
+  it('ends all its processes when it is asked to end', async () => {
     await using stage = await ChatStage.open([
       { says: [call('c1', 'run', { command: 'echo $$ > pid; exec sleep 600', action: 'spawn', id: 'long' })] },
       { says: [text('It runs.')] },
@@ -109,7 +109,7 @@ template = "query.toon.j2"
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('its slash commands do what their help says', async () => {
+  it('its slash commands work as their help says', async () => {
     await using stage = await ChatStage.open([{ says: [text('Good.')] }]);
     await stage.send('--id', 'a', 'the first');
     await stage.send('--id', 'b', '--level', 'warning', 'the second');

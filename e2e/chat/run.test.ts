@@ -32,7 +32,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     });
   });
 
-  it('with --json prints events, and at last how the turn ended', async () => {
+  it('with --json prints events, and finally how the turn ended', async () => {
     await using stage = await ChatStage.open([
       { refuses: { status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } } },
     ]);
@@ -52,7 +52,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     },
     { ends: 'refusal', how: 'refused', exit: 10, line: '✗ there is no answer: the provider refused to answer (content_filter)' },
   ] as const)(
-    'an answer that ends with $ends has an exit code of its own, a line and a word in JSON',
+    'an answer that ends with $ends has a separate exit code, a line and a word in JSON',
     async ({ ends, how, exit, line }) => {
       proves('agent:endings');
       await using stage = await ChatStage.open([{ says: [text('the first half')], ends }]);

@@ -37,7 +37,7 @@ export class ChatStage extends Shell {
     });
   }
 
-  /** The process that writes its number into this file, once it has done so. */
+  /** Resolves with the id of the process that writes its id into this file. */
   async pid(file: string): Promise<number> {
     const path = join(this.folder, file);
     for (;;) {
@@ -47,7 +47,7 @@ export class ChatStage extends Shell {
     }
   }
 
-  /** Another process queues a notification for the agent. */
+  /** Queues a notification for the agent in another process. */
   async send(...args: readonly string[]): Promise<void> {
     await this.says(['send', '--to', CODER, ...args], { env: { EARPIECE_ADDRESS: '' } });
   }
@@ -75,7 +75,7 @@ export class ChatStage extends Shell {
 
 const LONGEST_MS = 40_000;
 
-/** A terminal, with the test as its person. */
+/** A terminal in which the test acts as the person. */
 export class Terminal {
   readonly pid: number;
   readonly ended: Promise<number>;
@@ -191,7 +191,7 @@ export const readIn = (request: Request | undefined): string =>
 
 export const count = (all: string, part: string): number => all.split(part).length - 1;
 
-/** Also false for a process that has ended and whose exit code nobody has read. */
+/** Whether a process runs. Returns false for a process that has ended, even if its exit code was not read. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

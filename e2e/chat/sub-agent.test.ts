@@ -48,7 +48,7 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
     expect(count(ofParent.map(readIn).join('\n'), 'for the child')).toBe(0);
     expect(count(readIn(ofSub.at(-1)), 'for the child')).toBe(1);
     expect(count(readIn(ofParent.at(-1)), 'for the parent')).toBe(1);
-    // The call awaited it, so it needs no notification.
+    // The call awaited the sub-agent, so no notification is needed.
     expect(readIn(ofParent.at(-1))).not.toMatch(/tool stopped|sub_agent:/);
     expect(await stage.says(['log', 'shop/coder.counter'])).toContain('There are 42 of them.');
   });

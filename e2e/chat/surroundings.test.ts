@@ -15,7 +15,7 @@ const git = (stage: ChatStage, ...args: readonly string[]): void =>
 describe('the surroundings of earpiece chat', { timeout: 90_000 }, () => {
   proves('sources:files', 'sources:git');
 
-  it('files and branches, only changes of others, also between two runs', async () => {
+  it('report files and branches, only changes of others, including changes between two runs', async () => {
     const read = new Hold();
     await using stage = await ChatStage.open([
       {
@@ -65,7 +65,7 @@ describe('the surroundings of earpiece chat', { timeout: 90_000 }, () => {
     expect(count(later, 'source_stale: notes.txt')).toBe(1);
   });
 
-  it('gives nothing when switched off, or outside of a repository', async () => {
+  it('report nothing if they are switched off, or outside of a repository', async () => {
     for (const [toml, inRepository] of [
       ['[sources.files]\nenable = false\n[sources.git]\nenable = false\n', true],
       ['', false],

@@ -32,7 +32,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(chat.all).toMatch(/\n\nearpiece chat --resume chat-\d{8}-\d{6} continues this conversation$/u);
   });
 
-  it('Ctrl+C in a turn asks: continue, reply, stop', async () => {
+  it('Ctrl+C in a turn offers to continue, to reply or to stop', async () => {
     const [first, second] = [new Hold(), new Hold()];
     await using stage = await ChatStage.open([
       { says: [text('a long story')], at: [{ part: 0, delta: 2, do: first.stop }] },
@@ -64,12 +64,12 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('continue');
     chat.type('s');
     await chat.shows('■ stopped');
-    // The messages that had not been sent are offered again, to be sent or not.
+    // The prompt contains the messages that were not sent, so that the person can send them.
     await chat.shows(/\n› the next message$/u);
     expect(stage.model.requests).toHaveLength(2);
   });
 
-  it('Ctrl+C twice stops, once more quits', async () => {
+  it('Ctrl+C twice stops the turn, and a third time quits', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([{ says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] }]);
     const chat = await stage.terminal(['chat']);
@@ -89,7 +89,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(await chat.ended).toBe(0);
   });
 
-  it('a critical interrupts the answer', async () => {
+  it('a critical notification interrupts the answer', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] },

@@ -31,7 +31,7 @@ import { Running, Shell } from './shell.ts';
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 const isRoot = process.getuid?.() === 0;
-/** No rights apply to root, so another user runs these rows. */
+/** File permissions do not apply to root, so another user runs these rows. */
 const NOBODY = 65_534;
 const NO_ENTRY = 54_321;
 
@@ -40,7 +40,7 @@ const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
 
-/** Rows about rights need a user to whom rights apply. Only root can become a user without an account. */
+/** Rows about permissions need a user to whom permissions apply. Only root can become a user without an account. */
 function cannotBe(given: Given | undefined): boolean {
   if (given === 'a user without home') return !isRoot || !canBecome;
   return isRoot && !canBecome && /rights|unreadable/u.test(given ?? '');
@@ -289,7 +289,7 @@ function serverSaid(answer: string): string {
   return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;
 }
 
-verifies('cli:bad-input', 'the page is made from the table, which has at least 50 rows', async () => {
+verifies('cli:bad-input', 'the page has the content of the table, which has at least 50 rows', async () => {
   expect(Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length).toBeGreaterThanOrEqual(50);
   await expect(badInputPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/bad-input.md'));
 });

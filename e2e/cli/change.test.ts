@@ -141,7 +141,7 @@ describe('mute', () => {
     expect(await shell.says(['mute'])).toBe('nothing is muted in shop\n');
   });
 
-  it('5: there is no agent yet', async () => {
+  it('exit code 5: there is no agent yet', async () => {
     await using shell = new Shell();
     expect(await shell.run(['mute', 'ci'])).toEqual({
       code: 5,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { SourceShell } from './shell.ts';
 
-/** The cache as a person has it, without the one that these tests share. */
+/** The cache as a user has it, without the cache that these tests share. */
 const OWN = { NODE_COMPILE_CACHE: '' };
 
 describe('the compile cache of Node', () => {
@@ -20,7 +20,7 @@ describe('the compile cache of Node', () => {
     expect(readdirSync(join(shell.folder, '.cache'))).toEqual(['earpiece']);
   });
 
-  it('a damaged entry is made again', async () => {
+  it('replaces a damaged entry', async () => {
     await using shell = new SourceShell();
     const env = { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'cache') };
     await shell.says(['--help'], { env });

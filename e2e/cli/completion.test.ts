@@ -11,7 +11,7 @@ import { Shell } from './shell.ts';
 
 type Asked = Exclude<ShellName, 'zsh'>;
 
-/** What a shell offers to complete the last word of a line. */
+/** Returns the words with which a shell completes the last word of a line. */
 const ASK: Readonly<Record<Asked, (script: string, line: readonly string[]) => string[]>> = {
   bash: (script, line) => {
     const words = line.map((word) => `'${word}'`).join(' ');
@@ -52,7 +52,7 @@ describe('the completion of a command line', () => {
       expect(offered('help', 'exit')).toEqual(['exit-codes']);
     });
 
-  it('zsh: the same, on a terminal', async () => {
+  it('zsh: commands, options and values, on a terminal', async () => {
     await using stage = new Shell();
     const script = await scriptFor(stage, 'zsh');
     const terminal = spawnPty('zsh', ['-f', '-i'], {

@@ -46,7 +46,7 @@ describe('emit', () => {
     ]);
   });
 
-  it('5: no subscriber listens, or the one that does ignores it', async () => {
+  it('exit code 5: no subscriber listens to the event, or the subscriber ignores it', async () => {
     await using shell = new Shell();
     const odd = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' });
     expect(odd).toMatchObject({ code: 5, stderr: '' });

@@ -153,7 +153,7 @@ describe('a missing working folder', () => {
     expect({ code, isGone: stderr.includes('working folder') }).toEqual({ code: 0, isGone: false });
   });
 
-  it("does not change the project: it is that of the event's folder", async () => {
+  it("does not change the project, which is the project of the event's folder", async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/claude-code', { message: 'the build ended' });

@@ -129,7 +129,7 @@ describe('a hook call', () => {
     });
   });
 
-  it('takes the slow path if something waits, gates, or is unknown', async () => {
+  it('takes the slow path if a notification waits, if the gate is up, or if the state is unknown', async () => {
     await inSession(async ({ shell, conversation }) => {
       const { inbox, log } = conversation;
       const isLong = async (event: string, how?: How): Promise<boolean> =>
@@ -143,7 +143,7 @@ describe('a hook call', () => {
       await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
       expect(await isLong('PreToolUse')).toBe(false);
       await inbox.queue(log, { message: 'the build ended' });
-      // Before a tool only an interrupt counts.
+      // Before a tool, only an interrupt matters.
       expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');
@@ -169,7 +169,7 @@ describe('a hook call', () => {
     });
   });
 
-  it('writes a sign of life every 30 s', async () => {
+  it('writes its last contact every 30 s', async () => {
     await inSession(async ({ shell, conversation }) => {
       const { inbox, log, id } = conversation;
       const later = (): Promise<Called> => call(shell, 'Stop');

@@ -37,7 +37,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'db prune': [],
   'help exit-codes': [],
 };
-/** Never ends by itself; `e2e/cli/log.test.ts` reads it. */
+/** The command never ends by itself; `e2e/cli/log.test.ts` tests it. */
 const ENDLESS = ['watch'];
 
 it('the page names fields that exist', { timeout: 120_000 }, async () => {

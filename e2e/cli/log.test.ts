@@ -177,7 +177,7 @@ describe('colours', () => {
     return shown.replace(/<end>[^]*$/u, '');
   };
 
-  it('are there on a terminal, and not with NO_COLOR', async () => {
+  it('appear on a terminal, but not with NO_COLOR', async () => {
     await using shell = new Shell();
     await story(shell);
     const painted = await onTerminal(shell, { TERM: 'xterm-256color' });
@@ -235,7 +235,7 @@ describe('why', () => {
     expect(await shell.json(['why', 'all', 'writer'])).toHaveLength(1);
   });
 
-  it('7: the notification does not exist', async () => {
+  it('exit code 7: the notification does not exist', async () => {
     await using shell = new Shell();
     await story(shell);
     expect(await shell.run(['why', 'nope', 'coder'])).toEqual({

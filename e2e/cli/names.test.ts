@@ -29,7 +29,7 @@ class Roots extends Shell {
 }
 
 describe('the name of a project', () => {
-  it('belongs to the first root; the second gets a longer one, and learns that once', async () => {
+  it('belongs to the first root; the second root gets a longer name, and reports that once', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const [mine, other] = [roots.repository('mine/shop'), roots.repository('other/shop')];
@@ -97,7 +97,7 @@ describe('the name of a project', () => {
     expect(await roots.queued(moved)).toEqual({ to: ['shop/coder'], told: '' });
   });
 
-  it('is set by the environment, where nobody can answer a question', async () => {
+  it('is set by the environment if no person can answer a question', async () => {
     proves('project:moved');
     await using roots = new Roots();
     const first = roots.repository('build-1/shop', 'project = "shop"\n');

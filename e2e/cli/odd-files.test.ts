@@ -27,7 +27,7 @@ const ODD: readonly [string, string, (path: string) => void][] = [
 describe.each(ODD)('%s', (_what, why, make) => {
   proves('cli:odd-files');
 
-  it('as earpiece.toml: an error, and little memory', async () => {
+  it('as earpiece.toml are an error, and take little memory', async () => {
     await using shell = new Shell();
     rmSync(join(shell.folder, 'earpiece.toml'));
     make(join(shell.folder, 'earpiece.toml'));

@@ -116,7 +116,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual(QUICK);
   });
 
-  it('ends in its shell also while something waits, but not while something holds the gate', async () => {
+  it('ends in its shell even while a notification waits, but not while an interrupt keeps the gate up', async () => {
     await using at = await scene(shell);
     await at.ear.queue('shop/claude-code', { message: 'WORD later', deliver: 'turn_start' });
     at.settle();

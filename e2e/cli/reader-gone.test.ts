@@ -29,7 +29,7 @@ describe('a reader that disconnected', () => {
     [['help', 'inbox']],
     [['--version']],
     [['send', '--json', '--to', 'coder', 'x']],
-  ])('of stdout ends %j in silence', async (args) => {
+  ])('of stdout ends %j without a message', async (args) => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (let n = 1; n <= 5; n++) await ear.queue('shop/coder', { id: `n${n}`, message: `message ${n}` });

@@ -42,7 +42,7 @@ describe('send', () => {
       await shell.says(['send', '--to', to, 'hello']);
   });
 
-  it('takes every field of a notification', async () => {
+  it('accepts every field of a notification', async () => {
     await using shell = new Shell();
     const before = Date.now();
     const flags = ['--level', 'error', '--kind', 'ci.failed', '--key', 'ci', '--supersede', '--data', '{"run":7}'];
@@ -116,7 +116,7 @@ describe('send', () => {
     expect((await ear.open('shop/coder')).map((item) => item.notification.message)).toEqual(['two\nlines']);
   });
 
-  it('takes a message that begins with "-" after --', async () => {
+  it('accepts a message that begins with "-" after --', async () => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--', '-5', 'degrees']);
     const ear = await shell.open();
@@ -177,7 +177,7 @@ describe('send', () => {
 describe('send --wait', () => {
   proves('cli:send-wait', 'cli:exit-codes');
 
-  it('0: delivered; the agent carries while it waits', async () => {
+  it("exit code 0: the agent's message carries the notification during the wait", async () => {
     await using shell = new Shell();
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
     const sent = shell.run([
@@ -198,7 +198,7 @@ describe('send --wait', () => {
     expect(await sent).toEqual({ code: 0, stdout: 'n1  queued for shop/coder; delivered\n', stderr: '' });
   });
 
-  it('0: read, by an agent that reads its inbox', async () => {
+  it('exit code 0: an agent that reads its inbox has read the notification', async () => {
     await using shell = new Shell();
     const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'read', '--timeout', '20s', '--json', 'stop']);
     const ear = await shell.open();
@@ -211,7 +211,7 @@ describe('send --wait', () => {
     });
   });
 
-  it('3: the time passed; the notification keeps waiting', async () => {
+  it('exit code 3: the time limit was reached; the notification still waits', async () => {
     await using shell = new Shell();
     const args = ['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '50ms', 'x'];
     expect(await shell.run(args)).toEqual({
@@ -223,7 +223,7 @@ describe('send --wait', () => {
     expect((await ear.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
   });
 
-  it('4: it ended otherwise', async () => {
+  it('exit code 4: the notification ended without delivery', async () => {
     await using shell = new Shell();
     const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '20s', 'x']);
     const ear = await shell.open();

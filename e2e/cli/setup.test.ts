@@ -85,7 +85,7 @@ describe('agents and doctor', () => {
 describe('db', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('check: intact, and 8 if not', async () => {
+  it('check: exit code 0 if the database is intact, and 8 if it is not', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
@@ -100,7 +100,7 @@ describe('db', () => {
     expect(stdout).toContain('put a backup in its place');
   });
 
-  it('prune: removes closed notifications, keeps open ones', async () => {
+  it('prune removes closed notifications and keeps open notifications', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'old', message: 'x' });
@@ -112,7 +112,7 @@ describe('db', () => {
     expect(await ear.why('old')).toBeUndefined();
   });
 
-  it('backup: a copy that opens, while others write', async () => {
+  it('backup makes a copy that opens, while other processes write', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
@@ -230,7 +230,7 @@ describe('config and trust', () => {
     expect(await rides('build-4')).toBe(true);
   });
 
-  it('trust: covers the present content of the file, shows it, and can be withdrawn', async () => {
+  it('trust: covers the current content of the file, shows it, and can be withdrawn', async () => {
     await using shell = new Shell('[gateway.servers.files]\ncommand = "true"');
     const file = join(shell.folder, 'earpiece.toml');
     expect((await shell.run(['gateway'])).stderr).toBe(

@@ -25,7 +25,7 @@ export class Shell extends Stage {
     return stdout;
   }
 
-  /** The same with `--json`: one value per line. */
+  /** Runs one command line with `--json`, and returns one value per line. */
   async json(args: readonly string[], options: Options = {}): Promise<Record<string, unknown>[]> {
     return parsed(await this.says(['--json', ...args], options));
   }
@@ -36,7 +36,7 @@ export class Shell extends Stage {
   }
 }
 
-/** The same with the sources of the product, one file for each module. */
+/** Runs a command line from the sources, one file for each module. */
 export class SourceShell extends Shell {
   override readonly entry = SOURCES;
 }
@@ -68,7 +68,7 @@ export class Running {
     return (JSON.parse(this.#stdout.slice(0, this.#stdout.indexOf('\n'))) as Record<string, unknown>)[name];
   }
 
-  /** Resolves when its output contains this. */
+  /** Resolves when the output contains this text. */
   async shows(text: string): Promise<void> {
     while (!this.#stdout.includes(text)) {
       if (this.process.exitCode !== null) throw new Error(`it ended with ${this.process.exitCode} and never showed ${text}`);

@@ -81,7 +81,7 @@ describe('a gateway whose database', () => {
       const { text, ms } = await timed(gateway, word);
       expect({ text, blocked: ms > BLOCKED_MS }).toEqual({ text: expect.stringContaining('stop now'), blocked: false });
     }
-    // The moment itself is tested: a call this long after the refusals comes from a model that was asked again.
+    // The wait is part of the test: a call this long after the refusals comes from a model that was asked again.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await timed(gateway, 'asked again')).text).toBe('asked again');
     lock.process.stdin.end();
@@ -91,7 +91,7 @@ describe('a gateway whose database', () => {
     expect(shell.calls().filter(({ text }) => text.startsWith('locked'))).toEqual([]);
   });
 
-  it('is garbage at the start: one line is printed; when the file is removed, notifications ride', async () => {
+  it('is invalid at the start: one line is printed; when the file is removed, notifications ride', async () => {
     await using shell = new Shell();
     writeFileSync(shell.db, 'garbage'.repeat(2_000));
     const gateway = await shell.gateway(CODER);
@@ -110,7 +110,7 @@ describe('a gateway whose database', () => {
     alternate(lines);
   });
 
-  it('cannot be created, because a file has the name of its folder: the same', async () => {
+  it('cannot be created, because a file has the name of its folder: one line is printed; when that file is removed, notifications ride', async () => {
     await using shell = new Shell();
     writeFileSync(join(shell.folder, 'data'), '');
     const db = join(shell.folder, 'data', 'earpiece.db');

@@ -154,7 +154,7 @@ describe('copy', () => {
     expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
   });
 
-  it('a subscriber that takes effect only as a copy: three failures of a tool, whatever its arguments', async () => {
+  it('a subscriber that takes effect only as a copy: three failures of a tool, with any arguments', async () => {
     await using shell = shop();
     const failed = (failures?: number): string =>
       event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
@@ -312,7 +312,7 @@ build.failed: not heard, its condition is not true: payload.size > 10
     });
   });
 
-  it('8: a failing template is reported with its place and reason, beside the fallback text', async () => {
+  it('exit code 8: a failing template is reported with its place and reason, and the fallback text is shown', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': 'build\n{{ event.payload.a.b.c }}' });
     const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
     expect(code).toBe(8);

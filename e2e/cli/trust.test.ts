@@ -104,7 +104,7 @@ describe('an untrusted clone', () => {
     expect((await shell.run(['emit', '--to', 'coder', '-'], event)).code).toBe(5);
   });
 
-  it('cannot weaken what a person sends', async () => {
+  it('cannot weaken the messages of a person', async () => {
     proves('trust:person');
     await using shell = clone(WEAKENING);
     const [rest, ending] = ['which is in use. '.repeat(20), 'The very last word.'];

@@ -53,7 +53,7 @@ it('agents lists agents that were imported or written to, and never seen', async
   expect(await shell.json(['agents'])).toEqual([expect.objectContaining({ log: 'shop/jp', active: false })]);
 });
 
-it('help exit-codes takes no more words', async () => {
+it('help exit-codes accepts no further words', async () => {
   await using shell = new Shell();
   expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
     code: 2,

@@ -24,7 +24,7 @@ describe('the verdict of why', () => {
     );
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
     await gateway.call('echo', { text: 'x' });
-    // The client's next frame is the confirmation.
+    // The client's next frame confirms the delivery.
     await gateway.call('echo', { text: 'y' });
     expect(await first(shell, 'n1')).toMatch(
       /^Delivered at hh:mm:ss with the result of echo:echo, n s after it was queued\. Nothing proves yet that the agent has read it\.$/u,

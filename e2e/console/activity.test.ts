@@ -62,15 +62,19 @@ verifies(
   },
 );
 
-verifies('console:activity', 'the notifications of a point change with the log, and older ones are searched for', async () => {
-  await using stage = await Stage.open(browser);
-  const { ear } = stage;
-  await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
-  const page = await stage.page();
-  await page.goto(`${stage.url}/#/notifications?state=open`);
-  await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
-  const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
-  await (await main.offer({ at: 'turn_start' }))?.confirm();
-  await page.getByText('No notification passes these filters').waitFor();
-  await page.close();
-});
+verifies(
+  'console:activity',
+  'the notifications of a point change with the log, and older notifications are searched',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { ear } = stage;
+    await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/notifications?state=open`);
+    await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
+    const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
+    await (await main.offer({ at: 'turn_start' }))?.confirm();
+    await page.getByText('No notification passes these filters').waitFor();
+    await page.close();
+  },
+);

@@ -1,4 +1,4 @@
-/** Settings, Advanced: durations, lists and named settings are shown, changed, refused, removed and obeyed. */
+/** Tests Settings, Advanced: durations, lists and named settings are shown, changed, refused and removed, and take effect. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-verifies('console:settings', 'a duration is typed as in the file, and an invalid one has its error beside it', async () => {
+verifies('console:settings', 'a duration is typed as in the file, and an invalid duration has its error next to it', async () => {
   await using stage = await Stage.open(browser);
   const page = await advanced(stage);
   const ttl = page.getByRole('textbox', { name: 'An info waits for' });
@@ -56,7 +56,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
 
 verifies(
   'console:settings',
-  'a tool, the highest level of a source and its window are set by name, obeyed, and taken out',
+  'a tool, the highest level of a source and its window are set by name, take effect, and are removed',
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'one' }, { text: 'two' }]);
@@ -106,7 +106,7 @@ verifies(
   },
 );
 
-verifies('console:settings', 'a list has its lines; values from other places stay visible', async () => {
+verifies('console:settings', 'a list is edited line by line; values from other places stay visible', async () => {
   await using stage = await Stage.open(browser, { toml: '[core]\nkinds = ["deploy.*"]\n' });
   const page = await advanced(stage);
   const core = row(page, 'core.kinds');

@@ -20,13 +20,13 @@ const files = (): { name: string; bytes: Buffer }[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
 
-verifies('console:small', 'SC: all files together are under 150 kB gzipped', () => {
+verifies('console:small', 'SC: all files together are smaller than 150 kB gzipped', () => {
   const size = files().reduce((sum, { bytes }) => sum + gzipSync(bytes, { level: 9 }).length, 0);
   expect(size).toBeGreaterThan(10_000);
   expect(size).toBeLessThan(MAX_BYTES);
 });
 
-verifies('console:small', 'the page has nothing inline, and nothing in it is of another server', () => {
+verifies('console:small', 'the page has no inline scripts or styles, and loads nothing from another server', () => {
   const html =
     files()
       .find(({ name }) => name === 'index.html')
@@ -41,7 +41,7 @@ verifies('console:small', 'the page has nothing inline, and nothing in it is of 
     ).toEqual([]);
 });
 
-verifies('console:teaches', 'each command that the console shows to be copied exists', async () => {
+verifies('console:teaches', 'each command that the console offers to copy exists', async () => {
   const root = join(import.meta.dirname, '../..');
   const sources = readdirSync(join(root, 'console/src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.tsx'),
@@ -65,7 +65,7 @@ verifies('console:teaches', 'each command that the console shows to be copied ex
 
 verifies(
   'console:small',
-  'the server sends the assets compressed and to be kept for ever, the page to be asked for again',
+  'the server sends assets compressed and cacheable forever, and the page must be requested again',
   async () => {
     const store = await openStore('memory:');
     const server = createServer({

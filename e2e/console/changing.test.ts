@@ -1,4 +1,6 @@
-/** A person changes settings while agents work, on the page and in the own file, and an agent's next carrier obeys. */
+/**
+ * A person changes settings on the page and in a file while agents work, and the changes take effect at an agent's next carrier.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
@@ -20,7 +22,7 @@ const projectFile = (stage: Stage): string => join(stage.folder, 'earpiece.toml'
 
 verifies(
   'console:settings',
-  "a kind is filtered: the agent's next carrier leaves it out, why says so; let in again, it rides",
+  "a filtered kind is left out at the agent's next carrier, and why says so; when it is enabled again, it rides",
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
@@ -63,7 +65,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'budgets, the view, waking, the level and sources: saved, with who decides and when it counts',
+  'budgets, the view, waking, the level and sources are saved, and the page says what decides and when the change takes effect',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);
@@ -138,7 +140,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'if the project decides, the page says so and offers to change it there; the rest of that file stays',
+  "if the project's file decides, the page says so and offers to change that file; the rest of the file stays unchanged",
   async () => {
     const toml = '# how we like it\nview = "toon" # for the small one\n';
     await using stage = await Stage.open(browser, { toml });
@@ -160,7 +162,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'what the command line changes is seen when one comes back to the page, and is not lost',
+  'changes of the command line are shown when a person returns to the page, and are not lost',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);
@@ -181,7 +183,7 @@ verifies(
 );
 
 for (const width of [1280, 390])
-  verifies('console:settings', `by the keyboard alone, ${width} wide, and axe finds nothing in any state of it`, async () => {
+  verifies('console:settings', `works by keyboard alone, ${width} wide, and axe finds no fault in any state`, async () => {
     await using stage = await Stage.open(browser, { toml: 'view = "toon"\n' });
     const page = await advanced(stage, { viewport: { width, height: 800 }, colorScheme: width === 390 ? 'dark' : 'light' });
     const master = page.getByRole('switch', { name: 'Notifications' });

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const row = (page: Page, log: string) => page.getByRole('main').locator(`a[data-log="${log}"]`);
 
-verifies('console:agents', 'the filter says how many there are of each, also of those that are not active', async () => {
+verifies('console:agents', 'the filter shows the number of agents in each state, including inactive agents', async () => {
   const page = await stage.page();
   await visit(page, `${stage.url}/#/agents`);
   const show = page.getByLabel('Show', { exact: true });
@@ -36,7 +36,7 @@ verifies('console:agents', 'the filter says how many there are of each, also of 
   expect(await page.getByRole('main').locator('a[data-log]').count()).toBe(1);
 });
 
-verifies('console:agents', 'a call that has its answer is not called running', async () => {
+verifies('console:agents', 'an answered call is not shown as running', async () => {
   const page = await stage.page();
   await visit(page, `${stage.url}/#/agents`);
   await row(page, nameOf(16))
@@ -45,7 +45,7 @@ verifies('console:agents', 'a call that has its answer is not called running', a
   expect(await page.getByText('calling read_file').count()).toBe(0);
 });
 
-verifies('console:agents', 'the project stays in view above its agents, however far the list is scrolled', async () => {
+verifies('console:agents', 'the project stays in view above its agents at every scroll position', async () => {
   const page = await stage.page();
   await visit(page, conversation(stage, nameOf(2)));
   const heading = page.locator('.side-list h2', { hasText: 'infra' });
@@ -61,7 +61,7 @@ verifies('console:agents', 'the project stays in view above its agents, however 
   expect(box?.y ?? -1).toBeGreaterThanOrEqual((list?.y ?? 0) - 1);
 });
 
-verifies('console:history', 'each card says when it was delivered or ended', async () => {
+verifies('console:history', 'each card shows when its notification was delivered or ended', async () => {
   const page = await stage.page();
   await visit(page, conversation(stage, nameOf(2)));
   await rode(page, 'disk.full')
@@ -75,7 +75,7 @@ verifies('console:history', 'each card says when it was delivered or ended', asy
     .waitFor();
 });
 
-verifies('console:person', 'a waiting interrupt says what it does at this host', async () => {
+verifies('console:person', 'a waiting interrupt names its effect at this host', async () => {
   const page = await stage.page();
   await visit(page, conversation(stage, nameOf(9)));
   await staged(page, 'files.changed').getByText('refuses its next tool call').waitFor();
@@ -86,7 +86,7 @@ verifies('console:person', 'a waiting interrupt says what it does at this host',
 
 verifies(
   'console:why',
-  'the head of a conversation leaves its deeds their place beside Why and takes three lines at most',
+  'the head of a conversation leaves room for its actions next to Why, and takes at most three lines',
   async () => {
     const page = await stage.page({ viewport: { width: 1100, height: 640 } });
     await visit(page, `${conversation(stage, nameOf(2))}?why=n2`);
@@ -96,7 +96,7 @@ verifies(
   },
 );
 
-verifies('console:keys', 'what a host can promise is explained without a mouse', async () => {
+verifies('console:keys', 'the promises of a host are explained without a mouse', async () => {
   const page = await stage.page({ viewport: { width: 390, height: 800 } });
   await visit(page, conversation(stage, nameOf(0)));
   const promise = page.locator('.talk-facts summary', { hasText: 'leased · wrapped tools only' });
@@ -127,7 +127,7 @@ verifies('console:activity', 'notifications are filtered by state and level on t
   await expect.poll(() => page.url()).toBe(`${stage.url}/#/notifications`);
 });
 
-verifies('console:hands', 'a task that is being written is there when its writer comes back', async () => {
+verifies('console:hands', 'the text of a new task is kept when the person returns', async () => {
   const page = await stage.page();
   await visit(page, `${stage.url}/#/tasks`);
   await page.getByRole('textbox', { name: 'Title' }).fill('Round prices in one');

@@ -1,4 +1,4 @@
-/** A person types, reads or is about to click, while records come, answers are late and rows move. */
+/** A person types, reads or is about to click while records arrive, answers are late and rows move. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -50,7 +50,7 @@ verifies(
 
 verifies(
   'console:hands',
-  'a task that is sent twice is made once, and a text that is written meanwhile belongs to the next one',
+  'a task that is submitted twice is created once, and text that is typed during the save belongs to the next task',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await stage.page();
@@ -84,7 +84,7 @@ verifies(
   },
 );
 
-verifies('console:hands', 'a task that is written in stays there, whichever others are listed', async () => {
+verifies('console:hands', 'a task with unsaved text stays on the page when the list changes', async () => {
   await using stage = await Stage.open(browser);
   const tasks = new Tasks(stage.ear);
   await tasks.create('shop', { title: 'Count down', description: 'From ten.' }, MIRA);
@@ -100,7 +100,7 @@ verifies('console:hands', 'a task that is written in stays there, whichever othe
   expect(await what.inputValue()).toBe('From twelve.');
 });
 
-verifies('console:hands', 'a row that goes elsewhere takes the focus along', async () => {
+verifies('console:hands', 'the focus follows a row that moves', async () => {
   await using stage = await Stage.open(browser);
   const worker = stage.ear.conversation('shop/coder#s1', GATEWAY);
   await worker.seen();
@@ -139,7 +139,7 @@ verifies('console:hands', 'the error of a task is shown at the new place of the 
   await under(page, 'backlog', 't1').locator('.row-said.bad').waitFor();
 });
 
-verifies('console:hands', 'an answer from before a change does not undo it on the page', async () => {
+verifies('console:hands', 'an answer from before a change does not undo the change on the page', async () => {
   await using stage = await Stage.open(browser);
   const page = await stage.page();
   await page.goto(`${stage.url}/#/settings/notifications`);
@@ -163,7 +163,7 @@ verifies('console:hands', 'an answer from before a change does not undo it on th
   expect(await page.evaluate('states')).toEqual(['false']);
 });
 
-verifies('console:hands', 'what is pressed by a key keeps the focus while it is done', async () => {
+verifies('console:hands', 'a control that is pressed by key keeps the focus during its action', async () => {
   await using stage = await Stage.open(browser);
   const tasks = new Tasks(stage.ear);
   await tasks.create('shop', { title: 'Count down' }, MIRA);
@@ -215,46 +215,50 @@ verifies('console:hands', 'a setting that changes during its save is saved again
   expect(stage.ear.conversation('shop/coder#main').policy()).toMatchObject({ maxItems: 30 });
 });
 
-verifies(
-  'console:hands',
-  'the second of a double click does nothing: not to what the first has changed, and not once more',
-  async () => {
-    await using stage = await Stage.open(browser);
-    await stage.agent('shop/coder#main', [{ text: 'I look.' }, { text: 'Again.' }]);
-    const page = await stage.page();
-    await page.goto(conversation(stage, 'shop/coder'));
-    await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
-    await page.getByRole('group', { name: 'waiting for you' }).getByRole('button', { name: 'Discuss now' }).dblclick();
-    await page.getByText('I look.').waitFor();
-    await rode(page, 'export.failed').waitFor();
-    await page.getByRole('button', { name: 'Pause', exact: true }).dblclick();
-    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
-    const queued = (await stage.ear.store.read({ log: 'shop/coder' as never })).flatMap(({ body }) =>
-      body.type === 'system_notification_queued' ? [body as unknown as { action?: string; message: string }] : [],
-    );
-    expect(queued.map(({ action, message }) => action ?? message)).toEqual([
-      'the export failed',
-      'Please read the waiting notifications.',
-      'pause',
-    ]);
-  },
-);
-
-verifies('console:hands', 'who is asked before an agent wakes follows the settings, as they are when one comes', async () => {
-  await using stage = await Stage.open(browser, { toml: '[wake]\nerror = "never"\n' });
-  await stage.agent('shop/coder#main', []);
+verifies('console:hands', 'the second click of a double click does nothing', async () => {
+  await using stage = await Stage.open(browser);
+  await stage.agent('shop/coder#main', [{ text: 'I look.' }, { text: 'Again.' }]);
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
-  await staged(page, 'export.failed').waitFor();
-  const env = { HOME: stage.folder, XDG_CONFIG_HOME: join(stage.folder, 'config'), XDG_STATE_HOME: join(stage.folder, 'state') };
-  await configWriter({ cwd: stage.folder, env }).change('project', [{ key: 'wake.error', to: { kind: 'text', text: 'ask' } }]);
-  await page.getByRole('link', { name: 'Activity' }).click();
-  await page.goBack();
-  await page.getByRole('group', { name: 'waiting for you' }).getByText('export.failed waits').waitFor();
+  await page.getByRole('group', { name: 'waiting for you' }).getByRole('button', { name: 'Discuss now' }).dblclick();
+  await page.getByText('I look.').waitFor();
+  await rode(page, 'export.failed').waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).dblclick();
+  await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+  const queued = (await stage.ear.store.read({ log: 'shop/coder' as never })).flatMap(({ body }) =>
+    body.type === 'system_notification_queued' ? [body as unknown as { action?: string; message: string }] : [],
+  );
+  expect(queued.map(({ action, message }) => action ?? message)).toEqual([
+    'the export failed',
+    'Please read the waiting notifications.',
+    'pause',
+  ]);
 });
 
-verifies('console:hands', 'one that is read and has the focus when it rides is still open there, and still has it', async () => {
+verifies(
+  'console:hands',
+  'the settings at the time of opening the page decide whether a person is asked before an agent wakes',
+  async () => {
+    await using stage = await Stage.open(browser, { toml: '[wake]\nerror = "never"\n' });
+    await stage.agent('shop/coder#main', []);
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
+    await staged(page, 'export.failed').waitFor();
+    const env = {
+      HOME: stage.folder,
+      XDG_CONFIG_HOME: join(stage.folder, 'config'),
+      XDG_STATE_HOME: join(stage.folder, 'state'),
+    };
+    await configWriter({ cwd: stage.folder, env }).change('project', [{ key: 'wake.error', to: { kind: 'text', text: 'ask' } }]);
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.goBack();
+    await page.getByRole('group', { name: 'waiting for you' }).getByText('export.failed waits').waitFor();
+  },
+);
+
+verifies('console:hands', 'an open notification with the focus stays open and keeps the focus when it is delivered', async () => {
   await using stage = await Stage.open(browser);
   const held = heldTool('run', 'Runs a command.');
   const { agent } = await stage.agent('shop/coder#main', [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'I see.' }], {
@@ -277,7 +281,7 @@ verifies('console:hands', 'one that is read and has the focus when it rides is s
   await rode(page, 'ci.failed').locator('button:focus', { hasText: 'Show less' }).waitFor();
 });
 
-verifies('console:hands', 'a list that is older than what was heard meanwhile brings nothing back', async () => {
+verifies('console:hands', 'a list that is older than the received records restores nothing', async () => {
   await using stage = await Stage.open(browser);
   const host = { host: 'codex', carrier: 'hook', points: ['turn_start'] } as const;
   await stage.ear.queue('shop/pair', { kind: 'ci.shared', message: 'for whoever comes first' });

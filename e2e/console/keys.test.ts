@@ -22,58 +22,62 @@ afterAll(async () => {
 const focused = (page: Page): Promise<string> =>
   page.evaluate("document.activeElement.dataset.log ?? document.activeElement.dataset.note ?? document.activeElement.id ?? ''");
 
-verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Escape goes back, p and s ask', async () => {
-  const page = await stage.page();
-  await page.locator('a[data-log="shop/coder"]').waitFor();
-  const rows = await page
-    .locator('main a[data-log]')
-    .evaluateAll((all) => all.map((row) => (row as unknown as { dataset: Record<string, string> }).dataset['log']));
-  await page.keyboard.press('j');
-  expect(await focused(page)).toBe(rows[0]);
-  for (const key of ['j', 'j', 'k']) await page.keyboard.press(key);
-  expect(await focused(page)).toBe(rows[1]);
-  const away = rows.indexOf('shop/coder') - 1;
-  for (let n = 0; n < Math.abs(away); n++) await page.keyboard.press(away > 0 ? 'j' : 'k');
-  expect(await focused(page)).toBe('shop/coder');
-  await page.keyboard.press('Enter');
-  await page.locator('article[data-state=staged]', { hasText: 'user.message' }).waitFor();
+verifies(
+  'console:keys',
+  'j and k move, Enter opens, w shows why, m begins a message, Escape goes back, p and s ask',
+  async () => {
+    const page = await stage.page();
+    await page.locator('a[data-log="shop/coder"]').waitFor();
+    const rows = await page
+      .locator('main a[data-log]')
+      .evaluateAll((all) => all.map((row) => (row as unknown as { dataset: Record<string, string> }).dataset['log']));
+    await page.keyboard.press('j');
+    expect(await focused(page)).toBe(rows[0]);
+    for (const key of ['j', 'j', 'k']) await page.keyboard.press(key);
+    expect(await focused(page)).toBe(rows[1]);
+    const away = rows.indexOf('shop/coder') - 1;
+    for (let n = 0; n < Math.abs(away); n++) await page.keyboard.press(away > 0 ? 'j' : 'k');
+    expect(await focused(page)).toBe('shop/coder');
+    await page.keyboard.press('Enter');
+    await page.locator('article[data-state=staged]', { hasText: 'user.message' }).waitFor();
 
-  await page.keyboard.press('j');
-  const newest = await focused(page);
-  await page.keyboard.press('k');
-  const chosen = await focused(page);
-  expect(chosen).not.toBe(newest);
-  const why = page.getByRole('complementary', { name: 'Why' });
-  for (const out of ['w', 'Escape']) {
-    await page.keyboard.press('w');
-    await why.getByText('deploy.blocked · warning').waitFor();
-    await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Why');
-    await page.keyboard.press(out);
-    await why.waitFor({ state: 'detached' });
-    await expect.poll(() => focused(page)).toBe(chosen);
-  }
+    await page.keyboard.press('j');
+    const newest = await focused(page);
+    await page.keyboard.press('k');
+    const chosen = await focused(page);
+    expect(chosen).not.toBe(newest);
+    const why = page.getByRole('complementary', { name: 'Why' });
+    for (const out of ['w', 'Escape']) {
+      await page.keyboard.press('w');
+      await why.getByText('deploy.blocked · warning').waitFor();
+      await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Why');
+      await page.keyboard.press(out);
+      await why.waitFor({ state: 'detached' });
+      await expect.poll(() => focused(page)).toBe(chosen);
+    }
 
-  await page.keyboard.press('m');
-  expect(await focused(page)).toBe('say');
-  await page.keyboard.type('jkwps?');
-  expect(await page.locator('#say').inputValue()).toBe('jkwps?');
-  await page.keyboard.press('Escape');
-  expect(await focused(page)).not.toBe('say');
+    await page.keyboard.press('m');
+    expect(await focused(page)).toBe('say');
+    await page.keyboard.type('jkwps?');
+    expect(await page.locator('#say').inputValue()).toBe('jkwps?');
+    await page.keyboard.press('Escape');
+    expect(await focused(page)).not.toBe('say');
 
-  await page.keyboard.press('s');
-  await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor();
-  expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop-yes');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor({ state: 'detached' });
-  expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop');
-  await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.close();
-});
+    await page.keyboard.press('s');
+    await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor();
+    expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop-yes');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.close();
+  },
+);
 
-verifies('console:keys', 'a task is chosen and edited without a mouse, and Escape leaves it as it was', async () => {
+verifies('console:keys', 'a task is chosen and edited without a mouse, and Escape leaves it unchanged', async () => {
   const page = await stage.page();
   await page.goto(`${stage.url}/#/tasks`);
   await page.locator('[data-task=t2]').waitFor();
@@ -117,7 +121,7 @@ verifies('console:keys', 'the palette finds agents, notifications and commands',
   await page.close();
 });
 
-verifies('console:keys', 'the palette does what its keys do, and offers it where there is somebody to do it to', async () => {
+verifies('console:keys', 'the palette offers the actions of the keys, on pages where they apply', async () => {
   const page = await stage.page();
   const options = page.getByRole('dialog').getByRole('option');
   const command = async (name: string): Promise<void> => {

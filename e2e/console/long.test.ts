@@ -83,7 +83,7 @@ verifies(
   },
 );
 
-verifies('console:long', 'scrolling up leads back to the first word, and the lines in view stay in place', async () => {
+verifies('console:long', 'scrolling up reaches the first message, and the visible lines stay in place', async () => {
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await staged(page, `Waits ${OPEN - 1}`).waitFor();
@@ -112,13 +112,16 @@ verifies('console:long', 'scrolling up leads back to the first word, and the lin
   await page.close();
 });
 
-verifies('console:hands', 'who has just scrolled up stays there, also when something comes in the same moment', async () => {
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  await staged(page, `Waits ${OPEN - 1}`).waitFor();
-  await framesOf(page);
-  // Scrolls as a key does, and changes the page before the browser fires its scroll event.
-  const [before, after] = await page.evaluate<[number, number]>(`(() => {
+verifies(
+  'console:hands',
+  'a person who has just scrolled up stays there, even if a record arrives at the same moment',
+  async () => {
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await staged(page, `Waits ${OPEN - 1}`).waitFor();
+    await framesOf(page);
+    // Scrolls as a key does, and changes the page before the browser fires its scroll event.
+    const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const timeline = document.querySelector('.timeline');
     timeline.scrollTop -= 900;
     const row = [...timeline.querySelectorAll('[data-entry]')].find((each) => each.getBoundingClientRect().top > 200);
@@ -127,9 +130,10 @@ verifies('console:hands', 'who has just scrolled up stays there, also when somet
     document.querySelector('[aria-label="All records"]').click();
     return [before, stands()];
   })()`);
-  expect(Math.abs(after - before)).toBeLessThan(2);
-  await page.close();
-});
+    expect(Math.abs(after - before)).toBeLessThan(2);
+    await page.close();
+  },
+);
 
 verifies('console:history', 'a fork shows the lines of its origin up to the fork, and its own notifications', async () => {
   await using small = await Stage.open(browser);
@@ -147,29 +151,33 @@ verifies('console:history', 'a fork shows the lines of its origin up to the fork
   await page.close();
 });
 
-verifies('console:long', 'what another conversation took, and what was delivered long ago, does not wait', async () => {
-  await using small = await Stage.open(browser);
-  const { ear } = small;
-  const host = { host: 'codex', carrier: 'hook', points: ['turn_start'] } as const;
-  await ear.queue('shop/pair', { kind: 'ci.shared', message: 'for whoever comes first' });
-  await (await ear.conversation('shop/pair#other', host).offer({ at: 'turn_start' }))?.confirm();
-  await ear.queue('shop/pair#main', { kind: 'ci.early', message: 'taken long ago' });
-  const main = ear.conversation('shop/pair#main', host);
-  await (await main.offer({ at: 'turn_start' }))?.confirm();
-  // More than the first list and the first page: the carrier is known, and its notifications come later.
-  for (let n = 0; n < 260; n++) {
-    await ear.queue('shop/pair#main', { kind: 'ci.passing', message: `passing ${n}`, key: 'p' });
-    await ear.withdraw(main.log, { key: 'p' }, { by: 'test', reason: 'over' });
-  }
-  const page = await small.page();
-  await page.goto(conversation(small, 'shop/pair'));
-  await page.getByText('Nothing is open.').waitFor();
-  const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
-  while ((await early.count()) === 0) await toTop(page);
-  await early.waitFor();
-  await page.getByRole('button', { name: 'Show earlier entries' }).waitFor({ state: 'detached' });
-  await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));
-  await page.getByText('Nothing is open.').waitFor();
-  expect(await page.locator('article[data-state=staged]').count()).toBe(0);
-  await page.close();
-});
+verifies(
+  'console:long',
+  'notifications that another conversation took, or that were delivered long ago, are not shown as waiting',
+  async () => {
+    await using small = await Stage.open(browser);
+    const { ear } = small;
+    const host = { host: 'codex', carrier: 'hook', points: ['turn_start'] } as const;
+    await ear.queue('shop/pair', { kind: 'ci.shared', message: 'for whoever comes first' });
+    await (await ear.conversation('shop/pair#other', host).offer({ at: 'turn_start' }))?.confirm();
+    await ear.queue('shop/pair#main', { kind: 'ci.early', message: 'taken long ago' });
+    const main = ear.conversation('shop/pair#main', host);
+    await (await main.offer({ at: 'turn_start' }))?.confirm();
+    // More than the first list and the first page: the carrier is known, and its notifications come later.
+    for (let n = 0; n < 260; n++) {
+      await ear.queue('shop/pair#main', { kind: 'ci.passing', message: `passing ${n}`, key: 'p' });
+      await ear.withdraw(main.log, { key: 'p' }, { by: 'test', reason: 'over' });
+    }
+    const page = await small.page();
+    await page.goto(conversation(small, 'shop/pair'));
+    await page.getByText('Nothing is open.').waitFor();
+    const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
+    while ((await early.count()) === 0) await toTop(page);
+    await early.waitFor();
+    await page.getByRole('button', { name: 'Show earlier entries' }).waitFor({ state: 'detached' });
+    await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.getByText('Nothing is open.').waitFor();
+    expect(await page.locator('article[data-state=staged]').count()).toBe(0);
+    await page.close();
+  },
+);

@@ -51,7 +51,7 @@ verifies(
       .waitFor();
     expect(await page.locator('.side-list h2').allInnerTexts()).toEqual(['Needs you', 'shop']);
 
-    // A muted critical of a kind outside of the core refuses nothing, so it holds nobody.
+    // A muted critical notification of a kind outside of the core refuses no call, so it blocks no agent.
     await ear.queue('shop/idle#main', { kind: 'disk.full', level: 'critical', message: 'The disk is full.' });
     await row(page, 'shop/idle').getByText('The disk is full.').waitFor();
     await ear.mute('shop/idle', 'disk.*', { by: 'Mira' });
@@ -61,34 +61,38 @@ verifies(
   },
 );
 
-verifies('console:needs', 'an idle agent that asks, one over its budget and one that failed come before the others', async () => {
-  await using stage = await Stage.open(browser);
-  const { ear } = stage;
-  const { agent } = await stage.agent('shop/asking#main', [{ text: 'Hello.' }]);
-  await agent.send('Hello.');
-  await ear.queue('shop/asking#main', { kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
-  for (const name of ['a-idle', 'spent', 'failed']) await ear.conversation(`shop/${name}#main`, HOOKS).seen();
-  await ear.queue('shop/spent#main', {
-    kind: 'budget.exceeded',
-    level: 'critical',
-    message: '101,200 of 100,000 tokens are used',
-  });
-  await ear.store.append('shop/failed' as never, [
-    { type: 'agent_failed', conversation: 'main', reason: 'the provider is down' } as never,
-  ]);
-  const page = await stage.page();
-  await visit(page, `${stage.url}/#/agents`);
-  await row(page, 'shop/asking')
-    .getByText(/^asks you whether to begin/u)
-    .waitFor();
-  await row(page, 'shop/spent')
-    .getByText(/^over budget/u)
-    .waitFor();
-  await row(page, 'shop/failed')
-    .getByText(/^its last turn failed/u)
-    .waitFor();
-  expect(await order(page)).toEqual(['shop/asking', 'shop/spent', 'shop/failed', 'shop/a-idle']);
-});
+verifies(
+  'console:needs',
+  'an idle agent that asks, an agent over its budget and a failed agent come before the others',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { ear } = stage;
+    const { agent } = await stage.agent('shop/asking#main', [{ text: 'Hello.' }]);
+    await agent.send('Hello.');
+    await ear.queue('shop/asking#main', { kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
+    for (const name of ['a-idle', 'spent', 'failed']) await ear.conversation(`shop/${name}#main`, HOOKS).seen();
+    await ear.queue('shop/spent#main', {
+      kind: 'budget.exceeded',
+      level: 'critical',
+      message: '101,200 of 100,000 tokens are used',
+    });
+    await ear.store.append('shop/failed' as never, [
+      { type: 'agent_failed', conversation: 'main', reason: 'the provider is down' } as never,
+    ]);
+    const page = await stage.page();
+    await visit(page, `${stage.url}/#/agents`);
+    await row(page, 'shop/asking')
+      .getByText(/^asks you whether to begin/u)
+      .waitFor();
+    await row(page, 'shop/spent')
+      .getByText(/^over budget/u)
+      .waitFor();
+    await row(page, 'shop/failed')
+      .getByText(/^its last turn failed/u)
+      .waitFor();
+    expect(await order(page)).toEqual(['shop/asking', 'shop/spent', 'shop/failed', 'shop/a-idle']);
+  },
+);
 
 verifies('console:needs', 'with 60 agents: the order, the filter in the address, the keys and the way back', async () => {
   await using stage = await Stage.open(browser);

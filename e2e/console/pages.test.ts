@@ -45,7 +45,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
   for (const width of [1280, 390])
     verifies(
       'console:accessible',
-      `${colorScheme}, ${width} wide: no serious fault, nothing wider than the screen, nothing in the log of errors`,
+      `${colorScheme}, ${width} wide: no serious fault, no element wider than the screen, and no logged error`,
       async () => {
         const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
         const errors: string[] = [];
@@ -82,7 +82,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
 
 verifies(
   'console:teaches',
-  'a server that nobody has met: commands to copy on every page; a filter that hides all says which',
+  'a server without agents offers commands to copy on every page, and an empty filtered list names the filter',
   async () => {
     const page = await empty.page();
     await page.getByText('earpiece gateway --print claude').waitFor();

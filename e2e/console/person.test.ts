@@ -65,7 +65,7 @@ verifies('console:person', 'an idle agent answers a message at once; a notificat
   await rode(page, 'user.message').waitFor();
 });
 
-verifies('console:person', 'Stop says beforehand what it does at this host, asks once, and aborts the stream', async () => {
+verifies('console:person', 'Stop names its effect at this host in advance, asks once, and aborts the stream', async () => {
   await using stage = await Stage.open(browser);
   let heard: () => void = () => {};
   const streaming = new Promise<void>((resolve) => (heard = resolve));
@@ -128,7 +128,7 @@ verifies(
   },
 );
 
-verifies('console:person', 'where a wake asks, a person says: discuss now, or dismiss', async () => {
+verifies('console:person', 'if waking needs consent, a person can discuss a notification now or dismiss it', async () => {
   await using stage = await Stage.open(browser);
   const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'The export is broken.' }]);
   const page = await stage.page();
@@ -215,7 +215,7 @@ for (const host of ['claude-code', 'opencode'] as const)
 
 verifies(
   'console:person',
-  'what is typed when Stop is pressed goes along as the reason, and the box is empty after it',
+  'text that is typed when Stop is pressed is sent as the reason, and the box is empty afterwards',
   async () => {
     await using stage = await Stage.open(browser);
     const host = stage.ear.conversation('shop/codex#main', { host: 'codex', carrier: 'gateway:stdio fs', pulls: true });

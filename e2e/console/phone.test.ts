@@ -45,7 +45,7 @@ const EMOJI = '👩‍👩‍👧‍👦🏳️‍🌈🔥'.repeat(300);
 const BIDI = `${'\u202Eevil\u2066x'.repeat(50)}end`;
 const NAME = 'n'.repeat(120);
 
-verifies('console:phone', 'no name and no text, however long or whichever way it runs, leaves the page', async () => {
+verifies('console:phone', 'no name and no text extends beyond the page, regardless of its length or direction', async () => {
   await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
   const { ear } = stage;
   const to = `shop/${NAME}#${'c'.repeat(120)}`;

@@ -95,7 +95,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
   for (const width of [1280, 390])
     verifies(
       'server:test',
-      `${colorScheme}, ${width} wide: Test shows the words and sends nothing until an agent is chosen`,
+      `${colorScheme}, ${width} wide: Test shows the text and sends nothing until an agent is chosen`,
       async () => {
         const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
         await visit(page, `${stage.url}/#/settings/notifications?find=budget_exceeded`);

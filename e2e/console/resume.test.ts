@@ -15,7 +15,7 @@ afterAll(() => browser.close());
 
 verifies(
   'console:resumes',
-  'SC-008: a restart of the server: the page says that it is old, then has all that came meanwhile, once',
+  'SC-008: after a restart of the server, the page says that it is out of date, and then shows each missed record once',
   async () => {
     await using stage = await Stage.open(browser);
     const held = heldTool('run', 'Runs a command.');
@@ -39,7 +39,7 @@ verifies(
     held.end('ok');
     await turn;
     await stage.ear.queue('shop/coder#main', { kind: 'ci.after', message: 'after' });
-    // A person's action is not sent now, and is not lost.
+    // A person's action cannot be sent now, but is not lost.
     await say.fill('are you there?');
     await say.press('Enter');
     const pending = page.locator('article[data-state=pending]');
@@ -71,7 +71,7 @@ verifies(
   },
 );
 
-verifies('console:resumes', 'what could not be read when it was asked for is read by itself, once it can be', async () => {
+verifies('console:resumes', 'a failed request is repeated automatically until it succeeds', async () => {
   await using stage = await Stage.open(browser);
   await stage.ear.queue('shop/coder#main', { kind: 'ci.failed', message: 'CI failed' });
   const page = await stage.page();
@@ -93,7 +93,7 @@ verifies('console:resumes', 'what could not be read when it was asked for is rea
   }
 });
 
-verifies('console:resumes', 'every page survives a reload where it stands', async () => {
+verifies('console:resumes', 'every page is the same after a reload', async () => {
   await using stage = await Stage.open(browser);
   await stage.ear.queue('shop/coder#main', { id: 'n/1?#', kind: 'ci.failed', message: 'CI failed' });
   const page = await stage.page();
@@ -116,7 +116,7 @@ verifies('console:resumes', 'every page survives a reload where it stands', asyn
   }
 });
 
-verifies('console:agents', 'who is there and what they do, as it changes, without a reload', async () => {
+verifies('console:agents', 'the page shows active agents and their current work without a reload', async () => {
   await using stage = await Stage.open(browser);
   const page = await stage.page();
   await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();

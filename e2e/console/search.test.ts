@@ -101,7 +101,7 @@ verifies('console:search', 'a word of long ago is found in the log, part by part
   await page.locator('.find-words:focus').waitFor();
 });
 
-verifies('console:search', 'a notification is found by its words, and its link opens its story where it rode', async () => {
+verifies('console:search', 'a notification is found by its words, and its link opens its history at its carrier', async () => {
   const page = await stage.page();
   await page.goto(`${conversation(stage, 'shop/coder')}?find=${encodeURIComponent('job lighthouse')}`);
   await panel(page)
@@ -126,7 +126,7 @@ verifies('console:search', 'a notification is found by its words, and its link o
   expect([await hits(page), await further.count()]).toEqual([[], 0]);
 });
 
-verifies('console:search', 'the list of notifications is searched in all of the log; ⌘K leads there', async () => {
+verifies('console:search', 'the search of the list of notifications covers the whole log, and ⌘K offers it', async () => {
   const page = await stage.page();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('lighthouse job');
@@ -152,7 +152,7 @@ verifies('console:search', 'the list of notifications is searched in all of the 
 
 verifies(
   'console:search',
-  'what happened between two times is found, with words or without, and the address keeps it',
+  'records between two times are found, with words or without, and the address contains the search',
   async () => {
     await using own = await Stage.open(browser);
     const main = own.ear.conversation('shop/coder#main', { host: 'codex', points: ['tool_result'] });
@@ -203,7 +203,7 @@ verifies(
 
 verifies(
   'console:search',
-  'a search from a minute to the same minute finds what the page shows with that minute, in the zone of the browser',
+  'a search from a minute to the same minute finds all records that the page shows with that minute, in the time zone of the browser',
   async () => {
     await using own = await Stage.open(browser);
     const main = own.ear.conversation('shop/coder#main', { host: 'codex', points: ['tool_result'] });
@@ -239,7 +239,7 @@ verifies(
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
-    verifies('console:accessible', `a search and what it found, ${colorScheme}, ${width} wide`, async () => {
+    verifies('console:accessible', `a search and its hits, ${colorScheme}, ${width} wide`, async () => {
       const page = await stage.page({ colorScheme, viewport: { width, height: 800 } });
       const check = async (name: string): Promise<void> => {
         if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `search-${name}-${width}-${colorScheme}.png`) });

@@ -53,7 +53,7 @@ verifies(
 
 verifies(
   'console:subscribers',
-  'US5(c), FR-029: one of the core is locked, with the reason; a row says what it hears, and how often it spoke',
+  'US5(c), FR-029: a core subscriber is locked, with the reason; a row shows its events and its number of notifications',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await stage.page();
@@ -78,7 +78,7 @@ verifies(
 
 verifies(
   'console:foretells',
-  'Test foretells a real notification: mute, gate, pause, switch and the moments of this host count, and nothing is sent',
+  'Test predicts the delivery of a real notification with mutes, gate, pause, switch and the moments of this host, and sends nothing',
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
@@ -136,7 +136,7 @@ verifies(
 
 verifies(
   'console:subscribers',
-  'Test says what was sent, and when it will show; one that the command line switched off is seen to be off',
+  'Test reports the sent text and when it will be delivered; a subscriber that the command line switched off is shown as off',
   async () => {
     await using stage = await Stage.open(browser);
     await stage.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] }).seen();
@@ -168,35 +168,39 @@ verifies(
   },
 );
 
-verifies('console:activity', 'a point of a chart leads to its notifications, and one of them to its story', async () => {
-  await using stage = await Stage.open(browser);
-  await morning(stage);
-  const page = await stage.page();
-  // A bar is half an hour, so one bar holds all events from 10:15 on.
-  await page.goto(`${stage.url}/#/activity?range=24h`);
-  const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
-  const point = chart.locator('a.point').last();
-  const said = await point.getAttribute('aria-label');
-  expect(said).toMatch(/\d\d:\d\d: \d+ info, \d+ warning, \d+ error, \d+ critical/u);
-  const counted = (said ?? '').match(/\d+ (?=info|warning|error|critical)/gu)?.reduce((sum, n) => sum + Number(n), 0);
-  await chart.getByRole('button', { name: 'as a table' }).click();
-  await chart.getByRole('table').waitFor();
-  await chart.getByRole('button', { name: 'as a chart' }).click();
-  await point.focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Notifications' }).waitFor();
-  await page.locator('a.row').first().waitFor();
-  // A folded notification is counted in the other one.
-  const counts = await page
-    .locator('a.row')
-    .evaluateAll((rows) =>
-      (rows as unknown as { dataset: Record<string, string> }[]).map(({ dataset }) => Number(dataset['count'])),
-    );
-  expect(counts.reduce((sum, n) => sum + n, 0)).toBe(counted);
-  await page.locator('a.row', { hasText: 'main is red' }).click();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('main is red: 2 jobs failed').first().waitFor();
-  expect(page.url()).toContain('#/agents/shop/claude-code/a41f?why=');
-});
+verifies(
+  'console:activity',
+  'a point of a chart is a link to its notifications, and a notification is a link to its history',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await morning(stage);
+    const page = await stage.page();
+    // A bar is half an hour, so one bar holds all events from 10:15 on.
+    await page.goto(`${stage.url}/#/activity?range=24h`);
+    const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
+    const point = chart.locator('a.point').last();
+    const said = await point.getAttribute('aria-label');
+    expect(said).toMatch(/\d\d:\d\d: \d+ info, \d+ warning, \d+ error, \d+ critical/u);
+    const counted = (said ?? '').match(/\d+ (?=info|warning|error|critical)/gu)?.reduce((sum, n) => sum + Number(n), 0);
+    await chart.getByRole('button', { name: 'as a table' }).click();
+    await chart.getByRole('table').waitFor();
+    await chart.getByRole('button', { name: 'as a chart' }).click();
+    await point.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Notifications' }).waitFor();
+    await page.locator('a.row').first().waitFor();
+    // The other notification counts a folded notification.
+    const counts = await page
+      .locator('a.row')
+      .evaluateAll((rows) =>
+        (rows as unknown as { dataset: Record<string, string> }[]).map(({ dataset }) => Number(dataset['count'])),
+      );
+    expect(counts.reduce((sum, n) => sum + n, 0)).toBe(counted);
+    await page.locator('a.row', { hasText: 'main is red' }).click();
+    await page.getByRole('complementary', { name: 'Why' }).getByText('main is red: 2 jobs failed').first().waitFor();
+    expect(page.url()).toContain('#/agents/shop/claude-code/a41f?why=');
+  },
+);
 
 verifies(
   'console:login',

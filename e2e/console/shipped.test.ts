@@ -5,7 +5,7 @@ import { SAMPLES, sampleEvent } from '../../src/bus/samples.ts';
 import { bodyOf, saidIn } from '../../console/src/state/text.ts';
 import { proves } from '../verifies.ts';
 
-test('no text of a shipped subscriber is blamed for not being TOON, and each keeps all of its words', async () => {
+test('each text of a shipped subscriber is shown with all its words, even if it is not TOON', async () => {
   proves('console:toon');
   await using engine = templateEngine();
   const shipped = subscriberFolders({ shipped: shippedFolder(), user: '/nowhere', projectRoot: () => undefined });

@@ -1,4 +1,7 @@
-/** The main story of the console: an agent works, a notification comes, and a person sees it wait, ride and be read. */
+/**
+ * The main story of the console: an agent works, a notification is queued, and a person sees that it waits, is delivered and is
+ * read.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -53,7 +56,7 @@ verifies(
     await there.waitFor();
     await turn;
     expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ m?s after queue/u);
-    // It is the same notification, which moved up from the waiting ones.
+    // The delivered notification is the same element, which has moved from the waiting notifications.
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
     expect(await notesOn(page)).toEqual(['rode process.failed']);
@@ -115,7 +118,7 @@ verifies('console:moves', 'it moves in 150 ms; with reduced motion it appears th
 
 verifies(
   'console:why',
-  'a withdrawn one names the person who closed it; a waiting one, the current decision of the plan',
+  'a withdrawn notification names the person who closed it, and a waiting notification the current decision of the plan',
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
@@ -144,7 +147,7 @@ verifies(
 
 verifies(
   'console:toon',
-  'US2(c), FR-025, SC-003: a batch of failures is a table; a text that does not parse is shown as it was sent',
+  'US2(c), FR-025, SC-003: a batch of failures is shown as a table; a text that does not parse is shown unchanged',
   async () => {
     await using stage = await Stage.open(browser, {
       files: {
@@ -199,7 +202,7 @@ verifies(
 
 verifies(
   'console:history',
-  'US2(b), US4(b), FR-023, FR-026, SC-008: a long one is collapsed and told apart; after a reload nothing has happened again',
+  'US2(b), US4(b), FR-023, FR-026, SC-008: a long notification is collapsed and marked; a reload repeats nothing',
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent(

@@ -17,7 +17,7 @@ const HOST = { host: 'claude-code', carrier: 'gateway:files', purpose: 'task', p
 
 verifies(
   'console:tasks',
-  'UC010: made and given to an agent, blocked while it works; it stops at its next call, and its report closes the work',
+  'UC010: a task is created, assigned and blocked while the agent works; the agent stops at its next call, and its report ends the work',
   async () => {
     await using stage = await Stage.open(browser);
     const worker = stage.ear.conversation('shop/coder#s1', HOST);
@@ -51,32 +51,36 @@ verifies(
   },
 );
 
-verifies('console:tasks', 'unblocked before the agent looked: the interrupt is withdrawn', async () => {
-  await using stage = await Stage.open(browser);
-  const worker = stage.ear.conversation('shop/coder#s1', HOST);
-  await worker.seen();
-  const tasks = new Tasks(stage.ear);
-  await tasks.create('shop', { title: 'Count down', assignee: 'coder' }, { kind: 'person', name: 'Mira' });
-  await nextFor(tasks, worker);
-  const page = await stage.page();
-  await page.goto(`${stage.url}/#/tasks`);
-  const row = page.locator('[data-task=t1]');
-  await row.getByRole('button', { name: 'Block' }).click();
-  await row.getByRole('button', { name: 'Block' }).click();
-  await row.getByRole('link', { name: 'why' }).click();
-  await staged(page, 'task.blocked').waitFor();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('the gate is up because of it').waitFor();
-  await page.goBack();
-  await row.getByRole('button', { name: 'Unblock' }).click();
-  await row.getByRole('button', { name: 'Done' }).waitFor();
-  expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
-  await page.goto(conversation(stage, 'shop/coder', 's1'));
-  await page.locator('article[data-state=ended]', { hasText: 'task.blocked' }).waitFor();
-});
+verifies(
+  'console:tasks',
+  'if the task is unblocked before the agent read the interrupt, the interrupt is withdrawn',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const worker = stage.ear.conversation('shop/coder#s1', HOST);
+    await worker.seen();
+    const tasks = new Tasks(stage.ear);
+    await tasks.create('shop', { title: 'Count down', assignee: 'coder' }, { kind: 'person', name: 'Mira' });
+    await nextFor(tasks, worker);
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/tasks`);
+    const row = page.locator('[data-task=t1]');
+    await row.getByRole('button', { name: 'Block' }).click();
+    await row.getByRole('button', { name: 'Block' }).click();
+    await row.getByRole('link', { name: 'why' }).click();
+    await staged(page, 'task.blocked').waitFor();
+    await page.getByRole('complementary', { name: 'Why' }).getByText('the gate is up because of it').waitFor();
+    await page.goBack();
+    await row.getByRole('button', { name: 'Unblock' }).click();
+    await row.getByRole('button', { name: 'Done' }).waitFor();
+    expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
+    await page.goto(conversation(stage, 'shop/coder', 's1'));
+    await page.locator('article[data-state=ended]', { hasText: 'task.blocked' }).waitFor();
+  },
+);
 
 verifies(
   'console:tasks',
-  'what is to be done is written and changed by a person, and read by the agent that takes it up',
+  'a person writes and changes the description of a task, and the agent that takes the task reads it',
   async () => {
     await using stage = await Stage.open(browser);
     const worker = stage.ear.conversation('shop/coder#s1', HOST);
@@ -116,7 +120,7 @@ verifies(
   },
 );
 
-verifies('console:tasks', 'what a person writes stays under their hands, whatever becomes of the task meanwhile', async () => {
+verifies('console:tasks', 'the text that a person types stays, even if the task changes', async () => {
   await using stage = await Stage.open(browser);
   const worker = stage.ear.conversation('shop/coder#s1', HOST);
   await worker.seen();

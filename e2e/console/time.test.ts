@@ -14,27 +14,31 @@ afterAll(() => browser.close());
 
 const MIN = 60_000;
 
-verifies('console:agents', 'stuck is who is there and has had something open for more than a minute', async () => {
-  await using stage = await Stage.open(browser);
-  const { ear } = stage;
-  for (const name of ['quick', 'slow'])
-    await ear.conversation(`shop/${name}#main`, { host: 'codex', carrier: 'hook', points: ['turn_start'] }).seen();
-  await ear.queue('shop/slow#main', { message: 'waits' });
-  await ear.queue('shop/gone', { message: 'waits, too, and nobody is there' });
-  const page = await stage.page();
-  await page.clock.install();
-  await page.goto(`${stage.url}/#/agents?only=stuck`);
-  await page.reload();
-  await page.getByText('hides all 3.').waitFor();
-  await page.clock.fastForward(2 * MIN);
-  await page
-    .locator('a[data-log="shop/slow"]')
-    .getByText(/^oldest 2 min/u)
-    .waitFor();
-  expect(await page.locator('a[data-log]').count()).toBe(1);
-});
+verifies(
+  'console:agents',
+  'an active agent with a notification that is open for more than a minute counts as stuck',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { ear } = stage;
+    for (const name of ['quick', 'slow'])
+      await ear.conversation(`shop/${name}#main`, { host: 'codex', carrier: 'hook', points: ['turn_start'] }).seen();
+    await ear.queue('shop/slow#main', { message: 'waits' });
+    await ear.queue('shop/gone', { message: 'waits, too, and nobody is there' });
+    const page = await stage.page();
+    await page.clock.install();
+    await page.goto(`${stage.url}/#/agents?only=stuck`);
+    await page.reload();
+    await page.getByText('hides all 3.').waitFor();
+    await page.clock.fastForward(2 * MIN);
+    await page
+      .locator('a[data-log="shop/slow"]')
+      .getByText(/^oldest 2 min/u)
+      .waitFor();
+    expect(await page.locator('a[data-log]').count()).toBe(1);
+  },
+);
 
-verifies('console:history', 'the messages of another day come below the name of that day', async () => {
+verifies('console:history', 'messages of another day are below the date of that day', async () => {
   await using stage = await Stage.open(browser);
   const { agent } = await stage.agent('shop/coder#main', [{ text: 'Good morning.' }]);
   await agent.send('Hello.');

@@ -41,7 +41,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
           expect([name, await box(page).getAttribute('data-verdict')]).toEqual([name, kind]);
           expect(await box(page).locator('.verdict-says').innerText()).toMatch(says);
           expect(await box(page).locator('[data-cure]').allInnerTexts()).toEqual(cures);
-          // It comes before everything else, without scrolling.
+          // The verdict is visible above all other content, without scrolling.
           const place = await box(page).boundingBox();
           expect((place?.y ?? 9_999) + (place?.height ?? 0)).toBeLessThan(800);
           expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
@@ -53,7 +53,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
     );
 });
 
-verifies('console:verdict', 'a cure is done by its button, and the verdict changes with it', async () => {
+verifies('console:verdict', 'the button of a cure performs it, and the verdict changes', async () => {
   await using own = await Stage.open(browser, { toml: TOML });
   await verdicts(own);
   const page = await own.page();
@@ -100,46 +100,50 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   expect(await page.locator('.found').getAttribute('data-setting')).toBe('conversation.notifications.kinds."lint.warned"');
 });
 
-verifies('console:verdict', 'a session that is over names the one that goes on, and how to connect its agent', async () => {
-  await using own = await Stage.open(browser);
-  const at = (name: string) =>
-    own.ear.conversation(`shop/sec#${name}`, {
-      host: 'claude-code',
-      carrier: 'gateway:stdio fs',
-      points: ['tool_result'],
-      folder: '/srv/shop',
-    } as never);
-  const first = at('s1');
-  await first.seen();
-  await own.ear.queue('shop/sec#s1', { kind: 'ci.failed', message: 'main is red' });
-  await first.ended();
-  const next = at('s2');
-  await next.seen();
-  await begin(next);
-  await (await next.offer({ at: 'tool_result', on: 'read_file' }))?.confirm();
-  await own.ear.queue('shop/sec#s1', { id: 'n-late', kind: 'ci.passed', message: 'main is green' });
-  const page = await own.page();
-  await page.goto(`${own.url}/#/agents/shop/sec/s1?why=n-late`);
-  await box(page).getByText('shop/sec#s2 has taken over: send it there.').waitFor();
-  const on = page.getByRole('note').getByRole('link', { name: 'shop/sec#s2' });
-  await on.waitFor();
-  expect(await page.locator('#say').count()).toBe(0);
-  await on.click();
-  await page.locator('#say').waitFor();
+verifies(
+  'console:verdict',
+  'the page of an ended session names the session that continues it, and how to connect the agent',
+  async () => {
+    await using own = await Stage.open(browser);
+    const at = (name: string) =>
+      own.ear.conversation(`shop/sec#${name}`, {
+        host: 'claude-code',
+        carrier: 'gateway:stdio fs',
+        points: ['tool_result'],
+        folder: '/srv/shop',
+      } as never);
+    const first = at('s1');
+    await first.seen();
+    await own.ear.queue('shop/sec#s1', { kind: 'ci.failed', message: 'main is red' });
+    await first.ended();
+    const next = at('s2');
+    await next.seen();
+    await begin(next);
+    await (await next.offer({ at: 'tool_result', on: 'read_file' }))?.confirm();
+    await own.ear.queue('shop/sec#s1', { id: 'n-late', kind: 'ci.passed', message: 'main is green' });
+    const page = await own.page();
+    await page.goto(`${own.url}/#/agents/shop/sec/s1?why=n-late`);
+    await box(page).getByText('shop/sec#s2 has taken over: send it there.').waitFor();
+    const on = page.getByRole('note').getByRole('link', { name: 'shop/sec#s2' });
+    await on.waitFor();
+    expect(await page.locator('#say').count()).toBe(0);
+    await on.click();
+    await page.locator('#say').waitFor();
 
-  await page.goto(`${own.url}/#/agents?connect=shop/sec`);
-  const help = page.getByRole('region', { name: 'Connect shop/sec' });
-  await help.getByText('gateway --print claude --as shop/sec -- npx').waitFor();
-  expect(await help.locator('code').allInnerTexts()).toEqual([
-    expect.stringMatching(/server-filesystem \/srv\/shop$/u),
-    expect.stringMatching(/ chat$/u),
-    expect.stringContaining('send --to shop/sec '),
-  ]);
-});
+    await page.goto(`${own.url}/#/agents?connect=shop/sec`);
+    const help = page.getByRole('region', { name: 'Connect shop/sec' });
+    await help.getByText('gateway --print claude --as shop/sec -- npx').waitFor();
+    expect(await help.locator('code').allInnerTexts()).toEqual([
+      expect.stringMatching(/server-filesystem \/srv\/shop$/u),
+      expect.stringMatching(/ chat$/u),
+      expect.stringContaining('send --to shop/sec '),
+    ]);
+  },
+);
 
 verifies(
   'console:mute',
-  'a kind is muted on its card for today, seen above the timeline and in Settings, and lifted',
+  'a mute for today from a card is shown above the timeline and in Settings, and can be lifted',
   async () => {
     await using own = await Stage.open(browser);
     const main = own.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] } as never);

@@ -116,7 +116,7 @@ describe('a plugin and its bridge', () => {
     second.confirm();
   });
 
-  it('a hanging bridge is given up after three questions, and another one starts', async () => {
+  it('the plugin gives up a hanging bridge after three questions, and starts another bridge', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();
@@ -128,7 +128,7 @@ describe('a plugin and its bridge', () => {
     expect(said.join('\n')).toContain('did not answer within 250 ms');
   });
 
-  it('a call is denied while the bridge hangs, if its last answer was that an interrupt holds', async () => {
+  it('a call is denied while the bridge hangs, if its last answer reported an interrupt', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD', action: 'pause', origin: { person: 'Ann' } });
     await heard(client);

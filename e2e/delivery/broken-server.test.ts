@@ -16,7 +16,7 @@ function several(stage: Stage, mcpServers: object): Promise<GatewayClient> {
   return stage.gateway({ args: ['--servers', file], client: 'claude-code' });
 }
 
-/** How many of these calls carry the notification. */
+/** Returns the number of calls whose results carry the notification. */
 async function heardOn(gateway: GatewayClient, tools: readonly string[], what: string): Promise<number> {
   let heard = 0;
   for (const tool of tools) if (textOf(await gateway.call(tool, { text: tool })).includes(what)) heard += 1;
@@ -52,7 +52,7 @@ describe('a server that does not start', () => {
   });
 
   it.each(['the file of --servers', '[gateway.servers]'])(
-    'is left out of %s if one of its variables is not set: reported like a failing one, and tool names stay',
+    'is left out of %s if one of its variables is not set: it is reported like a failing server, and tool names stay',
     async (where) => {
       proves('gateway:left-out');
       await using stage = new Stage();
@@ -75,7 +75,7 @@ describe('a server that does not start', () => {
     },
   );
 
-  it('is left out if its entry in earpiece.toml is invalid: reported like a failing one, and tool names stay', async () => {
+  it('is left out if its entry in earpiece.toml is invalid: it is reported like a failing server, and tool names stay', async () => {
     proves('gateway:left-out');
     await using stage = new Stage();
     const files = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n`;
@@ -152,7 +152,7 @@ describe('a notification that waits for a tool', () => {
 });
 
 describe('an agent that only wrapped tools reach', () => {
-  it('doctor names the tools of its host that carry nothing', async () => {
+  it('doctor names the tools of its host that carry no notifications', async () => {
     proves('gateway:reach');
     await using stage = new Stage();
     stage.config('');

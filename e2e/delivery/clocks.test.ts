@@ -98,7 +98,7 @@ describe('one producer is a year ahead, the next one a year behind', () => {
 describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
   proves('time:own-clock', 'time:witness');
 
-  it('it carries to its own agent, and takes nothing from the others', async () => {
+  it('the gateway delivers to its own agent, and takes no notifications from other agents', async () => {
     await using shell = new Shell();
     await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
     await using right = await shell.gateway({ env: AS_MAIN });
@@ -201,7 +201,7 @@ describe.each(CLOCKS)('the clock of the server is %s', (_name, ms) => {
 describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
   proves('time:witness');
 
-  it('it closes nothing and removes nothing', async () => {
+  it('the sweeper closes nothing and removes nothing', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', '--id', 'd1', 'delivered']);
@@ -215,7 +215,7 @@ describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
     expect(await said(client)).toContain('waits');
   });
 
-  it('alone on its machine it removes nothing either', async () => {
+  it('a sweeper that is alone on its machine removes nothing either', async () => {
     await using shell = new Shell();
     {
       await using client = await shell.gateway({ env: AS_MAIN });

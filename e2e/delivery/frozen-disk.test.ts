@@ -85,7 +85,7 @@ const slowest = (calls: Calls): number => Math.max(...calls.map(({ ms }) => ms))
 
 // Only root may mount and freeze a file system, and only Linux has these commands.
 it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
-  'a disk that is frozen right after a commit of another process: each call is answered, and the news arrive once it thaws',
+  'a disk that is frozen right after a commit of another process: each call is answered, and the notification arrives when the disk works again',
   async () => {
     proves('store:frozen-disk');
     await using stage = new Stage();
@@ -123,7 +123,7 @@ it('while another process holds the lock each call is answered, and notification
   expect([...calls, ...later].filter(tells)).toHaveLength(1);
 }, 60_000);
 
-it('a pause still refuses if its refusals cannot be written, and a critical does so for the calls of its batch', async () => {
+it('a pause still refuses calls if its refusals cannot be written, and a critical notification refuses the calls of its batch', async () => {
   proves('gate:unwritable');
   await using stage = new Stage();
   const gateway = await stage.gateway();

@@ -59,7 +59,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     expect(await ear.store.read({ log: LOG, types: ['gate_refused'] })).toEqual([]);
   });
 
-  it('a pause holds, whatever the agent does, until earpiece resume', async () => {
+  it("a pause refuses calls until earpiece resume, regardless of the agent's actions", async () => {
     proves('gate:pause', 'gate:resume');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();

@@ -116,7 +116,7 @@ describe('the gate', () => {
     expect((await stage.run(['why', 'stop'])).stdout).toContain('in place of the result of echo:echo, which was called');
   });
 
-  it('withdrawn before the agent read it: nothing arrives', async () => {
+  it('an interrupt that is withdrawn before the agent read it does not arrive', async () => {
     await using stage = new Stage();
     const gateway = await stage.gateway();
     await stage.run(['send', '--to', 'shop/coder', '--id', 'stop', '--action', 'cancel', '--key', 'task:1', 'blocked']);
@@ -167,7 +167,7 @@ describe('the gate', () => {
 
     // The refusal shows no message, so a later call does not prove that it was read.
     expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
-    // The moment itself is tested: this long after any other refusal, a call proves that the model has read it.
+    // The wait is part of the test: this long after any other refusal, a call proves that the model has read it.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await gateway.call('echo', { text: 'refused again' })).isError).toBe(true);
     expect(stage.calls().map(({ text }) => text)).toEqual(['first']);

@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it.skipIf(!canBeApart())(
-  'an agent in another PID namespace is not taken for dead: its lease holds and nobody inherits from it',
+  'an agent in another PID namespace does not count as dead: its lease lasts, and no conversation inherits from it',
   async () => {
     proves('presence:active');
     const db = join(folder, 'e.db');

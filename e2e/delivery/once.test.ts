@@ -97,7 +97,7 @@ describe('once', () => {
     },
   );
 
-  it('killed at confirm.after: it was delivered, and does not come again', async () => {
+  it('killed at confirm.after: the notification was delivered, and does not arrive again', async () => {
     await using stage = new Stage();
     const ear = await stage.open();
     const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.after:1' } });
@@ -128,7 +128,7 @@ describe('once', () => {
     expect(types).toEqual(['cancelled']);
   });
 
-  it('opencode cancels each answer at once: nothing is repeated, and a pull lowers the gate', async () => {
+  it('opencode cancels each answer at once: no notification is repeated, and a pull lowers the gate', async () => {
     proves('lease:answered');
     await using stage = new Stage();
     const ear = await stage.open();

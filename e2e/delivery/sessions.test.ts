@@ -68,7 +68,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'presence:active',
-    'a session that ended or was killed gets nothing more, and the next one gets what was for everyone',
+    'an ended or killed session gets no more notifications, and the next session gets the notifications for any session',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -232,7 +232,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'two windows: the living one inherits nothing, the next one everything',
+    'two windows: the living window inherits nothing, and the next window everything',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -278,7 +278,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'two heirs at the same time: one of them has it',
+    'two heirs at the same time: one of them gets the notification',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -295,7 +295,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'a session that returns from the dead gets what no heir took',
+    'a session that returns after its end gets the notifications that no heir took',
     async () => {
       await using stage = new Sessions();
       stage.config('');

@@ -19,7 +19,7 @@ test('the pages with sessions are the expected ones', () => {
 });
 
 test.each(pages)(
-  'the terminal sessions of %s are real',
+  'the terminal sessions of %s equal a real run',
   async (page) => {
     const file = join(docs, page);
     await expect(await played(readFileSync(file, 'utf8'))).toMatchFileSnapshot(file);

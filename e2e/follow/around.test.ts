@@ -1,4 +1,4 @@
-/** `earpiece follow files`, `git` and `agent`, beside the hooks of a coding agent. */
+/** `earpiece follow files`, `git` and `agent`, together with the hooks of a coding agent. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const hook = (agent: string, hook_event_name: string, more: object = {}): Promis
 const begin = (agent: string): Promise<string> => hook(agent, 'SessionStart', { source: 'startup' });
 const follow = (...words: readonly string[]): Promise<string> => shell.says(['follow', ...words, '--to', 'coder']);
 
-/** The sources look every few seconds; following again looks at once. */
+/** The sources check every few seconds. Following again checks at once. */
 async function looked(...words: readonly string[]): Promise<void> {
   await follow(...words);
   const since = Date.now();
@@ -113,7 +113,7 @@ verifies(
 
 verifies(
   'follow:agent',
-  'another agent: the end of its turn, what blocks it and the end of its session are reported once',
+  "the end of another agent's turn, its interrupt and the end of its session are reported once",
   async () => {
     await begin('coder');
     await begin('reviewer');
@@ -138,7 +138,7 @@ verifies(
     await hook('reviewer', 'SessionEnd');
     await nobody();
     expect((await open()).at(-1)).toBe('agent.done info: the session of reviewer has ended');
-    // It is not there any more, so there is nothing to wait for.
+    // The agent is no longer active, so no end can be awaited.
     await follow('agent', 'reviewer');
     await nobody();
     expect((await open()).filter((each) => each.includes('agent.done'))).toHaveLength(2);
@@ -146,7 +146,7 @@ verifies(
   60_000,
 );
 
-it('an agent that nobody follows any more is not reported; words that fit nothing are refused', async () => {
+it('an agent that is no longer followed is not reported; unknown words are refused', async () => {
   proves('follow:agent');
   await begin('coder');
   await begin('reviewer');

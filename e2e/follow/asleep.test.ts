@@ -17,7 +17,7 @@ Date.now = () => real() + Number(readFileSync(${JSON.stringify(file)}, 'utf8'));
 
 verifies(
   'follow:pace',
-  'after three hours of sleep the next look is at once, and a network that comes back later is not reported',
+  'after three hours of sleep the next check runs at once, and a network that returns later is not reported',
   async () => {
     await using github = await GitHub.start();
     await using shell = new Shell();
@@ -51,7 +51,7 @@ verifies(
       github.job(71, 'test', 'failure', ['FAIL cart.test.ts > rounds', 'AssertionError: expected 3 to be 4']);
       expect(await listed()).toMatchObject({ state: 'waits', says: 'its check is late; it saw 1 of 1 checks run' });
       expect(await open()).toEqual([]);
-      // It wakes before its network does.
+      // The machine wakes before its network works.
       github.mood = { kind: 'silent' };
       process.kill(pid, 'SIGCONT');
       const { says } = await until(({ failures }) => failures === 1);
@@ -63,7 +63,7 @@ verifies(
       expect(await open()).toEqual([
         'acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4',
       ]);
-      // It was asleep, so it has not asked more often than a process that was awake.
+      // The process was asleep, so it has not checked more often than a process that was awake.
       expect(github.asked.filter(({ path }) => path.endsWith('/pulls/12'))).toHaveLength(2);
     } finally {
       process.kill(pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** `earpiece follow`, `following` and `unfollow`: the process that looks, what starts it again, what the list says. */
+/** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 
@@ -47,7 +47,7 @@ const isThere = (pid: number): boolean => {
   }
 };
 
-/** Asks again until it is so; the test's own time limit ends it. */
+/** Retries until the condition holds; the time limit of the test ends the wait. */
 async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();
@@ -56,7 +56,7 @@ async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Pro
   }
 }
 
-/** The follower as the store has it: to ask a command each time would be slow. */
+/** Reads the follower from the store, because running a command each time would be slow. */
 async function state(): Promise<State & { readonly pid?: number }> {
   const [followed] = await following(ear.store, 'shop');
   const owner = await looker(ear.store, 'shop', ear.isAlive);
@@ -64,7 +64,7 @@ async function state(): Promise<State & { readonly pid?: number }> {
   return { ...known, ...(owner === undefined ? {} : { pid: owner.pid }) };
 }
 const looked = (): Promise<State & { readonly pid?: number }> => until(state, ({ lookedAt }) => lookedAt !== undefined);
-/** The text for the agent's next result, without the frame. */
+/** Returns the text for the agent's next result, without the frame. */
 const waits = async (): Promise<string> => {
   const { view } = await ear.conversation('shop/coder#s1', { points: ['tool_result'] }).preview({ at: 'tool_result' });
   return (view?.text ?? '').split('\n').slice(1, -1).join('\n');
@@ -82,7 +82,7 @@ describe('earpiece follow', () => {
 
   verifies(
     'follow:sessions',
-    'a process looks while a session is there; killed, it is started again by the next one, which hears what happened between',
+    'a process checks while a session is active; if it is killed, the next session starts it again and gets the changes in between',
     async () => {
       const log = join(shell.folder, 'app.log');
       writeFileSync(log, 'ERROR from before\n');
@@ -111,7 +111,7 @@ describe('earpiece follow', () => {
       const { pid } = await state();
       await start('s3');
       expect((await state()).pid).toBe(pid);
-      // The page shows the printed list.
+      // The documentation shows this list.
       const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
       const printed = await shell.says(['following'], { env: { COLUMNS: '200' } });
       expect(printed).toMatch(
@@ -127,14 +127,14 @@ describe('earpiece follow', () => {
       );
       expect(await listed()).toEqual([]);
       expect(await shell.says(['following'])).toContain('shop follows nothing');
-      // The next session starts nothing.
+      // The next session starts no process.
       await start('s4');
       expect(await ear.store.setting("followers' process of shop")).toBeUndefined();
     },
     60_000,
   );
 
-  it('reports an address that fails, withdraws that when it answers again, and reports a changed value', async () => {
+  it('reports a failing URL, withdraws the report when the URL works again, and reports a changed value', async () => {
     let answer: { status: number; body: string } = { status: 200, body: '{"status":"starting"}' };
     const server = createServer((_, response) => response.writeHead(answer.status).end(answer.body));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -144,7 +144,7 @@ describe('earpiece follow', () => {
       await again();
       expect(await looked()).toMatchObject({ summary: '200 OK, status is "starting"' });
       answer = { status: 200, body: '{"status":"ready"}' };
-      // Following it again looks at once.
+      // Following the URL again checks it at once.
       expect(await again()).toContain('it was followed before and is checked now');
       expect(await until(open, (all) => all.length > 0)).toEqual([`${url}: status is "ready", it was "starting"`]);
       answer = { status: 503, body: '' };
@@ -158,7 +158,7 @@ describe('earpiece follow', () => {
     }
   }, 60_000);
 
-  /** Each with the state of a first look, so that the next look has news, and the one line that is then open. */
+  /** Each follower with the state of a first check, so that the next check has news, and the expected open line. */
   const crashing = (url: string): readonly (readonly [What, Json | undefined, string])[] => [
     [{ kind: 'url', url }, undefined, `${url} fails: 503 Service Unavailable`],
     [
@@ -171,7 +171,7 @@ describe('earpiece follow', () => {
 
   verifies(
     'follow:told-once',
-    'killed at each write, the next process reports the rest, and nothing twice',
+    'if a process is killed at any write, the next process reports the rest, and nothing twice',
     async () => {
       const server = createServer((_, response) => response.writeHead(503).end());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -224,7 +224,7 @@ describe('earpiece follow', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('without gh, and for an id that is not there, says what to do', async () => {
+  it('without gh, and for an unknown id, the error names the way out', async () => {
     const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
     expect(code).not.toBe(0);
     expect(stderr).toContain('gh, the command line of GitHub, is not installed: https://cli.github.com');

@@ -1,4 +1,4 @@
-/** `earpiece follow -- <command>` around real programs: their output passes through, and the agent hears of their errors. */
+/** `earpiece follow -- <command>` with real programs: their output passes through, and the agent is notified of their errors. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
-/** Before version 7, which another package brings. */
+/** A version before 7, because another package contains version 7. */
 const COMPILER = createRequire(createRequire(import.meta.url).resolve('@arethetypeswrong/core')).resolve('typescript/lib/tsc.js');
 
 let shell: Shell;
@@ -64,7 +64,7 @@ describe('a followed command', () => {
     60_000,
   );
 
-  it('tsc --watch: errors are reported once, and a later round withdraws those that are gone', async () => {
+  it('tsc --watch: errors are reported once, and a later round withdraws fixed errors', async () => {
     const file = (text: string): void => writeFileSync(join(shell.folder, 'cart.ts'), text);
     writeFileSync(join(shell.folder, 'tsconfig.json'), '{"compilerOptions":{"noEmit":true,"types":[]},"include":["*.ts"]}');
     file("export const total: number = 'three';\nexport const none = nothing;\n");
@@ -78,7 +78,7 @@ describe('a followed command', () => {
     expect(await open()).toEqual([]);
   }, 60_000);
 
-  it('passes every byte, stdin and the exit code, and tells how it failed, once', async () => {
+  it('passes every byte, stdin and the exit code, and reports a failure once', async () => {
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => {
       process.stderr.write('cart.c:3:5: error: expected ";"\\n'); process.exitCode = 3 })`;
     expect(await shell.run(follow(process.execPath, '-e', script), { input: 'größe 🦊\n' })).toEqual({
@@ -92,7 +92,7 @@ describe('a followed command', () => {
     ]);
   });
 
-  it('that runs well withdraws what the same command had left open, also after kill -9', async () => {
+  it('a command that succeeds withdraws the open errors of its earlier run, even after kill -9', async () => {
     const flag = join(shell.folder, 'broken');
     const script = join(shell.folder, 'build.mjs');
     writeFileSync(flag, '');
@@ -114,7 +114,7 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     expect(await shell.json(['following'])).toEqual([]);
   }, 30_000);
 
-  it('that does not exist says so, and what follow takes', async () => {
+  it('a missing command gives an error that names the arguments of follow', async () => {
     const { code, stderr } = await shell.run(follow('logs'));
     expect(code).toBe(127);
     expect(stderr).toContain(

@@ -13,7 +13,7 @@ type Json = Record<string, unknown>;
 
 export type Asked = { readonly path: string; readonly status: number };
 
-/** How the next answers differ. */
+/** Changes of the next answers. */
 export type Mood =
   | { readonly kind: 'well' }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
@@ -56,13 +56,13 @@ export class GitHub implements AsyncDisposable {
     return github;
   }
 
-  /** With this a `gh` finds it, signed in as `me`. */
+  /** The environment with which `gh` uses this server, signed in as `me`. */
   get env(): Record<string, string> {
     const proxy = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return { GH_HOST: HOST, GH_TOKEN: 'gho_test', HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '', no_proxy: '' };
   }
 
-  /** A job of GitHub Actions: its step `step` fails with this log, or it passes. */
+  /** Makes a job of GitHub Actions, whose step `step` fails with this log, or which passes. */
   job(id: number, name: string, went: 'success' | 'failure' | undefined, log: readonly string[] = []): void {
     this.runs = [
       ...this.runs.filter((run) => run['name'] !== name),

@@ -93,7 +93,7 @@ for (const [name, command] of SERVERS)
     120_000,
   );
 
-it('after kill -9 the next process looks at the same files: nothing is reported twice, and fixed errors are withdrawn', async () => {
+it('after kill -9 the next process checks the same files: no error is reported twice, and fixed errors are withdrawn', async () => {
   proves('follow:lsp', 'follow:told-once');
   const follow = (): Promise<string> =>
     shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', join(BIN, 'tsc'), '--lsp', '--stdio']);
@@ -145,7 +145,7 @@ for (const point of ['follow.planned', 'follow.told', 'append.committed'])
     }
   }, 120_000);
 
-it('a server that does not exist, or that ends, is named in following', async () => {
+it('following names a server that does not exist or has ended', async () => {
   proves('follow:lsp');
   await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', 'no-such-server', '--stdio']);
   await until(seen, (says) => String(says).includes('no-such-server: there is no such command (once'));

@@ -1,6 +1,6 @@
 /**
- * Recorded outputs of real programs, with what an agent gets while they are followed: `+` is reported, `-` is withdrawn. `record.ts`
- * records them. `--update` writes the golden file anew.
+ * Recorded outputs of real programs, with what an agent gets while they are followed: `+` is reported, `-` is withdrawn.
+ * `record.ts` records them. `--update` writes the golden file again.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { SILENCE } from './record.ts';
 
 const FOLDER = join(import.meta.dirname, 'outputs');
 
-/** The lines as `follow` reads them, with its looks at the silences that were recorded. */
+/** Reads the lines as `follow` does, with its checks at the recorded silences. */
 function said(file: string): readonly string[] {
   const problems = new OpenProblems();
   const events: string[] = [];

@@ -1,4 +1,4 @@
-/** A pull request, followed through the real `gh`, told to a real log. */
+/** A pull request that is followed with the real `gh` and reported to a real log. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,39 +74,43 @@ const open = async (): Promise<readonly string[]> =>
 describe('a followed pull request', () => {
   proves('follow:pr');
 
-  verifies('follow:pr', 'a red check: the agent reads job, step and failing line; a green one withdraws it', async () => {
-    github.job(71, 'build', 'success');
-    github.job(72, 'test', 'failure', FAILS);
-    const state = await look();
-    expect(state).toMatchObject({ summary: '1 of 2 checks failed' });
-    expect(await open()).toEqual([
-      'pr.check_failed error: acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4 (cart.test.ts:3:17)',
-    ]);
-    const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
-    const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
-    const words = (view?.text ?? '').split('\n').slice(1, -1);
-    expect(words.map((line) => (page.includes(line) ? '' : line)).join('')).toBe('');
-    expect(words.length).toBeGreaterThan(3);
+  verifies(
+    'follow:pr',
+    'of a failed check, the agent reads job, step and failing line; a passed check withdraws them',
+    async () => {
+      github.job(71, 'build', 'success');
+      github.job(72, 'test', 'failure', FAILS);
+      const state = await look();
+      expect(state).toMatchObject({ summary: '1 of 2 checks failed' });
+      expect(await open()).toEqual([
+        'pr.check_failed error: acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4 (cart.test.ts:3:17)',
+      ]);
+      const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
+      const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
+      const words = (view?.text ?? '').split('\n').slice(1, -1);
+      expect(words.map((line) => (page.includes(line) ? '' : line)).join('')).toBe('');
+      expect(words.length).toBeGreaterThan(3);
 
-    // An unchanged answer costs nothing and queues nothing.
-    github.asked.length = 0;
-    await look();
-    expect(github.asked.map(({ status }) => status)).toEqual([304, 304, 304]);
-    expect(await open()).toHaveLength(1);
+      // An unchanged answer does not count for the rate limit, and queues nothing.
+      github.asked.length = 0;
+      await look();
+      expect(github.asked.map(({ status }) => status)).toEqual([304, 304, 304]);
+      expect(await open()).toHaveLength(1);
 
-    github.job(73, 'test', undefined);
-    expect(await look()).toMatchObject({ summary: '1 of 2 checks run', nextAt: now + 30_000 });
-    expect(await open()).toEqual([]);
-    github.job(73, 'test', 'success');
-    expect(await look()).toMatchObject({ summary: '2 of 2 checks passed', nextAt: now + 60_000 });
-    expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: all 2 checks passed']);
-    // It fails again in the same way, which is reported again.
-    github.job(74, 'test', 'failure', FAILS);
-    await look();
-    expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);
-  });
+      github.job(73, 'test', undefined);
+      expect(await look()).toMatchObject({ summary: '1 of 2 checks run', nextAt: now + 30_000 });
+      expect(await open()).toEqual([]);
+      github.job(73, 'test', 'success');
+      expect(await look()).toMatchObject({ summary: '2 of 2 checks passed', nextAt: now + 60_000 });
+      expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: all 2 checks passed']);
+      // It fails again in the same way, which is reported again.
+      github.job(74, 'test', 'failure', FAILS);
+      await look();
+      expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);
+    },
+  );
 
-  it('is not reported where it has passed already; statuses of other systems are reported too', async () => {
+  it('a check that had already passed is not reported; statuses of other systems are reported', async () => {
     github.job(71, 'build', 'success');
     await look();
     expect(await open()).toEqual([]);
@@ -123,43 +127,47 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual([expect.stringContaining('check "job 120" failed')]);
   });
 
-  verifies('follow:pr', 'a review with three comments is one line; own words and old ones are none', async () => {
-    const at = (minute: number): string => `2026-11-23T08:${minute}:00Z`;
-    const by = (login: string): object => ({ login });
-    github.comments = [{ id: 1, user: by('bob'), body: 'from before', created_at: at(10) }];
-    await look();
-    github.reviews = [
-      { id: 50, user: by('ann'), body: 'Please round once', state: 'CHANGES_REQUESTED', submitted_at: at(20) },
-      { id: 51, user: by('me'), body: 'I answer', state: 'COMMENTED', submitted_at: at(21) },
-    ];
-    github.inCode = ['This rounds twice', 'Name it', 'A test?'].map((body, i) => ({
-      id: 60 + i,
-      user: by('ann'),
-      body,
-      path: 'src/cart.ts',
-      line: 12 + i,
-      pull_request_review_id: 50,
-      created_at: at(20),
-    }));
-    github.comments = [
-      ...github.comments,
-      { id: 2, user: by('bob'), body: 'Does this need\na migration?', created_at: at(22) },
-      { id: 3, user: by('me'), body: 'no', created_at: at(23) },
-    ];
-    github.pull['updated_at'] = at(23);
-    await look();
-    expect(await open()).toEqual([
-      'pr.review warning: acme/shop#12: ann requested changes with 3 comments: “Please round once”',
-      'pr.comment info: acme/shop#12: bob commented: “Does this need a migration?”',
-    ]);
-    const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
-    expect(view?.text).toContain('| src/cart.ts:13: “Name it”');
-    github.pull['updated_at'] = at(24);
-    await look();
-    expect(await open()).toHaveLength(2);
-  });
+  verifies(
+    'follow:pr',
+    'a review with three comments is one line; comments of the user and old comments are not reported',
+    async () => {
+      const at = (minute: number): string => `2026-11-23T08:${minute}:00Z`;
+      const by = (login: string): object => ({ login });
+      github.comments = [{ id: 1, user: by('bob'), body: 'from before', created_at: at(10) }];
+      await look();
+      github.reviews = [
+        { id: 50, user: by('ann'), body: 'Please round once', state: 'CHANGES_REQUESTED', submitted_at: at(20) },
+        { id: 51, user: by('me'), body: 'I answer', state: 'COMMENTED', submitted_at: at(21) },
+      ];
+      github.inCode = ['This rounds twice', 'Name it', 'A test?'].map((body, i) => ({
+        id: 60 + i,
+        user: by('ann'),
+        body,
+        path: 'src/cart.ts',
+        line: 12 + i,
+        pull_request_review_id: 50,
+        created_at: at(20),
+      }));
+      github.comments = [
+        ...github.comments,
+        { id: 2, user: by('bob'), body: 'Does this need\na migration?', created_at: at(22) },
+        { id: 3, user: by('me'), body: 'no', created_at: at(23) },
+      ];
+      github.pull['updated_at'] = at(23);
+      await look();
+      expect(await open()).toEqual([
+        'pr.review warning: acme/shop#12: ann requested changes with 3 comments: “Please round once”',
+        'pr.comment info: acme/shop#12: bob commented: “Does this need a migration?”',
+      ]);
+      const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
+      expect(view?.text).toContain('| src/cart.ts:13: “Name it”');
+      github.pull['updated_at'] = at(24);
+      await look();
+      expect(await open()).toHaveLength(2);
+    },
+  );
 
-  it('that conflicts, and no longer; then it is merged, and nobody follows it any more', async () => {
+  it('a conflict is reported and withdrawn; after the merge the pull request is no longer followed', async () => {
     github.pull['mergeable_state'] = 'dirty';
     expect(await look()).toMatchObject({ summary: 'no checks, conflicts' });
     github.pull['mergeable_state'] = 'unknown';
@@ -174,7 +182,7 @@ describe('a followed pull request', () => {
     expect(await following(ear.store, 'shop')).toEqual([]);
   });
 
-  it('is found by its branch, its number and its address; what gh says of another is handed on', async () => {
+  it('is found by its branch, its number and its URL; for an unknown one, the message of gh is shown', async () => {
     const git = (...args: string[]): unknown => execFileSync('git', args, { cwd: shell.folder, stdio: 'pipe' });
     git('init', '-q', '-b', 'round');
     git('remote', 'add', 'origin', `http://${HOST}/acme/shop.git`);
@@ -214,7 +222,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(await open()).toEqual([failed]);
   });
 
-  it('reports a 502 after three looks, and names a connection without an answer', async () => {
+  it('reports a 502 after three checks, and names a connection without an answer', async () => {
     github.mood = { kind: 'status', status: 502 };
     for (const times of [1, 2]) {
       expect(await look()).toMatchObject({ trouble: { says: 'GitHub answers HTTP 502', times } });
@@ -227,7 +235,7 @@ describe('GitHub that does not answer as it should', () => {
     expect((await look())?.trouble?.says).toContain('gh had no answer from github.localhost');
   });
 
-  it('a rate limit is waited for, until the time that GitHub says', async () => {
+  it('a rate limit delays the checks until the time that GitHub names', async () => {
     const reset = String(Math.ceil(Date.now() / 1_000) + 1_200);
     github.mood = { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset } };
     const state = await look();
@@ -240,7 +248,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);
   });
 
-  it('slow answers are waited for, and a log that is gone leaves the check without its lines', async () => {
+  it('slow answers are awaited, and a failed check whose log was deleted is reported without lines', async () => {
     github.mood = { kind: 'slow', ms: 100 };
     github.job(80, 'lint', 'failure');
     delete github.jobs[80];
@@ -248,7 +256,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "lint" failed']);
   });
 
-  it('without gh, or without a sign-in, says what to do', async () => {
+  it('without gh or a sign-in, the error names the way out', async () => {
     const nowhere = { ...env(), PATH: shell.folder };
     await expect(findPr(shell.folder, '12', { env: nowhere })).rejects.toThrow(
       'gh, the command line of GitHub, is not installed',

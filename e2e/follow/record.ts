@@ -19,7 +19,7 @@ const REPOSITORY = join(import.meta.dirname, '../../node_modules');
 const AT_MOST_MS = 120_000;
 
 type Files = Readonly<Record<string, string>>;
-/** When the output has this text, since the step before, the files are written. Then it is silent for a second. */
+/** When the output has this text, since the step before, the files are written. The program is then silent for a second. */
 type Step = { readonly when: RegExp; readonly write: Files };
 type Recording = {
   readonly files: Files;

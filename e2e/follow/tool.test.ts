@@ -1,4 +1,4 @@
-/** The tool `follow` of `earpiece mcp`, before a real MCP client. */
+/** The tool `follow` of `earpiece mcp`, with a real MCP client. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -40,7 +40,7 @@ async function follow(args: Record<string, string | boolean> = {}): Promise<stri
 
 verifies(
   'follow:tool',
-  'an agent follows an address of this machine, hears that it fails, lists it and ends it',
+  'an agent follows a URL of this machine, is notified of its failure, lists the follower and ends it',
   async () => {
     const server = createServer((_, response) => response.writeHead(503).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,7 +63,7 @@ verifies(
   30_000,
 );
 
-it('does not leave the project, this machine and this repository, and ends nothing of others', async () => {
+it('is limited to the project, this machine and this repository, and cannot end the followers of others', async () => {
   proves('follow:tool');
   writeFileSync(join(shell.folder, 'app.log'), '');
   mkdirSync(join(shell.folder, 'logs'));
@@ -95,7 +95,7 @@ it('does not leave the project, this machine and this repository, and ends nothi
   expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
 }, 30_000);
 
-it('follows files of the project, its repository and another agent, and reports what others do', async () => {
+it('follows files of the project, its repository and another agent, and reports the changes of others', async () => {
   proves('follow:tool');
   const git = (...args: string[]): unknown =>
     execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });

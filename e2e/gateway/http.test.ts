@@ -253,7 +253,7 @@ describe.each([
     );
   });
 
-  test('a client that hangs up before the answer takes nothing', async () => {
+  test('a client that disconnects before the answer takes no notifications', async () => {
     await using files = await ScriptFiles.make();
     await using gateway = await start(files.options);
     const { post, headers } = await session(gateway.url);
@@ -289,7 +289,7 @@ describe.each([
   });
 });
 
-describe('an HTTP server that goes away', () => {
+describe('an HTTP server that disappears', () => {
   test.each(['stdio', 'HTTP'])(
     "%s front: calls fail with the server's name, and work again after its return without a new handshake",
     async (front) => {

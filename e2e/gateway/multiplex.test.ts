@@ -54,7 +54,7 @@ async function statelessClient(transport: Transport): Promise<ClientV2> {
   return client;
 }
 
-describe('a client of the older generation before three servers of three kinds', () => {
+describe('a client of the older generation with three servers of three kinds', () => {
   proves('gateway:fronts-many');
   test('tools, resources, prompts and completion of all servers', async () => {
     await using files = await ScriptFiles.make();
@@ -132,7 +132,7 @@ describe('a client of the older generation before three servers of three kinds',
   });
 });
 
-describe('a stateless client before the same servers', () => {
+describe('a stateless client with the same servers', () => {
   test.each(['stdio', 'HTTP'])('%s', async (way) => {
     await using files = await ScriptFiles.make();
     files.write({ tools: OWN });

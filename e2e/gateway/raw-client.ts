@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Entry, Script } from './scripted-rider.ts';
 
-/** Only a failing test waits this long, even on a busy machine. */
+/** A time limit that only a failing test reaches, even on a busy machine. */
 const PATIENCE_MS = 25_000;
 
 const ROOT = join(import.meta.dirname, '..', '..');

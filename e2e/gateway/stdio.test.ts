@@ -211,7 +211,7 @@ describe('a server that ends', () => {
     ['a command that does not exist', ['--', 'earpiece-no-such-command'], 'the command "earpiece-no-such-command" was not found'],
     ['a command that ends at once', ['--', process.execPath, '-e', 'process.exit(7)'], 'exit code 7'],
     ['a folder in place of a program', ['--', '/etc'], 'the command "/etc" is not executable'],
-  ])('%s: the client is told, and the gateway ends', async (_, args, why) => {
+  ])('%s: the client gets an error, and the gateway ends', async (_, args, why) => {
     await using client = new RawClient([PLAIN_GATEWAY, ...args]);
     client.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}');
     await client.said(`MCP server "wrapped" failed: ${why}`);
@@ -243,7 +243,7 @@ describe('a gateway ends with its client and leaves no process behind', () => {
     ['its stdin ends', (client: RawClient) => client.end()],
     ['SIGTERM', (client: RawClient) => client.process.kill('SIGTERM')],
     ['SIGINT', (client: RawClient) => client.process.kill('SIGINT')],
-  ])('%s: server and helper are gone, though the helper ignores SIGTERM', async (_, stop) => {
+  ])('%s: server and helper have ended, though the helper ignores SIGTERM', async (_, stop) => {
     const ended = async (): Promise<number> => {
       await using client = new RawClient(behindGateway([ODD_SERVER]));
       const pids = await family(client);

@@ -6,7 +6,7 @@ import { puppet, stage, type Stage } from './stage.ts';
 type Rule = {
   readonly what: string;
   readonly args: Record<string, unknown>;
-  /** Changes to the running handles a, b and c; c waits with a question that is already known. */
+  /** Makes changes to the running handles a, b and c; c waits with a question that the agent already knows. */
   readonly before?: (work: ReturnType<typeof puppet>) => void;
   readonly answer: unknown;
 };

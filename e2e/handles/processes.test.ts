@@ -159,9 +159,9 @@ describe('in the background', () => {
     for (let answer: { content?: string } = {}; !answer.content?.includes('up');)
       answer = await ask('run', { action: 'fetch', id: 'jobs' });
     const job = Number(readFileSync(pids, 'utf8'));
-    expect(membersOf(job)).toEqual([]); // It does not lead a session …
+    expect(membersOf(job)).toEqual([]); // The process does not lead a session …
     await ask('run', { action: 'abort', id: 'jobs' });
-    expect(systemProcesses.get(job)).toBeUndefined(); // … and has ended too.
+    expect(systemProcesses.get(job)).toBeUndefined(); // … and has ended, too.
     expect(handles.active).toBe(0);
   });
 
@@ -230,7 +230,7 @@ describe('output', () => {
   });
 });
 
-/** The answer to a call after the end. */
+/** Returns the answer to a call after the end. */
 async function stageless(handles: ReturnType<typeof stage>['handles']): Promise<{ isError?: boolean; content: string }> {
   const [tool] = handles.tools;
   if (tool === undefined) throw new Error('no tool');

@@ -60,7 +60,7 @@ describe('after kill -9', () => {
     expect(background.flatMap((pid) => membersOf(pid))).toEqual([]);
   });
 
-  it('a lost handle is notified once, an ended handle with its end, and their processes are gone', async () => {
+  it('a lost handle is notified once, an ended handle with its end, and their processes have ended', async () => {
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -129,7 +129,7 @@ describe('recovery', () => {
     await exited;
   });
 
-  it('notifies once, although it crashes between queueing and forgetting', async () => {
+  it('notifies once, even if it crashes between queueing and forgetting', async () => {
     const { handles, inbox, open } = stage([puppet()], { folder });
     write([entry({})]);
     const again = stage([puppet()], { folder, inbox });

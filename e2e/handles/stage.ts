@@ -34,13 +34,13 @@ export type Stage = {
   readonly shown: string[];
   /** One call as its own batch. */
   readonly call: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<ToolOutcome>;
-  /** The same, with a parsed answer. */
+  /** Runs one call as a batch, and returns the parsed answer. */
   readonly ask: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<Record<string, never>>;
   readonly batch: (calls: readonly Asked[], options?: { signal?: AbortSignal }) => Promise<ToolOutcome[]>;
   /** The open notifications, including those queued meanwhile: `tool.stopped info message`. */
   readonly open: () => Promise<string[]>;
   readonly items: () => Promise<readonly Item[]>;
-  /** Resolves when a handle of that name matches. */
+  /** Resolves when a handle with this name matches. */
   readonly until: (id: string, is: (view: HandleView) => boolean) => Promise<HandleView>;
 };
 

@@ -83,7 +83,7 @@ describe('a terminal', () => {
     });
   });
 
-  it('notifies of its wait once while no one looks, and only while it waits', async () => {
+  it('notifies of its wait once while the agent does not fetch it, and only while it waits', async () => {
     const { ask, open, until, handles, folder } = stage([runTool()]);
     const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; read -p "Go on? [y/N] " x; echo $x; sleep 60`;
     expect(await ask('run', { command, pty: true, background: true, id: 'ask' })).toEqual({ id: 'ask', state: 'running' });

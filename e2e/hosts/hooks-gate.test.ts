@@ -35,7 +35,7 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
     expect(told(seen, 'PAUSE-WORD')).toBe(3);
   });
 
-  test('reads once in its resumed session what waited when it was killed', async () => {
+  test('reads once in its resumed session the notifications that waited when it was killed', async () => {
     proves('hosts:hook-resume');
     using database = temporaryDatabase();
     using killed = await run(client, {
@@ -61,8 +61,8 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
       },
     });
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
-    // The prompt brings the critical, and the raised gate refuses the next call with the same text. Only Gemini CLI runs a hook at the
-    // request with the prompt, which proves that the model reads it.
+    // The prompt carries the critical notification, and the raised gate refuses the next call with the same text. Only Gemini CLI
+    // runs a hook at the request with the prompt, which proves that the model reads it.
     expect(counts).toEqual([1, 1, client === 'gemini' ? 1 : 2, 1]);
     // Gemini CLI drops a prompt that follows the context of a hook in its message.
     expect(told(second, 'FIRST-PROMPT')).toBe(1);

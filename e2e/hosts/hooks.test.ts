@@ -14,9 +14,9 @@ import type { Call, Script } from '../model/script.ts';
 
 const word = (n: number): string => `WORD-${String(n).padStart(2, '0')}-`;
 const WORDS = Array.from({ length: 20 }, (_, n) => n);
-/** The criticals, by the step whose call each refuses. */
+/** The critical notifications, by the step whose call each refuses. */
 const CRITICALS: Readonly<Record<number, number>> = { 2: 5, 7: 15 };
-/** Two turns; the second one runs in a resumed session. The others arrive at random times between two steps. */
+/** Two turns; the second one runs in a resumed session. The other notifications arrive at random times between two steps. */
 const FIRST_TURN = WORDS.slice(0, 10);
 
 const shell = (command: string): Call => ({ shell: command });

@@ -31,11 +31,11 @@ export interface Idle {
   readonly main: readonly Recorded[];
   /** Sends a person's message. Resolves when the agent has started to work. */
   readonly prompt: (text: string) => Promise<void>;
-  /** How often it has become idle. */
+  /** The number of times that the agent has become idle. */
   readonly turns: () => number;
-  /** Resolves when it has become idle this many times. Rejects after two minutes with the agent's output. */
+  /** Resolves when the agent has become idle this many times. Rejects after two minutes with the agent's output. */
   readonly idleAgain: (times: number) => Promise<void>;
-  /** The same for any other effect of the agent's work. */
+  /** Resolves when any other effect of the agent's work has occurred. */
   readonly until: (is: () => boolean, what: string) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** `earpiece in` with Claude Code's real terminal: whether it types or the person does. */
+/** `earpiece in` with Claude Code's real terminal, in which Earpiece and the person type. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -33,7 +33,7 @@ async function inEarpiece(use: (terminal: ClaudeTerminal, database: string) => P
 }
 
 describe('an idle agent in the terminal of `earpiece in`', () => {
-  test('is woken by one typed line, and reads once what waits', async () => {
+  test('is woken by one typed line, and reads the waiting notifications once', async () => {
     proves('hosts:in');
     await inEarpiece(async (terminal, database) => {
       const { home, shows, enter } = terminal;

@@ -94,7 +94,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
     expect(most(second, word(0))).toBe(1);
   });
 
-  test('reads once in its resumed session what waited when it was killed', async () => {
+  test('reads once in its resumed session the notifications that waited when it was killed', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     const mcpServers = { fixture: wrappedFixture(database) };
@@ -130,7 +130,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
 
 const most = (seen: Run, marker: string): number => told(seen, marker);
 
-/** The same without the parts that `get_notifications` marks as repeated. */
+/** Removes the parts that `get_notifications` marks as repeated. */
 const unflagged = (seen: Run, marker: string): number => told(seen, marker, { unflagged: true });
 
 const countsOf = (seen: Run, numbers: readonly number[], count: (seen: Run, marker: string) => number) =>

@@ -68,7 +68,7 @@ describe('An idle Claude Code', () => {
       await send(home, at.database, 'WORD-LATER it waits for a person');
       await terminal.enter('Go on');
       await asked(terminal, woken + 1);
-      // Had anything else woken it, the person's request would not be the next one.
+      // If another event had woken the agent, the person's request would not be the next request.
       expect(terminal.main.length).toBe(woken + 1);
       expect(find(terminal.main, 'WORD-INFO').inLast).toBe(1);
       expect(find(terminal.main, 'WORD-LATER').inLast).toBe(1);

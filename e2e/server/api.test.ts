@@ -289,7 +289,7 @@ describe('agents and conversations', () => {
 
 describe('the stream', () => {
   proves('server:routes');
-  it('gives what was, what is and what comes, once', async () => {
+  it('sends past, current and new records, each once', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     for (let i = 0; i < 450; i++) await inbox.queue('shop/coder', { message: `${i}` });
@@ -303,7 +303,7 @@ describe('the stream', () => {
     expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`));
   });
 
-  it('resumes after Last-Event-ID, whatever its address says', async () => {
+  it('resumes after Last-Event-ID, regardless of the URL', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     for (let i = 0; i < 3; i++) await stage.inbox.queue('shop/coder', { message: `${i}` });
     const response = await stage.raw('/api/stream?after=0', { headers: { 'last-event-id': '2' } });

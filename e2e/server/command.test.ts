@@ -11,7 +11,7 @@ import { onSocket, statusOf } from './raw.ts';
 
 verifies(
   'server:command',
-  'it prints an address that logs one browser in; the session outlives a restart',
+  'prints a URL that logs one browser in; the session survives a restart',
   async () => {
     await using shell = new Shell();
     const at = { cwd: shell.folder, env: shell.env() };

@@ -137,7 +137,7 @@ it('reports errors with the exit code of their kind', async () => {
   expect((await run(['agents', 'shop', '--server', stage.at.url], { EARPIECE_TOKEN: token })).code).toBe(2);
 });
 
-it("a bare agent name belongs to the token's project, whatever the folder's name", async () => {
+it("an agent name without a project belongs to the token's project, and not to the folder's", async () => {
   proves('server:cli');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db });
@@ -172,7 +172,7 @@ it('run-and-tell names what it could not report, and how to report it later', as
   expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to notify it later: earpiece emit .*event\.json\n$/u);
 });
 
-it('emits to a server, and says the same of each event as without one', async () => {
+it('emits to a server, and prints the same about each event as without a server', async () => {
   proves('server:cli');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db, emits: true });
@@ -341,7 +341,7 @@ describe('a proxy, or another server at the address,', () => {
     await again[Symbol.asyncDispose]();
   }, 60_000);
 
-  it.concurrent('a server that stays away: the notification is queued, and the output says so', async () => {
+  it.concurrent('a server that does not return: the notification is queued, and the output says so', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;

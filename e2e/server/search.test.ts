@@ -1,4 +1,4 @@
-/** Words in the log over HTTP: a search reads the whole log in parts, and each answer names how far back it got. */
+/** Searches the log over HTTP: a search reads the whole log in parts, and each answer says how far back it went. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import type { Hit, SearchPage } from '../../src/wire/client/index.ts';
@@ -125,7 +125,7 @@ verifies(
   },
 );
 
-verifies('server:search', 'no token finds what it may not read, and an empty search is refused', async () => {
+verifies('server:search', 'a token finds only records that it may read, and an empty search is refused', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.conversation('shop/coder#main').record([{ type: 'chat_response', message: 'the secret' }]);
   await stage.inbox.conversation('shop/coder#other').record([{ type: 'chat_response', message: 'the secret of another' }]);

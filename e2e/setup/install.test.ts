@@ -126,7 +126,7 @@ describe('a change after the installation', () => {
     '{"model":"opus"}',
     `\ufeff${OTHERS.replaceAll('\n', '\r\n')}`,
     OTHERS.replace('\t"hooks"', '\t// mine\n\t"hooks"'),
-  ])('stays, byte for byte, when our entries go: %j', (text) => {
+  ])("stays, byte for byte, when Earpiece's entries are removed: %j", (text) => {
     using home = new Home('claude');
     home.write(SETTINGS, text);
     ok(home.run(['install', '--yes']));
@@ -229,7 +229,7 @@ describe('the question of the installer', () => {
     expect(home.snapshot()).toEqual(before);
   });
 
-  it('says of Codex that it hears only after its user has trusted the hooks', () => {
+  it('reports that Codex runs the hooks only after its user has trusted them', () => {
     using home = new Home('codex');
     const { code, stdout } = home.run(['install', '--yes']);
     expect(code).toBe(0);

@@ -1,4 +1,7 @@
-/** Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show what hooks carry then, and the doctor's findings. */
+/**
+ * Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show which notifications
+ * the hooks carry afterwards, and the doctor's findings.
+ */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { constants, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -12,7 +15,7 @@ import { Home, type Ran } from './home.ts';
 const SETTINGS = '.claude/settings.json';
 const OLD = `--import "data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })")}"`;
 
-/** A home beside an installation as `npm install -g` makes one. */
+/** A home with an installation as `npm install -g` makes it. */
 class Installed extends Home {
   readonly prefix = join(this.folder, 'prefix');
   readonly package = join(this.prefix, 'lib/node_modules/earpiece');
@@ -110,7 +113,7 @@ describe('hooks after a switch of Node', () => {
     expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject([{ ok: true }]);
   });
 
-  it('say in one line that the node of the PATH is too old, and let the agent go on', async () => {
+  it('report in one line that the node of the PATH is too old, and let the agent continue', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     rmSync(home.node);
@@ -126,7 +129,7 @@ describe('hooks after a switch of Node', () => {
     );
   });
 
-  it('say in one line that Earpiece went with its Node, as with a version manager', async () => {
+  it('report in one line that Earpiece was removed with its Node, as by a version manager', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     const other = join(home.folder, 'other');
@@ -151,7 +154,7 @@ describe('hooks after the cache of npx was cleaned', () => {
   proves('hosts:lasting');
   proves('hosts:cloned');
 
-  it('fetch Earpiece again, and nothing that the project brings; npx puts the folder back', { timeout: 300_000 }, async () => {
+  it('fetch Earpiece again, and never a package of the project; npx restores the folder', { timeout: 300_000 }, async () => {
     using home = new Installed();
     await using registry = await startRegistryOf(home.package, home.folder);
     home.nodeOnPath();
@@ -193,7 +196,7 @@ describe('hooks after the cache of npx was cleaned', () => {
 describe('hooks after an upgrade in place', () => {
   proves('hosts:lasting');
 
-  it('run the new version, and the doctor is content', async () => {
+  it('run the new version, and the doctor reports no problem', async () => {
     using home = new Installed();
     home.nodeOnPath();
     expect(await home.earpiece(process.execPath, 'install', 'claude', '--yes')).toMatchObject(OK);

@@ -17,7 +17,7 @@ describe('the status line', () => {
   it.each([
     ['', /^\[ -f \S+ \] && \[ -x \S+ \] && exec \S+ \S+ statusline; [^;]* exec node \S+ statusline; echo '[^']*' >&2$/u],
     [MINE, /^i=\$\(cat\);[^]*jq -r \.x # it's "mine"\n\)[^]* statusline[^]*\)$/u],
-  ])('stands behind %j, and goes again', (text, command) => {
+  ])('is added after %j, and removed again', (text, command) => {
     using home = new Home('claude');
     if (text !== '') home.write(SETTINGS, text);
     const before = home.snapshot();

@@ -1,4 +1,4 @@
-/** `earpiece install --wrap`: one gateway before an agent's servers, and back. */
+/** `earpiece install --wrap`: puts one gateway before an agent's servers, and removes it. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -130,7 +130,7 @@ it('a client whose servers no gateway supports is named, and set up without one'
 describe('values of one server', () => {
   proves('hosts:wrap');
 
-  it('never reach another one with a similar name or the same variable; an empty value arrives', async () => {
+  it('never reach another server with a similar name or the same variable; an empty value arrives', async () => {
     using home = new Home('claude');
     const own = {
       'a-b': { TOKEN: 'of-a-minus-b', E: '', 'X-Y': 'dashed' },

@@ -129,7 +129,7 @@ it('a changed file that was read: notified once; read again before that: not at 
   expect(await read()).toBe('');
 });
 
-it('a read that differs from the last one says so in its own result', async () => {
+it('the result of a read whose content differs from the last read says so', async () => {
   proves('sources:files');
   const { files, put, read, again } = await stage({ 'src/cart.ts': '1' });
   await files.noteRead('src/cart.ts');

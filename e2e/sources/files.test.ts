@@ -205,7 +205,7 @@ describe('a file that the agent has read', () => {
     put('a', 'two');
     put('a', 'one');
     expect(await told()).toEqual([]);
-    // The same size and time prove nothing.
+    // An equal size and time do not prove that the content is unchanged.
     utimesSync(at('a'), 1, 1);
     expect(await told()).toEqual([]);
     put('a', 'two');
@@ -213,7 +213,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('each new content is told, and the first one again takes all back', async () => {
+  it('each new content is reported, and a return to the first content withdraws all reports', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');
@@ -280,7 +280,7 @@ describe('a file that the agent has read', () => {
     expect((await told()).toSorted()).toEqual([`file.changed ${join(elsewhere, 'x')}`, 'file.changed src/deep/a'].toSorted());
   });
 
-  it('behind a link: its target is written, replaced, or another one', async () => {
+  it('behind a link: its target is written or replaced, or the link gets another target', async () => {
     const { source, put, at, told } = world({ files: { 'real/a': '1', 'real/b': '9' } });
     symlinkSync(at('real/a'), at('link'));
     symlinkSync(at('real'), at('folder'));
@@ -343,7 +343,7 @@ describe('a file that the agent has read', () => {
 });
 
 describe("the agent's own writes", () => {
-  it('cause no event, however they are noted', async () => {
+  it('cause no event, with every way of recording them', async () => {
     proves('sources:files');
     const { source, put, at, told } = world({ files: { a: '1', b: '1', c: '1' } });
     await source.start();
@@ -447,7 +447,7 @@ describe('an earlier read', () => {
 });
 
 describe('globs', () => {
-  it('report unread files, as info, and new ones', async () => {
+  it('report unread and new files with level info', async () => {
     proves('sources:files');
     const { source, seen, put, at, told } = world({
       globs: ['src/**', '!**/*.snap'],

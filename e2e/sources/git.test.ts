@@ -179,7 +179,7 @@ describe('branches', () => {
 });
 
 describe('the upstream', () => {
-  it('moves by a fetch: how far, and the new commits', async () => {
+  it('moves by a fetch: the number and the subjects of the new commits are reported', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     mine.commit('mine', '1');
@@ -198,7 +198,7 @@ describe('the upstream', () => {
     expect(await told()).toHaveLength(1);
     mine.git('merge', '-q', '--no-edit', 'origin/main');
     expect(await told()).toEqual(['debug git.up_to_date: `main` has all of `origin/main`']);
-    // The agent lacks nothing of its own push.
+    // The agent already has the commits of its own push.
     mine.git('push', '-q');
     expect(await told()).toEqual([]);
   });
@@ -348,7 +348,7 @@ describe('conflicts', () => {
 });
 
 describe("the agent's own commands", () => {
-  it('are known, and changes of others before and after them are events', async () => {
+  it('count as known, and changes of others before and after them are events', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     const { source, seen, told } = await started(mine.folder);

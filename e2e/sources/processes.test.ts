@@ -282,7 +282,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect((await told(shell))[0]?.data.signal).toBe('SIGPIPE');
   });
 
-  it('in a terminal the command has one: its size, its colours, its keys', async () => {
+  it('in a terminal the command gets a terminal with its size, its colours and its keys', async () => {
     await using shell = new Shell();
     // A second key ends it after all of its output was seen: the output after an end depends on the terminal.
     const script = `process.stdin.setRawMode(true).once('data', (d) => { console.log(JSON.stringify([String(d), process.stdout.columns, process.stdout.rows, process.stdout.hasColors()])); process.stdin.once('data', () => process.exit(5)) }); process.stdout.write('\\x1b[31mready\\x1b[0m\\n')`;
@@ -340,7 +340,7 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
 describe('a failing store', () => {
   proves('sources:processes', 'cli:emit');
 
-  it('harms neither output nor exit code; one line names the command to report it later, and that works', async () => {
+  it('changes neither output nor exit code; one line names a command that reports it later, and that command works', async () => {
     await using shell = new Shell();
     mkdirSync(join(shell.folder, 'tmp'));
     const closed = join(shell.folder, 'no-database.db');
@@ -384,7 +384,7 @@ describe('a failing store', () => {
     expect(tries).toBeGreaterThan(1);
   });
 
-  it('a missing recipient is reported, and harms nothing', async () => {
+  it('a missing recipient is reported, and does not change the command', async () => {
     await using shell = new Shell();
     const { code, stdout, stderr } = await shell.run(['run-and-tell', '--', 'echo', 'hi']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });

@@ -106,7 +106,7 @@ describe('webhooks', () => {
 
   verifies(
     'sources:webhooks',
-    'a signed delivery is in the next message of its agent, once, however often it is sent',
+    'a signed delivery is in the next message of its agent once, even if it is sent repeatedly',
     async () => {
       await using shell = new Shell(TOML);
       const ear = await open(shell);
@@ -156,7 +156,7 @@ describe('webhooks', () => {
     expect(text).not.toContain('alert_firing');
   });
 
-  it('it never interrupts, whatever it claims to be', async () => {
+  it('it never interrupts, regardless of its claimed level', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await deliver(ear, 'alerts', alert('firing'));
@@ -176,7 +176,7 @@ describe('webhooks', () => {
     expect(text).toContain('api is down');
   });
 
-  it("it withdraws no one else's notifications, and reaches no other project", async () => {
+  it('it cannot withdraw the notifications of others, and reaches no other project', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await ear.bus.emit({
@@ -220,7 +220,7 @@ describe('webhooks', () => {
     for (const shown of ['`deploy.down`', '`error`', '`checkout is down since 1.4.2`']) expect(page).toContain(shown);
   });
 
-  it('those of a cloned repository count when its user trusts it', async () => {
+  it('webhooks of a cloned repository take effect when the user trusts them', async () => {
     await using shell = new Shell(TOML);
     expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
     expect(Object.keys((await open(shell)).config.webhooks)).toEqual(['forge', 'alerts', 'deploys', 'events']);

@@ -186,7 +186,7 @@ describe('a file that another program changed', () => {
     ['half', (size: number) => size / 2],
     ['a quarter', (size: number) => size / 4],
     ['half of the first page', () => 2_048],
-  ])('cut to %s while others use it: each process says the same, and nobody fills it with zeros', async (_, cutTo) => {
+  ])('cut to %s while others use it: each process reports the same, and no process fills it with zeros', async (_, cutTo) => {
     const before = await writer();
     for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
     await end([before]);

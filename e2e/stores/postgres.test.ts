@@ -1,4 +1,6 @@
-/** A real server that restarts, fails over, hides behind a pooler, asks for TLS or refuses: the contract sees none of that. */
+/**
+ * A real server that restarts, fails over, is behind a pooler, asks for TLS or refuses: the contract of the store still holds.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, connect } from 'node:net';
@@ -108,7 +110,7 @@ test('a waiting reader hears of an append by a notification, and without one by 
     await reader.head();
     await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     expect(await silent).toBe(2);
-    // Its listener is gone with the waiting.
+    // The listener ends with the wait.
     await vi.waitUntil(async () => (await listeners()) === 0);
   });
 });
@@ -177,7 +179,7 @@ test('after its primary is gone, the standby that takes over has everything ackn
 test('a call whose commit had no answer is carried out once', async () => {
   proves('store:postgres-failover');
   let cut = false;
-  // The commit reaches the server, its answer does not come back.
+  // The commit reaches the server, but its answer is lost.
   const proxy = await proxyTo(
     () => server.port,
     (sent) => cut && sent.includes('COMMIT\0'),

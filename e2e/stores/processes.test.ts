@@ -50,7 +50,7 @@ it('keeps every acknowledged item after a kill -9, and nothing half', async () =
   for (let round = 0; round < 10; round++) {
     const child = runScript('writer', [path]);
     expect(await child.line()).toBe('open');
-    // The rest is under way when it dies.
+    // The remaining writes are in progress when the process dies.
     for (let i = 0; i < 50; i++) child.tell(`r${round}-${i}`);
     for (let i = 0; i <= round * 3; i++) acknowledged.push(((await child.line()) as string).replace('ok ', ''));
     child.process.kill('SIGKILL');

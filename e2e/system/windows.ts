@@ -63,9 +63,9 @@ export class Window {
   /** It does not read now: a kill of its host would lose the bytes that the gateway has written. */
   isDeaf = false;
   quiet: Quiet | undefined;
-  /** It has worked during this quiet. */
+  /** Whether the window has worked during this quiet time. */
   isAtWork = false;
-  /** Its person at another terminal. */
+  /** The person of this window, at another terminal. */
   person: Producer | undefined;
 
   constructor(world: World, options: WindowOptions, seed: string, over: AbortSignal) {

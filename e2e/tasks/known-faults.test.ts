@@ -157,14 +157,14 @@ describe('known faults', () => {
     }
     expect(kinds).toEqual(['task.blocked', 'task.cancelled', 'task.stopped', 'task.reassigned']);
     expect(await ear.open('shop/coder')).toEqual([]);
-    // All but the record that the store keeps as its newest.
+    // All records are removed, except the newest record of the store.
     expect((await ear.store.prune(ear.store.now() + 1)).items).toBe(3);
     // The tasks and their results stay.
     expect((await person.tasks()).items).toHaveLength(4);
     expect((await ear.store.read({ log: logKey('shop', 'coder'), types: ['task_created'] })).length).toBe(4);
   });
 
-  it('2.10.10: a failing call carries too, also one of the gateway', async () => {
+  it('2.10.10: a failing call carries a notification, too, even a call of the gateway', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.ear.queue('shop/coder#s1', { message: 'CI is red' });

@@ -187,7 +187,7 @@ describe("Earpiece's agent", () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'cancelled', execution: { result: 'blocked', exitCode: 1 } });
   });
 
-  it('is woken by it between its turns, reports, and learns that nothing is left to do', async () => {
+  it('is woken by an interrupt between its turns, reports, and reads that no task is left', async () => {
     await using desk = await Desk.open();
     const talk = await desk.agent([
       says(next('c1')),
@@ -210,7 +210,7 @@ describe("Earpiece's agent", () => {
     talk.check(['Task t1 "Build it" is blocked']);
   });
 
-  it('unblocked before it read: nothing arrives, and it continues', async () => {
+  it('if the task is unblocked before the agent read the interrupt, nothing arrives, and the agent continues', async () => {
     proves('tasks:unblocked');
     await using desk = await Desk.open();
     const talk = await desk.agent([
@@ -242,7 +242,7 @@ describe("Earpiece's agent", () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
   });
 
-  it('unblocked after it has read the stop: it learns of that, and its stop ends nothing', async () => {
+  it('if the task is unblocked after the agent read the stop, the agent is notified, and its report ends nothing', async () => {
     proves('tasks:unblocked');
     await using desk = await Desk.open();
     const { person } = desk;
@@ -341,7 +341,7 @@ describe("Earpiece's agent", () => {
     await talk.model[Symbol.asyncDispose]();
   });
 
-  it('in a conversation for talking it gets and consumes no interrupt, and takes and reports no task', async () => {
+  it('in a conversation for talking the agent gets no interrupt, and takes and reports no task', async () => {
     proves('tasks:purpose');
     await using desk = await Desk.open();
     const { person } = desk;

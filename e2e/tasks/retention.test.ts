@@ -46,7 +46,7 @@ describe('ended tasks', () => {
     expect(await left()).toEqual(['t2']);
   });
 
-  it('are removed by a command too; the command line names the rest', async () => {
+  it('are removed by a command, which names the remaining tasks', async () => {
     await using shell = new Shell();
     for (const title of ['one', 'two', 'three']) await shell.says(['tasks', 'add', '--to', 'coder', title]);
     for (const id of ['t1', 't3']) await shell.says(['tasks', 'status', id, 'cancelled']);

@@ -152,7 +152,7 @@ describe('the tools for tasks', () => {
     expect(await office.ear.store.head()).toBe(head);
   });
 
-  it('report once: a second report changes nothing, and the agent learns that', async () => {
+  it('report once: a second report changes nothing, and its answer says so', async () => {
     proves('tasks:executions');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -258,7 +258,7 @@ describe('the tools for tasks', () => {
     expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', execution: 't1.2' });
   });
 
-  it('an unread interrupt of another kind comes first too, and asking reads nothing', async () => {
+  it('an unread interrupt of another kind also comes before a task, and the call for a task does not read it', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);

@@ -134,7 +134,7 @@ describe('blocked by a person while the agent works', () => {
     expect(office.calls()).toEqual([]);
   });
 
-  it('makes no call: the interrupt is kept until it does, also over the end of its gateway', async () => {
+  it('an agent that makes no call gets the interrupt at its next call, even after the end of its gateway', async () => {
     proves('tasks:blocked');
     await using office = await Office.open();
     const first = await office.agent();
@@ -148,7 +148,7 @@ describe('blocked by a person while the agent works', () => {
   });
 });
 
-describe('unblocked before the agent pulled', () => {
+describe('a task that is unblocked before the agent pulled', () => {
   it('nothing arrives and calls pass', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();

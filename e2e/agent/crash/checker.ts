@@ -7,7 +7,7 @@ import { changes } from '../prefix.ts';
 
 export type Lived = {
   readonly records: readonly Draft[];
-  /** In the order of their arrival, whichever process sent them. */
+  /** The requests of all processes, in the order of their arrival. */
   readonly requests: readonly Recorded[];
   /** The notifications that were acknowledged to their producers. The message of each is its id and a full stop. */
   readonly queued: readonly string[];

@@ -22,7 +22,7 @@ export type Kill =
 
 export type Ran = {
   readonly problems: readonly string[];
-  /** The lives that their kill really ended: the talk may have ended before. */
+  /** The number of lives that a kill ended; the talk may have ended before the kill. */
   readonly killed: number;
   readonly requests: number;
   readonly queued: number;
@@ -43,7 +43,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     return {
       ...storyStep(request),
       before: async () => {
-        // Neither the agent nor the producer may run ahead of the other, whichever process is slow.
+        // Neither the agent nor the producer may run ahead of the other, even if one process is slow.
         while (queued.length < Math.min(2 * came, MAX_QUEUED) && !stop.signal.aborted) await sleep(2);
         await onRequest(nth);
       },

@@ -145,7 +145,7 @@ class Epoch {
     }
   }
 
-  /** One life after the other, while a death for its role is left. Returns the last operation without an answer. */
+  /** Runs one life after the other, while a death for its role is left. Returns the last operation without an answer. */
   async #livesOf(role: Role, left: Death[]): Promise<string | undefined> {
     let unanswered: string | undefined;
     for (;;) {

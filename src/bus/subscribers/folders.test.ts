@@ -424,7 +424,7 @@ describe('files that cannot be read', () => {
     expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
   });
 
-  test(`10,000 files: the first ${MAX_FILES} are read, and it says so`, () => {
+  test(`10,000 files: the first ${MAX_FILES} are read and the others reported`, () => {
     const { source, root: folder, problems } = world({ 'user/x': '' });
     for (let n = 0; n < 10_000; n++) writeFileSync(join(folder, `user/s${String(n).padStart(5, '0')}.toml`), toml(`s${n}`));
     const { subscribers } = source.of('web');

@@ -1005,6 +1005,10 @@ export const REQUIREMENTS = {
     behaviour:
       'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and addresses of this machine, and ends only its own followers.',
   },
+  'follow:offer': {
+    behaviour:
+      'After `gh pr create` or `git push`, hooks offer the agent once to follow the pull request, unless it already does; `follow.offer = false` turns that off.',
+  },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
     behaviour: 'When a sub-agent has ended, the agent that started it gets one notification with the result.',

@@ -95,8 +95,8 @@ describe('a gateway', () => {
 describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 860, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 755, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 765, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 760, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 770, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -28,7 +28,7 @@ const OLDER = `{
     "Stop": [
       { "hooks": [{ "type": "command", "command": "notify-send done" }, { "type": "command", "command": "earpiece hook claude" }] }
     ],
-    "PostToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "'/old/node' '/old/earpiece/dist/cli/main.js' hook claude" }] }]
+    "PostToolUseFailure": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "'/old/node' '/old/earpiece/dist/cli/main.js' hook claude" }] }]
   }
 }
 `;
@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<string, (home: Home) => void>> = {
   },
 };
 
-const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
+const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
 
 const commandsIn = (text: string): readonly string[] =>
   Object.values((jsonAt(text, ['hooks']) ?? {}) as Record<string, { hooks: { command: string }[] }[]>).flatMap((groups) =>
@@ -88,7 +88,10 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
     const installed = home.snapshot();
     const text = home.read(scope === 'user' ? SETTINGS : 'shop/.claude/settings.local.json');
     expect(Object.keys(jsonAt(text, ['hooks']) as object)).toEqual(expect.arrayContaining(EVENTS));
-    expect(commandsIn(text).filter((command) => OURS.test(command) && !command.includes(' --wait;'))).toHaveLength(EVENTS.length);
+    expect(commandsIn(text).filter((command) => OURS.test(command) && !command.includes(' --wait;'))).toHaveLength(
+      // After a tool there is one handler for each of two rules.
+      EVENTS.length + 1,
+    );
     for (const [path, bytes] of Object.entries(before)) expect(installed[path]?.split(' ')[0]).toBe(bytes.split(' ')[0]);
 
     const again = home.run(['install', '--yes', '--scope', scope]);
@@ -112,7 +115,7 @@ describe('entries of an older version', () => {
     const commands = commandsIn(home.read(SETTINGS));
     expect(commands.filter((command) => !OURS.test(command))).toEqual(['notify-send done']);
     expect(commands.filter((command) => command.includes('/old/') || command === 'earpiece hook claude')).toEqual([]);
-    expect(jsonAt(home.read(SETTINGS), ['hooks', 'PostToolUse'])).toBeUndefined();
+    expect(jsonAt(home.read(SETTINGS), ['hooks', 'PostToolUseFailure'])).toBeUndefined();
 
     ok(home.run(['uninstall', '--yes']));
     expect(commandsIn(home.read(SETTINGS))).toEqual(['notify-send done']);

@@ -200,6 +200,11 @@ export const EVENT_TYPES = {
   },
   'pr.merged': { severity: 'info', payload: ['repo', 'pr', 'by?'], what: 'a followed pull request was merged' },
   'pr.closed': { severity: 'info', payload: ['repo', 'pr', 'by?'], what: 'a followed pull request was closed' },
+  'pr.offered': {
+    severity: 'info',
+    payload: ['repo', 'pr'],
+    what: 'an agent has pushed to a pull request that it does not follow',
+  },
   'problem.found': {
     severity: 'error',
     payload: ['command', 'tool', 'problem', 'file?', 'line?', 'column?', 'code?', 'test?'],

@@ -221,6 +221,11 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
   },
   'pr.merged': { message: 'acme/shop#12: it was merged by ann', data: { repo: 'acme/shop', pr: 12, by: 'ann' } },
   'pr.closed': { message: 'acme/shop#12: it was closed', data: { repo: 'acme/shop', pr: 12 } },
+  'pr.offered': {
+    message:
+      'pull request acme/shop#12 is open and not followed; to hear of its checks and reviews: earpiece follow pr 12, or the tool follow with pull_request "12"',
+    data: { repo: 'acme/shop', pr: 12 },
+  },
   'problem.found': {
     message: "TS2322: Type 'string' is not assignable to type 'number'. (src/cart.ts:3:7)",
     data: {

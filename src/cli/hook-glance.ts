@@ -7,6 +7,7 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
+import { mayHavePushed } from '../hosts/pushes.ts';
 import { leaveMark, serverLives, settledSince, type Mark } from '../hosts/quiet-mark.ts';
 import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
@@ -54,6 +55,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     const { hook_event_name: event, session_id: session, cwd } = input ?? {};
     if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !passes(host, event, input))
       return false;
+    if (!BEFORE.has(event) && mayHavePushed(input ?? {})) return false;
     const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
     if (path === undefined) return false;
     const now = Date.now();

@@ -20,6 +20,7 @@ import {
   type Place,
   type Printed,
 } from '../hosts/index.ts';
+import { mayHavePushed } from '../hosts/pushes.ts';
 import { identify, patience, systemProcesses } from '../inbox/index.ts';
 import { listKey } from '../sources/follow/key.ts';
 import { ageMs } from './hook-age.ts';
@@ -83,6 +84,11 @@ async function answered(
       };
     if (call.moment.kind === 'session_start' && caller.subagent === undefined)
       afterwards = async () => goOnFollowing(place.inbox, caller.folder);
+    if (isAfterTool(call.moment) && caller.subagent === undefined && mayHavePushed(input) && mayOffer(place.inbox))
+      afterwards = async () => {
+        const { startOffer } = await import('./offer.ts');
+        startOffer(place.inbox, caller.folder, (await conversationOf(place, host, caller)).log);
+      };
     return attend(place, host, caller, momentOf(call, options));
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
@@ -126,6 +132,11 @@ function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions)
     carries: !serverLives(stateFolder({ env: process.env }), caller.session, (pid) => systemProcesses.get(pid)),
   };
 }
+
+const isAfterTool = ({ kind }: Moment): boolean => kind === 'after_tool' || kind === 'batch_end';
+
+/** Whether to offer the pull request of a branch. An untrusted project gets no offer. */
+const mayOffer = ({ config }: UserInbox): boolean => config.follow.offer && config.untrusted.length === 0;
 
 /** Starts the process that checks what the project follows, because a session of the project is now active. */
 async function goOnFollowing(inbox: UserInbox, folder: string): Promise<void> {

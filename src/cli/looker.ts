@@ -24,7 +24,7 @@ export async function startLooker({ store, project, config }: UserInbox, folder:
 }
 
 /** Returns the environment of the process, which acts for the project and not for the agent whose shell has started it. */
-function environment(): NodeJS.ProcessEnv {
+export function environment(): NodeJS.ProcessEnv {
   const kept = { ...withoutSecrets(process.env) };
   for (const name of [HANDLE_VARIABLE, HANDLE_OF_VARIABLE, 'EARPIECE_ADDRESS']) delete kept[name];
   return kept;

@@ -32,6 +32,7 @@ const PLACES: Readonly<Record<string, string>> = {
   sources: AGENT,
   gateway: 'at the next start of earpiece gateway',
   server: 'at the next start of earpiece serve',
+  follow: 'now, from the next call of a hook on',
   matchers: 'at the next start of earpiece follow or run-and-tell',
   webhooks: 'now, from the next delivery on',
 };

@@ -66,6 +66,8 @@ export type Config = {
     readonly files: { readonly enable: boolean | undefined; readonly globs: readonly string[]; readonly debounceMs: number };
     readonly git: { readonly enable: boolean | undefined; readonly fetchEveryMs: number | null };
   };
+  /** Whether agents are offered to follow the pull request of a branch that they pushed. */
+  readonly follow: { readonly offer: boolean };
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The senders of webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
@@ -170,6 +172,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     server: { host: valueOf(layers, SETTINGS.serverHost), port: valueOf(layers, SETTINGS.serverPort) },
     agent: agentOf(layers),
     sources: sourcesOf(layers),
+    follow: { offer: valueOf(layers, SETTINGS.followOffer) },
     tools: toolsOf(layers),
     webhooks: webhooksOf(layers, project),
     matchers: Object.fromEntries(

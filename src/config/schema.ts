@@ -213,6 +213,10 @@ export const SETTINGS = {
     needsTrust: (every) => (every === null ? undefined : "sources.git.fetch_every (fetches from the repository's remote)"),
   }),
 
+  followOffer: one('follow.offer', boolean(), true, {
+    needsTrust: (offers) => (offers ? 'follow.offer (asks GitHub after a push)' : undefined),
+  }),
+
   separator: one(
     'gateway.separator',
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),

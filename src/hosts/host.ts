@@ -34,6 +34,8 @@ export type HookEvent = {
    * command.
    */
   readonly served?: Readonly<Record<string, string>>;
+  /** The host's own rules for calls: the host starts the command if one of them matches. Default: for each call. */
+  readonly onlyIf?: readonly string[];
   /** Whether this hook, which runs before a tool, carries notifications if the server for a `served` event is not running. */
   readonly standsIn?: true;
 };

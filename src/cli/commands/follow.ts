@@ -19,6 +19,7 @@ export type FollowOptions = GlobalOptions & {
   readonly name?: string;
   readonly matcher?: string;
   readonly look?: string;
+  readonly offer?: string;
   readonly until?: Until;
 };
 
@@ -53,6 +54,7 @@ export function follow(command: CommandLine, answer: Answer): void {
     .option('--name <label>', 'the name of a command in notifications')
     .option('--matcher <names>', 'problem matchers of earpiece.toml for a command, separated by commas, beside the shipped ones')
     .option('--look <project>', 'check what this project follows; the other commands start this')
+    .option('--offer <address>', 'offer an agent to follow the pull request of its branch; hooks start this')
     .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
       `earpiece follow pr                     # of the branch that is checked out
@@ -68,6 +70,10 @@ earpiece follow -- npm run dev`,
       if (options.look !== undefined) {
         const { runLooker } = await import('../looker.ts');
         return runLooker(options.look, options);
+      }
+      if (options.offer !== undefined) {
+        const { offer } = await import('../offer.ts');
+        return offer(options.offer, options);
       }
       const [kind, ...rest] = words;
       if (kind === undefined)

@@ -119,7 +119,8 @@ const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
 
 function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {
   try {
-    return host.parse(input)?.moment.kind ?? '';
+    const moment = host.parse(input)?.moment;
+    return moment === undefined || (moment.kind === 'after_tool' && moment.takesNoText) ? '' : moment.kind;
   } catch {
     return '';
   }

@@ -23,6 +23,8 @@ export const claude: HookHost = {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free', standsIn: true },
+    // Only for the offer to follow a pull request. Such a call is rare, so the hook costs nothing else.
+    PostToolUse: { matcher: 'Bash', timeoutS: 5, onlyIf: ['Bash(gh pr create *)', 'Bash(git push *)'] },
     PostToolBatch: { timeoutS: 5, marked: 'quiet', served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },
     SessionEnd: { timeoutS: 5 },
@@ -75,6 +77,8 @@ function momentOf(input: Input, event: string): Moment | undefined {
       return { kind: 'prompt' };
     case 'PreToolUse':
       return { kind: 'before_tool', tool: text(input, 'tool_name'), ...callOf(input) };
+    case 'PostToolUse':
+      return { kind: 'after_tool', tool: text(input, 'tool_name'), takesNoText: true };
     case 'PostToolBatch':
       return { kind: 'batch_end', tools: toolsOf(input['tool_calls']), ...resultsOf(input['tool_calls']) };
     case 'Stop':

@@ -16,19 +16,27 @@ export type Lines = {
 
 export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string, Group>> =>
   Object.fromEntries(
-    Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served, standsIn }]): [string, Group] => {
-      const timeout = lines.timeout(timeoutS);
-      const variable = host.sessionVariable;
-      const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable };
-      const words = ['hook', host.name, ...(standsIn && lines.server !== undefined ? ['--served'] : [])];
-      const hooks: Group['hooks'] = [
-        served !== undefined && lines.server !== undefined
-          ? toolHook({ host: host.name, event, server: lines.server, served, timeout })
-          : { type: 'command', command: lines.line(words, ending), timeout },
-        ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
-      ];
-      return [event, { ...defined({ matcher }), hooks }];
-    }),
+    Object.entries(host.events).map(
+      ([event, { matcher, timeoutS, waits, marked, served, standsIn, onlyIf }]): [string, Group] => {
+        const timeout = lines.timeout(timeoutS);
+        const variable = host.sessionVariable;
+        const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable };
+        const words = ['hook', host.name, ...(standsIn && lines.server !== undefined ? ['--served'] : [])];
+        const hooks: Group['hooks'] = [
+          served !== undefined && lines.server !== undefined
+            ? toolHook({ host: host.name, event, server: lines.server, served, timeout })
+            : {
+                type: 'command',
+                command: lines.line(words, ending),
+                timeout,
+                ...(onlyIf === undefined ? {} : { if: onlyIf[0] }),
+              },
+          ...(onlyIf ?? []).slice(1).map((rule) => ({ type: 'command', command: lines.line(words), timeout, if: rule })),
+          ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
+        ];
+        return [event, { ...defined({ matcher }), hooks }];
+      },
+    ),
   );
 
 /** The time limit of the waiting command. If the host ends this command, the next end of a turn starts another. */

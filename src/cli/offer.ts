@@ -1,0 +1,50 @@
+/** Offers an agent to follow the pull request of its branch, once, after it has pushed or opened the pull request. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseAddress } from '../core/address.ts';
+import { CannotLook, findPr, following, nameOf, type What } from '../sources/follow/index.ts';
+import { openInbox, type UserInbox } from '../user-inbox.ts';
+import type { GlobalOptions } from './context.ts';
+import { environment } from './looker.ts';
+
+/** Starts a process that asks GitHub, because an answer takes longer than an agent waits for its hook. */
+export function startOffer({ config }: UserInbox, folder: string, to: string): void {
+  const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
+  spawn(process.execPath, [entry, 'follow', '--db', config.db, '--offer', to], {
+    cwd: folder,
+    detached: true,
+    stdio: 'ignore',
+    env: environment(),
+  })
+    .on('error', () => {})
+    .unref();
+}
+
+/** Offers the open pull request of the branch. Does nothing if there is none, or if the agent already hears of it. */
+export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
+  const pr = await findPr(process.cwd(), undefined).catch((error: unknown) => {
+    if (error instanceof CannotLook) return undefined;
+    throw error;
+  });
+  if (pr === undefined) return;
+  await using ear = await openInbox(db === undefined ? {} : { flags: { db } });
+  const project = `${parseAddress(to).project}/*`;
+  const list = await following(ear.store, ear.project);
+  if (list.some(({ what, to: receiver }) => [to, project].includes(receiver) && isSame(what, pr))) return;
+  await ear.emitter.emit({
+    // The same offer has the same id, so it is made once.
+    id: `offer.${to}.${pr.host}/${pr.repo}#${pr.number}`,
+    type: 'pr.offered',
+    source: 'follow',
+    subject: to,
+    severity: 'info',
+    message:
+      `${nameOf({ what: pr })} is open and not followed; to hear of its checks and reviews: ` +
+      `earpiece follow pr ${pr.number}, or the tool follow with pull_request "${pr.number}"`,
+    key: `follow:offer:${pr.host}/${pr.repo}#${pr.number}`,
+    data: { repo: pr.repo, pr: pr.number },
+  });
+}
+
+const isSame = (what: What, pr: Extract<What, { kind: 'pr' }>): boolean =>
+  what.kind === 'pr' && what.host === pr.host && what.repo === pr.repo && what.number === pr.number;

@@ -258,10 +258,7 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/**
- * Runs Node's server for the app. The server limits the time that a client may take, and finishes requests in flight when it
- * stops.
- */
+/** Runs Node's server for the app, limits the time of each client, and finishes requests in flight at its stop. */
 class Running {
   readonly #server: NodeServer;
   readonly #timeouts: Timeouts;
@@ -342,10 +339,7 @@ async function sentText(c: Context<Env>): Promise<string | undefined> {
   }
 }
 
-/**
- * Records that a route calls `c.header`. A `JsonAnswer` would ignore these headers, so `reply` uses Hono's answer for such a
- * route.
- */
+/** Records that a route calls `c.header`, because `reply` must then use Hono's answer: a `JsonAnswer` has no such headers. */
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {
@@ -373,10 +367,7 @@ const safe = (text: string): string =>
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
 
-/**
- * Returns the label of a request in the metrics. The label is the path of the route, because a label for each id would be
- * unbounded.
- */
+/** Returns the label of a request in the metrics: the path of its route, because labels with ids would be unbounded. */
 const routeOf = (route: string, path: string): string =>
   route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
 

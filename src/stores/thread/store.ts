@@ -396,8 +396,8 @@ class ThreadStore implements SqliteStore {
 }
 
 /**
- * Returns the environment of the thread. A thread caches its compiled code only if its environment names a folder. Node makes a
- * subfolder for each of its versions.
+ * Returns the environment of the thread, which names the folder that caches its compiled code. Node makes a subfolder per
+ * version.
  */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

@@ -54,7 +54,7 @@ export type Line = {
   /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
   /**
-   * Other items of a sent line have closed, and this line holds the remaining ones. It is rendered again without the closed
+   * Other items of a sent line have closed, and this line holds the remaining ones. The line is rendered again without the closed
    * items.
    */
   readonly left?: true;

@@ -24,7 +24,7 @@ export type Policy = {
   readonly maxTokens: number;
   /**
    * Notifications of one source and name within this window become one line. With 0, only notifications of one key become one
-   * line. The setting has one value for each source. `*` stands for all other sources.
+   * line. The setting has one value for each source. `*` is the default for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
@@ -41,10 +41,7 @@ export type Policy = {
   readonly wakeQuiet?: QuietHours;
   /** The most wakes in an hour. Messages of a person are not counted. */
   readonly wakeMaxPerHour: number;
-  /**
-   * The highest level for each source. `*` stands for all other sources. A notification with a higher level is lowered to this
-   * level.
-   */
+  /** The highest level for each source. `*` is the default for all other sources. A higher level is lowered to this level. */
   readonly maxLevel: Readonly<Record<string, Level>>;
   /** The most characters of an item's text. A longer text is cut, and the item says so. */
   readonly maxItemChars: number;

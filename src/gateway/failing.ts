@@ -32,6 +32,6 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
-/** Begins the report about a call without an id. Such a call cannot get an answer. */
+/** The first words of the report about a call without an id. Such a call cannot get an answer. */
 export const withoutId = (tool: string): string =>
   `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

@@ -156,7 +156,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
         // Waits in steps, because new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
-      // The prompt's timer may end at the same moment. Check for a prompt now, so that the answer says `waiting` and not
+      // The timer for prompts may fire at the same moment. Check for a prompt now, so that the answer says `waiting` and not
       // `running`.
       checkPrompt();
       // A process that has just ended must be reported as ended.

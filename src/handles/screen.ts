@@ -3,7 +3,7 @@ import type * as Headless from '@xterm/headless';
 import { ToolFailure } from './state.ts';
 
 export interface Screen {
-  /** Writes output of the program. Resolves when the screen shows it. */
+  /** Writes output of the program. Resolves when the screen shows the output. */
   write(chunk: Uint8Array): Promise<void>;
   flushed(): Promise<void>;
   /** Returns the current rows, without trailing blanks and without blank rows at the end. */

@@ -192,7 +192,7 @@ async function beforeTool(
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
   if (refused.answer.kind !== 'nothing' || !carries) return refused;
-  // The host adds the text to the results of this batch. So this moment is no proof of a model request.
+  // The host adds the text to the results of this batch. So this moment proves no model request.
   return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 

@@ -3,9 +3,7 @@ import { defined } from '../core/defined.ts';
 import type { CallResult } from '../inbox/index.ts';
 import { optionalText, type Input } from './input.ts';
 
-/**
- * Returns the host's id of a call. Qwen Code has two ids, and only `tool_call_id` is the same before the tool and at its result.
- */
+/** Returns the host's id of a call. Qwen Code has two ids, and only `tool_call_id` is the same before and after the tool runs. */
 const idOf = (call: Input): string | undefined => optionalText(call, 'tool_call_id') ?? optionalText(call, 'tool_use_id');
 
 export const callOf = (input: Input): { readonly call?: string } => defined({ call: idOf(input) });

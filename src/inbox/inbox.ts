@@ -131,7 +131,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return requeue(this, toLog(to), id, by);
   }
 
-  /** Mutes a kind (`*`, `source`, `source.name`) for an agent, until a time or until `off` lifts the mute. */
+  /** Mutes a kind (`*`, `source`, `source.name`) for an agent, until a given time or until a call with `off` lifts the mute. */
   async mute(
     to: string | Address | LogKey,
     pattern: string,

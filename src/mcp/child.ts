@@ -111,7 +111,7 @@ export class ChildServer implements Link {
     this.#child?.stdout?.resume();
   }
 
-  /** Ends the server's stdin, then its process group. Resolves when no process of the group runs. */
+  /** Ends the server's stdin, and then the server's process group. Resolves when no process of the group runs. */
   stop(options: StopOptions = {}): Promise<void> {
     if (options.graceMs === 0 && this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
     return (this.#stopped ??= this.#stop(options));

@@ -10,8 +10,7 @@ import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog
 export type AskForTools = (params: object, like: Request) => Promise<Success | Failure | undefined>;
 
 /**
- * Keeps the gateway's own tools, and adapts tools/list for clients: it adds the own tools at the end and adapts schemas to the
- * profile.
+ * Keeps the gateway's own tools. Adapts tools/list for clients: adds these tools at the end, and adapts schemas to the profile.
  */
 export class OwnTools {
   readonly #rider: GuardedRider | undefined;

@@ -33,7 +33,7 @@ export type Carrier = {
   readonly isError: boolean;
 };
 
-/** How to treat the structured content of one tool's results. */
+/** The treatment of the structured content in one tool's results. */
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**

@@ -117,7 +117,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') continue;
     fault('offer.appended');
-    // The state at the append: another process may have offered and released an item after this process read it.
+    // Uses the state at the append, because another process may have offered and released an item after this process read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
     // Another carrier holds the item and may have shown it. The item is listed only because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';

@@ -25,7 +25,7 @@ export type ConversationOptions = {
    */
   readonly nameOf?: (tool: string) => string;
   /**
-   * The Earpiece tools that the model can call, without `get_notifications`. Default: the tools that another carrier of this
+   * The Earpiece tools that the model can call, except `get_notifications`. Default: the tools that another carrier of this
    * conversation reported last.
    */
   readonly has?: readonly string[];

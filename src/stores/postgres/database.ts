@@ -10,7 +10,7 @@ import type { Address } from './address.ts';
 import { type Driver, typesOf } from './driver.ts';
 import { explain, isLoss, isPassing, Late, Unsure } from './trouble.ts';
 
-/** Runs one statement. In its text, `@name` stands for a table of the schema. */
+/** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
 
 /** The names of locks. While a transaction holds them, no other transaction of any process can take them. */

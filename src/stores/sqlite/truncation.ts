@@ -13,8 +13,8 @@ type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 const ATTEMPTS = 20;
 
 /**
- * Returns the error for an incomplete main file. Undefined if the file is complete. `opened`: this process has opened the file
- * before, so a missing header means that the file was truncated.
+ * Returns the error that describes a truncated main file. Undefined if the file is complete. `opened`: this process has opened
+ * the file before, so a missing header means that the file was truncated.
  */
 export function truncation(path: string, opened = false): EarpieceError | undefined {
   const real = realPath(path);

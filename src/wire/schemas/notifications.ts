@@ -49,7 +49,7 @@ export const notificationsPage = z
     lookedBackTo: time
       .optional()
       .describe(
-        'in a search for words: the time of the oldest searched notification, epoch milliseconds; missing if all were searched',
+        'set by a search for words: the time of the oldest notification that was searched, epoch milliseconds; missing if all were searched',
       ),
   })
   .openapi('NotificationsPage');

@@ -53,7 +53,7 @@ export type NotificationsPage = {
   readonly items: readonly NotificationView[];
   /** The start of the next page; null: this is the last page. */
   readonly next: string | null;
-  /** In a search for words: the time of the oldest searched notification, epoch milliseconds; missing if all were searched. */
+  /** Set by a search for words: the time of the oldest notification that was searched, epoch milliseconds; missing if all were searched. */
   readonly lookedBackTo?: number;
 };
 

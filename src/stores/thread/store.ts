@@ -395,9 +395,6 @@ class ThreadStore implements SqliteStore {
   }
 }
 
-/**
- * Returns the environment of the thread, which names the folder that caches its compiled code. Node makes a subfolder per
- * version.
- */
+/** Returns the thread's environment with the folder for its compiled code. Node makes a subfolder per version. */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

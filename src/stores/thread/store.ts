@@ -48,10 +48,7 @@ export type ThreadOptions = {
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 /** Rounds a time for a timer, which takes whole milliseconds up to a maximum. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
-/**
- * The additional time after the thread's own time limit. When this time has passed too, the thread counts as blocked, for example
- * by its disk.
- */
+/** The additional time for an answer after the thread's own time limit. A later thread counts as blocked. */
 const SPARE_MS = 50;
 /** The longest wait for the answer to `quiet`. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;

@@ -1,7 +1,7 @@
 /** The log of one agent in memory: the records, and the indexes of the items. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
-import { ANYONE, formerOf, type Item, type Touches } from '../core/items.ts';
+import { ANYONE, formerOf, type Item, settle, touches, type Touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import {
   MAX_CONVERSATIONS_OF_AN_OVERVIEW,
@@ -9,10 +9,11 @@ import {
   type ItemQuery,
   type LogOverview,
   type Presence,
+  type ReadQuery,
 } from '../core/ports.ts';
 import { isSignOfWork, type CarrierId, type Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
-import { isPast, removable, removableLoose } from './retention.ts';
+import { isHousekeeping, isPast, removable, removableLoose } from './retention.ts';
 
 /** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
@@ -242,8 +243,61 @@ export function pruneLog(log: Log, { before, head, removed }: { before: number; 
   return items;
 }
 
+/**
+ * Adds a record that was decided elsewhere, with its effects, and returns the items that it changed or made. Undefined, and nothing
+ * is added, if it queues an id that the log has.
+ */
+export function follow(log: Log, record: Stored): Item[] | undefined {
+  const { seq, at, clock, body } = record;
+  const cells = found(log, touches(body), { made: new Map(), changed: new Map() });
+  const result = settle(
+    body,
+    { seq, at, ...(clock === undefined ? {} : { clock }) },
+    cells.map((cell) => cell.item),
+    true,
+  );
+  if (result.kind !== 'settled') return undefined;
+  log.records.push(record);
+  if (result.items.length === 0 && isHousekeeping(body)) log.loose.push(record);
+  const changed = new Map<Cell, Item>();
+  for (const item of result.items) {
+    let cell = cellOf(item, cells, changed);
+    if (cell === undefined) {
+      cell = { item };
+      const of = log.byId.get(item.id);
+      if (of === undefined) log.byId.set(item.id, [cell]);
+      else of.push(cell);
+      cells.push(cell);
+    }
+    changed.set(cell, item);
+  }
+  for (const [cell, item] of changed) place(log, cell, item);
+  if (COPIES.has(body.type)) inOrder(log.open);
+  return [...result.items];
+}
+
+/** The records that match a query which names no log, or this one. `records` are in the order of their positions. */
+export function selectRecords(records: readonly Stored[], query: ReadQuery): Stored[] {
+  const { after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;
+  const types = query.types && new Set(query.types);
+  const seqs = query.seqs && new Set(query.seqs);
+  const matches = ({ log, seq, body }: Stored): boolean =>
+    (query.project === undefined || splitLog(log).project === query.project) &&
+    (conversation === undefined || body['conversation'] === conversation) &&
+    (types === undefined || types.has(body.type)) &&
+    (seqs === undefined || seqs.has(seq));
+  const selected: Stored[] = [];
+  const from = firstAbove(records, after);
+  const to = firstAbove(records, upTo);
+  for (let i = 0; i < to - from && selected.length < limit; i++) {
+    const record = records[newestFirst ? to - 1 - i : from + i] as Stored;
+    if (matches(record)) selected.push(record);
+  }
+  return selected;
+}
+
 /** Returns the index of the first record above `seq`. */
-export function firstAbove(records: readonly Stored[], seq: number): number {
+function firstAbove(records: readonly Stored[], seq: number): number {
   let low = 0;
   let high = records.length;
   while (low < high) {

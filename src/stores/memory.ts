@@ -28,7 +28,6 @@ import {
   cellOf,
   COPIES,
   eraseLog,
-  firstAbove,
   found,
   inOrder,
   newLog,
@@ -37,6 +36,7 @@ import {
   place,
   pruneLog,
   select,
+  selectRecords,
   type Cell,
   type Log,
 } from './memory-log.ts';
@@ -138,23 +138,7 @@ class MemoryStore implements Store {
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
     this.#check(options);
-    const { log, project, after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;
-    const types = query.types && new Set(query.types);
-    const seqs = query.seqs && new Set(query.seqs);
-    const records = log === undefined ? this.#records : (this.#logs.get(log)?.records ?? []);
-    const matches = (record: Stored): boolean =>
-      (project === undefined || splitLog(record.log).project === project) &&
-      (conversation === undefined || record.body['conversation'] === conversation) &&
-      (types === undefined || types.has(record.body.type)) &&
-      (seqs === undefined || seqs.has(record.seq));
-    const found: Stored[] = [];
-    const from = firstAbove(records, after);
-    const to = firstAbove(records, upTo);
-    for (let i = 0; i < to - from && found.length < limit; i++) {
-      const record = records[newestFirst ? to - 1 - i : from + i] as Stored;
-      if (matches(record)) found.push(record);
-    }
-    return found;
+    return selectRecords(query.log === undefined ? this.#records : (this.#logs.get(query.log)?.records ?? []), query);
   }
 
   async head(options?: Wait): Promise<number> {

@@ -3,29 +3,18 @@
  * separately, so a refused append does not affect the others.
  */
 import type { LogKey } from '../../core/address.ts';
-import { clockBeside } from '../../core/clocks.ts';
 import { fault } from '../../core/faults.ts';
-import { type Item, itemKey, type Place, touches } from '../../core/items.ts';
+import { itemKey, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
-import type { Appended, Swap } from '../../core/ports.ts';
-import { type Draft, isSignOfWork, type Stored } from '../../core/records.ts';
-import type { Written } from '../placing.ts';
+import { isSignOfWork } from '../../core/records.ts';
+import type { Draft } from '../../core/records.ts';
+import type { Asked, Batch, BatchHead } from '../appends.ts';
 import { isHousekeeping } from '../retention.ts';
-import { settleAppend, type SettledAppend } from '../settle-append.ts';
+import { settleBatch, type SettledRow } from '../settle-batch.ts';
 import type { Database, Query } from './database.ts';
 import { putItems, removeItems, touchedItems } from './items.ts';
-import { applySwaps, type Known, settingsOf, staleKey } from './settings.ts';
+import { applySwaps, settingsOf } from './settings.ts';
 import { toColumn, toColumnOrNull } from './text.ts';
-
-export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[] };
-export type Answer =
-  | { readonly kind: 'done'; readonly appended: Appended }
-  /** An error that concerns only this append. */
-  | { readonly kind: 'failed'; readonly error: unknown };
-/** `head`: the newest position and time, if anything was appended. */
-export type Batch = { readonly answers: readonly Answer[]; readonly head?: { readonly seq: number; readonly at: number } };
-
-type Head = { readonly seq: number; readonly at: number };
 
 export const lockOf = (log: LogKey): string => `log ${log}`;
 
@@ -91,77 +80,17 @@ async function run(query: Query, log: LogKey, batch: readonly Asked[], keys: rea
  * Takes the next positions. Waits until earlier appends to any log have committed, and makes later appends wait until this append
  * commits.
  */
-async function nextHead(query: Query, count: number, now: number): Promise<Head> {
-  const [head] = await query<Head>('UPDATE @head SET seq = seq + $1, at = greatest(at, $2) RETURNING seq, at', count, now);
-  return head as Head;
+async function nextHead(query: Query, count: number, now: number): Promise<BatchHead> {
+  const [head] = await query<BatchHead>('UPDATE @head SET seq = seq + $1, at = greatest(at, $2) RETURNING seq, at', count, now);
+  return head as BatchHead;
 }
-
-type Row = Place & { readonly written: Written; readonly effect: boolean };
-type Settling = {
-  readonly kept: readonly Asked[];
-  readonly records: readonly Row[];
-  readonly items: ReadonlyMap<string, Item>;
-  readonly changed: ReadonlySet<string>;
-  readonly answers: (log: LogKey) => readonly Answer[];
-};
-
-function settleBatch(
-  batch: readonly Asked[],
-  { seq: first, at, now }: { readonly seq: number; readonly at: number; readonly now: number },
-  before: ReadonlyMap<string, Item>,
-  settings: Known,
-): Settling {
-  const beside = clockBeside(at, now);
-  const known = new Map(settings);
-  const kept: Asked[] = [];
-  const records: Row[] = [];
-  const changed = new Set<string>();
-  const answers: ((log: LogKey) => Answer)[] = [];
-  let items = before;
-  for (const asked of batch) {
-    const done = (appended: Appended): number => answers.push(() => ({ kind: 'done', appended }));
-    const stale = staleKey(known, asked.swaps);
-    if (stale !== undefined) {
-      done({ kind: 'stale', key: stale });
-      continue;
-    }
-    const place: Place = { seq: first + records.length, at, ...beside };
-    let settled: SettledAppend;
-    try {
-      settled = settleAppend(bodies(asked), place, items);
-    } catch (error) {
-      answers.push(() => ({ kind: 'failed', error }));
-      continue;
-    }
-    if (settled.kind !== 'settled') {
-      done(settled);
-      continue;
-    }
-    const { effects, changed: mine } = settled;
-    items = settled.items;
-    for (const item of mine) changed.add(itemKey(item));
-    for (const { key, to } of asked.swaps) known.set(key, to === undefined ? undefined : JSON.stringify(to));
-    kept.push(asked);
-    for (const [n, written] of asked.drafts.entries())
-      records.push({ ...place, seq: place.seq + n, written, effect: effects[n] ?? false });
-    answers.push((log) => ({
-      kind: 'done',
-      appended: { kind: 'appended', records: storedOf(log, place, asked), items: mine },
-    }));
-  }
-  return { kept, records, items, changed, answers: (log) => answers.map((answer) => answer(log)) };
-}
-
-const bodies = ({ drafts }: Asked): readonly Draft[] => drafts.map(({ body }) => body);
-const storedOf = (log: LogKey, { seq, at, clock }: Place, asked: Asked): Stored[] =>
-  bodies(asked).map((body, n) => ({ seq: seq + n, log, at, ...(clock === undefined ? {} : { clock }), body }));
 
 const whatOf = (body: Draft): unknown => {
   const { name, on } = body as { readonly name?: unknown; readonly on?: unknown };
   return name ?? on;
 };
 
-async function insertRecords(query: Query, log: LogKey, rows: readonly Row[]): Promise<void> {
+async function insertRecords(query: Query, log: LogKey, rows: readonly SettledRow[]): Promise<void> {
   const bodiesOf = rows.map(({ written }) => written.body);
   await query('INSERT INTO @logs (log) VALUES ($1) ON CONFLICT DO NOTHING', log);
   await query(

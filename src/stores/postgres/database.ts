@@ -3,12 +3,12 @@
  * transactions, and no statement has a name.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Wait } from '../../core/ports.ts';
+import { before, insist } from '../insist.ts';
 import type { Address } from './address.ts';
 import { type Driver, typesOf } from './driver.ts';
-import { explain, isLoss, isPassing, Late, Unsure } from './trouble.ts';
+import { explain, isLoss, isPassing, Unsure } from './trouble.ts';
 
 /** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
@@ -16,10 +16,6 @@ export type Query = <R = Record<string, unknown>>(text: string, ...values: reado
 /** The names of locks. While a transaction holds them, no other transaction of any process can take them. */
 type Locks = readonly string[];
 
-export const DEFAULT_MS = 5_000;
-/** The minimum time limit of a call. With a shorter limit, no call reaches the server. */
-const LEAST_MS = 50;
-const PAUSE_MS = { min: 20, max: 250 };
 /** How long a process that stops in the middle of a transaction keeps its locks. */
 const IDLE_MS = 10_000;
 
@@ -117,25 +113,24 @@ export class Database {
   }
 
   /** Retries until the call's time has passed, because a server may be restarting or failing over to its standby. */
-  async #insist<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
-    const started = performance.now();
-    const deadline = started + Math.max(options?.withinMs ?? DEFAULT_MS, LEAST_MS);
+  #insist<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
     let unsure: Unsure | undefined;
-    for (let pause = PAUSE_MS.min; ; pause = Math.min(2 * pause, PAUSE_MS.max)) {
-      options?.signal?.throwIfAborted();
-      try {
-        return await this.#once(deadline, async (client, leftMs) => {
+    return insist(
+      options,
+      (deadline) =>
+        this.#once(deadline, async (client, leftMs) => {
           if (unsure !== undefined && (await isCommitted(client, unsure))) return unsure.result as T;
           unsure = undefined;
           return work(client, leftMs);
-        });
-      } catch (error) {
-        if (error instanceof Unsure) unsure = error;
-        if (!isPassing(error) || performance.now() + pause >= deadline)
-          throw explain(error, this.address, performance.now() - started);
-        await sleep(pause);
-      }
-    }
+        }),
+      {
+        isPassing: (error) => {
+          if (error instanceof Unsure) unsure = error;
+          return isPassing(error);
+        },
+        explain: (error, waitedMs) => explain(error, this.address, waitedMs),
+      },
+    );
   }
 
   async #once<T>(deadline: number, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
@@ -188,24 +183,4 @@ async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<bool
     });
   if (rows[0]?.status === 'in progress') throw Object.assign(new Error('its transaction has not ended'), { code: '57P03' });
   return rows[0]?.status === 'committed';
-}
-
-/** Resolves to the promise's value. Rejects with `Late` at the deadline. */
-async function before<T>(deadline: number, promise: Promise<T>, onLate: () => unknown): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => {
-        onLate();
-        reject(new Late('no answer'));
-      },
-      Math.max(1, deadline - performance.now()),
-    );
-  });
-  promise.catch(() => {});
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,11 +1,9 @@
 /** The settings: values by name. A writer must hold the lock `setting <key>`. */
 import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
+import type { Known } from '../settle-batch.ts';
 import type { Query } from './database.ts';
 import { fromColumn, toColumn } from './text.ts';
-
-/** Settings as JSON text. Undefined if a setting is absent. */
-export type Known = ReadonlyMap<string, string | undefined>;
 
 export async function settingsOf(query: Query, keys: readonly string[]): Promise<Known> {
   if (keys.length === 0) return new Map();
@@ -15,10 +13,6 @@ export async function settingsOf(query: Query, keys: readonly string[]): Promise
   );
   return new Map(rows.map(({ key, value }) => [fromColumn(key), value]));
 }
-
-/** Returns the first key whose value differs from the expected value, compared as JSON text. */
-export const staleKey = (known: Known, swaps: readonly Swap[]): string | undefined =>
-  swaps.find(({ key, from }) => known.get(key) !== (from === undefined ? undefined : JSON.stringify(from)))?.key;
 
 export async function applySwaps(query: Query, swaps: readonly Pick<Swap, 'key' | 'to'>[]): Promise<void> {
   for (const { key, to } of swaps) await setSetting(query, key, to);

@@ -22,11 +22,13 @@ import type {
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { OPEN } from '../item-row.ts';
+import { Appends } from '../appends.ts';
 import { written } from '../placing.ts';
+import { staleKey } from '../settle-batch.ts';
+import { Wakeups } from '../wakeups.ts';
 import { addressOf } from './address.ts';
 import { agentsPage, overviews } from './agents.ts';
-import { lockOf } from './append.ts';
-import { Appends } from './appends.ts';
+import { appendAll, lockOf } from './append.ts';
 import {
   bind,
   binding,
@@ -44,9 +46,9 @@ import { findItems } from './items.ts';
 import { migrate } from './migrations.ts';
 import { erase, forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
-import { applySwaps, setSetting, settingsOf, staleKey } from './settings.ts';
+import { applySwaps, setSetting, settingsOf } from './settings.ts';
 import { verify } from './verify.ts';
-import { Wakeups } from './wakeups.ts';
+import { listenWith } from './wakeups.ts';
 
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
@@ -70,7 +72,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const db = new Database(driver, address, options.connections ?? CONNECTIONS);
   try {
     await migrate(db);
-    const store = new PostgresStore(db, (head) => new Wakeups(driver, db, head), options.clock ?? { now: () => Date.now() });
+    const store = new PostgresStore(
+      db,
+      (head) => new Wakeups(listenWith(driver, db), head),
+      options.clock ?? { now: () => Date.now() },
+    );
     await store.head();
     return store;
   } catch (error) {
@@ -94,13 +100,13 @@ class PostgresStore implements Store {
     this.#db = db;
     this.#clock = clock;
     this.#wakeups = wakeups(() => this.#askHead(undefined));
-    this.#appends = new Appends(db, {
-      now: () => this.now(),
-      onHead: ({ seq, at }) => {
+    this.#appends = new Appends(
+      (log, batch, withinMs) => appendAll(db, log, batch, { withinMs, now: () => this.now() }),
+      ({ seq, at }) => {
         this.#lastAt = Math.max(this.#lastAt, at);
         this.#wakeups.wake(seq);
       },
-    });
+    );
   }
 
   now(): number {

@@ -1,13 +1,11 @@
 import { EarpieceError } from '../../core/errors.ts';
+import { Late } from '../insist.ts';
 import type { Address } from './address.ts';
 
 const codeOf = (error: unknown): string => {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
   return typeof code === 'string' ? code : '';
 };
-
-/** The error of a call that got no answer in time. */
-export class Late extends Error {}
 
 /** The connection broke during COMMIT. A later query with `xid` shows whether the transaction was committed. */
 export class Unsure extends Error {

@@ -1,9 +1,21 @@
-import type { LogKey } from '../../core/address.ts';
-import { EarpieceError } from '../../core/errors.ts';
-import { fault } from '../../core/faults.ts';
-import type { Appended, Wait } from '../../core/ports.ts';
-import { appendAll, type Asked } from './append.ts';
-import { type Database, DEFAULT_MS } from './database.ts';
+import type { LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { fault } from '../core/faults.ts';
+import type { Appended, Swap, Wait } from '../core/ports.ts';
+import { DEFAULT_MS } from './insist.ts';
+import type { Written } from './placing.ts';
+
+export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[] };
+export type Answer =
+  | { readonly kind: 'done'; readonly appended: Appended }
+  /** An error that concerns only this append. */
+  | { readonly kind: 'failed'; readonly error: unknown };
+export type BatchHead = { readonly seq: number; readonly at: number };
+/** `head`: the newest position and time, if anything was appended. */
+export type Batch = { readonly answers: readonly Answer[]; readonly head?: BatchHead };
+
+/** Writes the appends of one log in one step, and answers each. */
+type Commit = (log: LogKey, batch: readonly Asked[], withinMs: number) => Promise<Batch>;
 
 type Waiting = Asked & {
   readonly deadline: number;
@@ -15,20 +27,15 @@ type Waiting = Asked & {
 /** The most appends in a batch. A larger batch would delay its first caller. */
 const MOST = 128;
 
-/** The appends of this process. Each log has one transaction at a time, which takes all waiting calls. */
+/** The appends of this process. Each log has one write at a time, which takes all waiting calls. */
 export class Appends {
-  readonly #db: Database;
-  readonly #now: () => number;
-  readonly #onHead: (head: { readonly seq: number; readonly at: number }) => void;
+  readonly #write: Commit;
+  readonly #onHead: (head: BatchHead) => void;
   readonly #waiting = new Map<LogKey, Waiting[]>();
   readonly #running = new Set<Promise<void>>();
 
-  constructor(
-    db: Database,
-    { now, onHead }: { now: () => number; onHead: (head: { readonly seq: number; readonly at: number }) => void },
-  ) {
-    this.#db = db;
-    this.#now = now;
+  constructor(write: Commit, onHead: (head: BatchHead) => void) {
+    this.#write = write;
     this.#onHead = onHead;
   }
 
@@ -67,7 +74,7 @@ export class Appends {
     if (batch.length === 0) return;
     const withinMs = Math.max(0, Math.max(...batch.map(({ deadline }) => deadline)) - performance.now());
     try {
-      const { answers, head } = await appendAll(this.#db, log, batch, { withinMs, now: this.#now });
+      const { answers, head } = await this.#write(log, batch, withinMs);
       fault('append.committed');
       if (head !== undefined) this.#onHead(head);
       for (const [at, answer] of answers.entries()) {
@@ -77,7 +84,7 @@ export class Appends {
     } catch (error) {
       const isUnavailable = error instanceof EarpieceError && error.code === 'store_unavailable';
       if (batch.length === 1 || isUnavailable) for (const one of batch) one.reject(error);
-      // The whole transaction failed, so each append is retried alone and gets its own answer.
+      // The whole write failed, so each append is retried alone and gets its own answer.
       else for (const one of batch) await this.#commit(log, [one]);
     }
   }

@@ -1,0 +1,53 @@
+/** Calls to a server that may be away for a moment: each tries until its time is over. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Wait } from '../core/ports.ts';
+
+export const DEFAULT_MS = 5_000;
+/** The minimum time limit of a call. With a shorter limit, no call reaches the server. */
+const LEAST_MS = 50;
+const PAUSE_MS = { min: 20, max: 250 };
+
+/** The error of a call that got no answer in time. */
+export class Late extends Error {}
+
+/** Repeats an attempt that fails for a passing reason, until the time of the call is over. `explain` translates the last error. */
+export async function insist<T>(
+  options: Wait | undefined,
+  attempt: (deadline: number) => Promise<T>,
+  {
+    isPassing,
+    explain,
+  }: { readonly isPassing: (error: unknown) => boolean; readonly explain: (error: unknown, waitedMs: number) => unknown },
+): Promise<T> {
+  const started = performance.now();
+  const deadline = started + Math.max(options?.withinMs ?? DEFAULT_MS, LEAST_MS);
+  for (let pause = PAUSE_MS.min; ; pause = Math.min(2 * pause, PAUSE_MS.max)) {
+    options?.signal?.throwIfAborted();
+    try {
+      return await attempt(deadline);
+    } catch (error) {
+      if (!isPassing(error) || performance.now() + pause >= deadline) throw explain(error, performance.now() - started);
+      await sleep(pause);
+    }
+  }
+}
+
+/** Resolves to the promise's value. Rejects with `Late` at the deadline. */
+export async function before<T>(deadline: number, promise: Promise<T>, onLate: () => unknown): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        onLate();
+        reject(new Late('no answer'));
+      },
+      Math.max(1, deadline - performance.now()),
+    );
+  });
+  promise.catch(() => {});
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

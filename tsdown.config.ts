@@ -26,6 +26,7 @@ const library: UserConfig = {
     sources: 'src/entries/sources.ts',
     store: 'src/entries/store.ts',
     postgres: 'src/entries/postgres.ts',
+    nats: 'src/entries/nats.ts',
     client: 'src/entries/client.ts',
   },
   // `@ai-sdk/provider` is an optional peer dependency. Its types are bundled, so that a program without this package compiles.

@@ -74,6 +74,9 @@ export const REQUIREMENTS = {
     behaviour: 'An error of PostgreSQL names the database, the reason and the way out, and never the password.',
   },
   'store:postgres-tls': { behaviour: 'With sslmode=verify-full, only a certificate of the given authority opens a connection.' },
+  'store:nats': {
+    behaviour: 'NATS JetStream 2.10 keeps the logs of a fleet: with one and with three copies, the store passes the contract.',
+  },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',

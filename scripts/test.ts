@@ -31,6 +31,11 @@ const NEEDED = [
     args: ['scripts/postgres.ts'],
     way: 'the store of PostgreSQL is tested on a real server; its tests are not skipped without one',
   },
+  {
+    command: 'node',
+    args: ['scripts/nats.ts'],
+    way: 'the store of NATS JetStream is tested on real servers; its tests are not skipped without them',
+  },
   { command: 'node', args: ['scripts/gh.ts'], way: 'pull requests are followed through the real gh, and not skipped without it' },
 ] as const;
 

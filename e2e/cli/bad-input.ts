@@ -1057,9 +1057,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'an engine that is not built yet; its password is not repeated',
-      args: ['--db', 'nats://anna:secret@host/name', 'log'],
-      ...usage('not built yet: "nats://…@host/name" names a NATS store; use a path, sqlite:<path> or postgres://…'),
+      what: 'a store in NATS with a name that no subject can hold; the password is not repeated',
+      args: ['--db', 'nats://anna:secret@host/my.store', 'log'],
+      ...usage('store name "my.store": must be a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
     },
     {
       what: 'an unknown engine',

@@ -244,10 +244,7 @@ describe('openStore', () => {
     ['', 'the database has no name: give a path, sqlite:<path> or memory:'],
     ['sqlite:', '"sqlite:" names no file: write sqlite:/path/to/earpiece.db'],
     ['sqlite://host/e.db', '"sqlite://host/e.db" names no file: write sqlite:/path/to/earpiece.db'],
-    [
-      'nats://127.0.0.1:4222',
-      'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a path, sqlite:<path> or postgres://…',
-    ],
+    ['nats://127.0.0.1:4222?replicas=2', 'replicas "2": must be 1, 3 or 5'],
     ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
     ['redis://x', '"redis://x" must name a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
   ])('refuses %j', async (url, message) => {

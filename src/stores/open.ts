@@ -17,8 +17,8 @@ type StoreOptions = {
 };
 
 /**
- * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, or `postgres://…`, which needs the package pg. Rejects with
- * `bad_argument`, or with the store's own error. `nats://…` is refused, because that engine does not exist yet.
+ * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, `postgres://…` (needs the package pg) or `nats://…` (needs
+ * @nats-io/transport-node and @nats-io/jetstream). Rejects with `bad_argument`, or with the store's own error.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);
@@ -40,10 +40,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     case 'postgresql':
       return openPostgres(url, options);
     case 'nats':
-      throw new EarpieceError(
-        'bad_argument',
-        `not built yet: ${JSON.stringify(redacted(url))} names a NATS store; use a path, sqlite:<path> or postgres://…`,
-      );
+    case 'tls':
+      return openNats(url, options);
     default: {
       const near = didYouMean(scheme, SCHEMES);
       throw new EarpieceError(
@@ -88,6 +86,11 @@ async function openSqlite(path: string, { thread, ...options }: StoreOptions): P
 async function openPostgres(url: string, { clock }: StoreOptions): Promise<Store> {
   const { openPostgresStore } = await import('./postgres/store.ts');
   return openPostgresStore({ url, ...(clock === undefined ? {} : { clock }) });
+}
+
+async function openNats(url: string, { clock }: StoreOptions): Promise<Store> {
+  const { openNatsStore } = await import('./nats/store.ts');
+  return openNatsStore({ url, ...(clock === undefined ? {} : { clock }) });
 }
 
 /** Hides a password in the URL. */

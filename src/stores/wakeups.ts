@@ -35,7 +35,7 @@ export class Wakeups {
     this.#waiters = new Waiters({ busy: () => this.#start(), idle: () => this.#stop() });
   }
 
-  /** `head`: as the caller has read it. A newer one may be known since then. */
+  /** Resolves with the head when it is above `after`, or with `after` on abort, timeout or close. */
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     return this.#newest > after ? this.#newest : this.#waiters.wait(after, options);

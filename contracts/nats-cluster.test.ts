@@ -1,0 +1,3 @@
+import { natsContract } from './nats.ts';
+
+natsContract('nats, three servers and three copies', 3);

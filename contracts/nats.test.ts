@@ -1,0 +1,3 @@
+import { natsContract } from './nats.ts';
+
+natsContract('nats, one server', 1);

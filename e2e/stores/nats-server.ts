@@ -1,0 +1,94 @@
+/** Real NATS servers for tests: one, or a cluster, in temporary folders, on free ports, ended by their process ids. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findNats, WAY_OUT } from '../../scripts/nats.ts';
+import { freePort } from './postgres-server.ts';
+
+/** The servers run as nobody where the tests run as root. */
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+export type NatsNode = {
+  readonly name: string;
+  readonly port: number;
+  readonly stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
+  readonly start: () => Promise<void>;
+};
+
+export type NatsServers = {
+  /** The address of all nodes, without the name of a store. */
+  readonly url: string;
+  readonly nodes: readonly NatsNode[];
+  /** Stops them and removes their folders. */
+  readonly remove: () => Promise<void>;
+};
+
+/** `size`: 1, or the nodes of a cluster. */
+export async function startNats(size = 1): Promise<NatsServers> {
+  const program = findNats();
+  if (program === undefined) throw new Error(`there is no nats-server: ${WAY_OUT}`);
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-nats-'));
+  chmodSync(folder, 0o700);
+  const own = (path: string): void => (isRoot ? chownSync(path, NOBODY, NOBODY) : undefined);
+  own(folder);
+  const ports = await Promise.all(Array.from({ length: 2 * size }, freePort));
+  const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
+  const nodes = ports.slice(0, size).map((port, n): NatsNode => {
+    const config = join(folder, `${n}.conf`);
+    const cluster = `cluster { name: ear, host: 127.0.0.1, port: ${ports[size + n]}, no_advertise: true, routes: [${routes.join(', ')}] }`;
+    writeFileSync(
+      config,
+      `server_name: n${n}
+host: 127.0.0.1
+port: ${port}
+jetstream { store_dir: "${join(folder, String(n))}" }
+${size === 1 ? '' : cluster}
+`,
+    );
+    own(config);
+    let child: ChildProcess | undefined;
+    return {
+      name: `n${n}`,
+      port,
+      start: async () => {
+        child = spawn(program, ['-c', config], {
+          ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+          cwd: folder,
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        await ready(child, size === 1 ? /Server is ready/u : /JetStream cluster new metadata leader|Server is ready/u);
+      },
+      stop: async (signal = 'SIGTERM') => {
+        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+        const ended = once(child, 'exit');
+        child.kill(signal);
+        await ended;
+      },
+    };
+  });
+  await Promise.all(nodes.map((node) => node.start()));
+  return {
+    url: `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    nodes,
+    remove: async () => {
+      await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves when the server says this line. */
+async function ready(child: ChildProcess, line: RegExp): Promise<void> {
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-10_000);
+      if (line.test(said)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`${child.spawnfile} ended: ${said}`)));
+    child.once('error', reject);
+  });
+}

@@ -1,0 +1,56 @@
+/** The address of a store: `nats://user:password@host:4222,other:4222/name?replicas=3`. */
+import { EarpieceError } from '../../core/errors.ts';
+
+export type Address = {
+  /** For the driver, each as `host:port`. */
+  readonly servers: readonly string[];
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+  readonly tls: boolean;
+  /** `nats host:4222/name`. */
+  readonly name: string;
+  /** The name of the store on the server: several may share it. */
+  readonly store: string;
+  /** The copies of each stream, made when the store is new. */
+  readonly replicas: number;
+};
+
+const DEFAULT_STORE = 'earpiece';
+const STORE = /^[a-z0-9_-]{1,32}$/u;
+const REPLICAS = [1, 3, 5];
+const PARAMETERS = ['replicas'];
+
+export function addressOf(given: string, wanted: { readonly replicas?: number | undefined } = {}): Address {
+  const [, scheme = '', userinfo, hosts = '', path = '', query = ''] =
+    /^(nats|tls):\/\/(?:([^@/?]*)@)?([^/?]+)\/?([^?]*)(?:\?(.*))?$/u.exec(given) ?? [];
+  const servers = hosts.split(',').filter(Boolean);
+  // The text may hold a password, so the message does not repeat it.
+  if (scheme === '' || servers.length === 0)
+    throw bad(
+      'the address of the NATS servers cannot be read: write nats://user:password@host:4222/name, several hosts with commas',
+    );
+  const store = path === '' ? DEFAULT_STORE : path;
+  if (!STORE.test(store))
+    throw bad(`store name ${JSON.stringify(store)}: must be a–z, 0–9, _ and -, at most 32 characters, such as ${DEFAULT_STORE}`);
+  const parameters = new URLSearchParams(query);
+  const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
+  if (unknown !== undefined)
+    throw bad(
+      `the address of the NATS servers has the unknown parameter ${JSON.stringify(unknown)}: it may have ${PARAMETERS.join(', ')}`,
+    );
+  const replicas = wanted.replicas ?? Number(parameters.get('replicas') ?? 1);
+  if (!REPLICAS.includes(replicas))
+    throw bad(`replicas ${JSON.stringify(parameters.get('replicas') ?? replicas)}: must be 1, 3 or 5`);
+  const [user = '', password] = (userinfo ?? '').split(':').map(decodeURIComponent);
+  return {
+    servers,
+    ...(user === '' ? {} : password === undefined ? { token: user } : { user, password }),
+    tls: scheme === 'tls',
+    name: `nats ${servers.join(',')}/${store}`,
+    store,
+    replicas,
+  };
+}
+
+const bad = (message: string): EarpieceError => new EarpieceError('bad_argument', message);

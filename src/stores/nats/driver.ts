@@ -1,0 +1,24 @@
+/** The clients are optional peer dependencies, loaded at the first use of a NATS store. */
+import type * as jetstreamClient from '@nats-io/jetstream';
+import type * as transportNode from '@nats-io/transport-node';
+import { EarpieceError, isGone } from '../../core/errors.ts';
+
+export type Driver = Pick<typeof transportNode, 'connect'> & Pick<typeof jetstreamClient, Jetstream>;
+type Jetstream = 'jetstream' | 'jetstreamManager' | 'AckPolicy' | 'DeliverPolicy';
+
+/** `load` is for tests. */
+export async function loadDriver(
+  load = () => Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]),
+): Promise<Driver> {
+  try {
+    const [{ connect }, { jetstream, jetstreamManager, AckPolicy, DeliverPolicy }] = await load();
+    return { connect, jetstream, jetstreamManager, AckPolicy, DeliverPolicy };
+  } catch (cause) {
+    if (!isGone(cause)) throw cause;
+    throw new EarpieceError(
+      'bad_argument',
+      'a NATS store needs two packages, and one is not installed: npm install @nats-io/transport-node @nats-io/jetstream',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,116 @@
+/** Reads over several logs: records by project, lists of agents, and the check of all. */
+import { type LogKey, splitLog } from '../../core/address.ts';
+import type { AgentOverview, LogOverview, Presence, ReadQuery } from '../../core/ports.ts';
+import type { Stored } from '../../core/records.ts';
+import { openOf, overviewOf, selectRecords } from '../memory-log.ts';
+import { unsound } from '../soundness.ts';
+import type { Logs } from './logs.ts';
+import { logTokens, projectSubjects, token } from './names.ts';
+import type { Server } from './server.ts';
+import type { Tables } from './tables.ts';
+
+export type Listing = { readonly server: Server; readonly tables: Tables; readonly logs: Logs };
+
+/** Messages for each step of a read over several logs. */
+const STEP = 2_000;
+/** Logs that are brought up to date at the same time. */
+const AT_ONCE = 32;
+
+/** All logs that have ever had a record or a conversation, by name. */
+export async function logNames({ tables }: Pick<Listing, 'tables'>, project?: string): Promise<LogKey[]> {
+  const rows = await tables.scan<{ log: LogKey }>(project === undefined ? 'log.>' : `log.${token(project)}.*`);
+  return rows
+    .map(({ value }) => value.log)
+    .filter((log) => project === undefined || splitLog(log).project === project)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+/** Records of several logs: the messages of a range tell which logs to look into. */
+export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored[]> {
+  const { server } = of;
+  const { project, limit = 1_000, newestFirst = false, seqs } = query;
+  const wanted = seqs === undefined ? [] : seqs;
+  const after = Math.max(query.after ?? 0, seqs === undefined ? 0 : Math.min(...wanted) - 1);
+  const upTo = Math.min(
+    query.upTo ?? Number.POSITIVE_INFINITY,
+    seqs === undefined ? Number.POSITIVE_INFINITY : Math.max(...wanted),
+  );
+  if (limit <= 0 || query.types?.length === 0 || seqs?.length === 0) return [];
+  const head = Math.min(upTo, await server.lastSeq(server.logs));
+  const byTokens = new Map((await logNames(of, project)).map((log) => [logTokens(log), log]));
+  const found: Stored[] = [];
+  for (let low = newestFirst ? Math.max(after, head - STEP) : after, high = newestFirst ? head : 0; found.length < limit;) {
+    const page = newestFirst
+      ? await server.range(server.logs, projectSubjects(server.root, project), low, high)
+      : await server.subjects(server.logs, projectSubjects(server.root, project), { after: low, limit: STEP, head });
+    const last = newestFirst ? high : Math.min(head, page.at(-1)?.seq ?? head);
+    const names = new Set(page.filter(({ seq }) => seq <= head).flatMap(({ subject }) => byTokens.get(tokensOf(subject)) ?? []));
+    const part = await inTurns([...names], async (log) =>
+      selectRecords((await of.logs.fresh(log)).log.records, {
+        ...query,
+        after: low,
+        upTo: last,
+        limit: Number.POSITIVE_INFINITY,
+      }),
+    );
+    found.push(...part.flat().toSorted((a, b) => (newestFirst ? b.seq - a.seq : a.seq - b.seq)));
+    if (newestFirst) {
+      if (low <= after) break;
+      high = low;
+      low = Math.max(after, high - STEP);
+    } else {
+      if (page.length < STEP || last >= head) break;
+      low = last;
+    }
+  }
+  return found.slice(0, limit);
+}
+
+const tokensOf = (subject: string): string => subject.split('.').slice(3, 5).join('.');
+
+export async function overviews(of: Listing, project: string | undefined): Promise<readonly LogOverview[]> {
+  const views = await inTurns(await logNames(of, project), (log) => of.logs.fresh(log));
+  return views.filter(({ log }) => log.records.length > 0).map(({ log }) => openOf(log));
+}
+
+export async function agentsPage(
+  of: Listing & { readonly presence: (project: string | undefined) => Promise<readonly Presence[]> },
+  { project, after = '', limit = 100 }: { readonly project?: string; readonly after?: string; readonly limit?: number },
+  now: number,
+): Promise<readonly AgentOverview[]> {
+  const names = (await logNames(of, project)).filter((log) => log > after && !log.endsWith('/*'));
+  const seen = Map.groupBy(await of.presence(project), ({ log }) => log);
+  const agents: AgentOverview[] = [];
+  for (let from = 0; from < names.length && agents.length < limit; from += AT_ONCE) {
+    const views = await inTurns(names.slice(from, from + AT_ONCE), (log) => of.logs.fresh(log));
+    for (const { log } of views)
+      if (log.records.length > 0 || seen.has(log.key)) agents.push(overviewOf(log.key, log, seen.get(log.key) ?? [], now));
+  }
+  return agents.slice(0, limit);
+}
+
+/** The differences between the items in memory, a new reading of each log, and a replay of its records. */
+export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
+  const names = await logNames(of);
+  const problems: string[] = [];
+  for (const [done, name] of names.entries()) {
+    onProgress?.(done, names.length);
+    const known = await of.logs.fresh(name);
+    const items = [...known.log.byId.values()].flat().map(({ item }) => item);
+    const records = [...known.log.records];
+    problems.push(...unsound(name, records, items));
+    const again = new Map((await of.logs.reread(name)).log.records.map((record) => [record.seq, record]));
+    const lost = records.filter(({ seq }) => !again.has(seq));
+    if (lost.length > 0 && known === (await of.logs.fresh(name)))
+      problems.push(`${name}: ${lost.length} records in memory are not in the stream, such as ${lost[0]?.seq}`);
+  }
+  onProgress?.(names.length, names.length);
+  return problems;
+}
+
+async function inTurns<A, B>(all: readonly A[], work: (one: A) => Promise<B>): Promise<B[]> {
+  const done: B[] = [];
+  for (let from = 0; from < all.length; from += AT_ONCE)
+    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))));
+  return done;
+}

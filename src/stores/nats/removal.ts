@@ -1,0 +1,94 @@
+/**
+ * Retention, and the removal of single records and of whole agents. A row of the log's own names the removed records before their
+ * messages go: a reader that sees one of those messages leaves it out.
+ */
+import { randomUUID } from 'node:crypto';
+import type { LogKey } from '../../core/address.ts';
+import type { Erased } from '../../core/ports.ts';
+import { eraseLog, pruneLog } from '../memory-log.ts';
+import { fault } from '../../core/faults.ts';
+import type { Conversations } from './conversations.ts';
+import type { Cut, Logs } from './logs.ts';
+import type { Server } from './server.ts';
+import { type Settings } from './settings.ts';
+import type { Tables } from './tables.ts';
+import type { View } from './view.ts';
+
+export type Removing = {
+  readonly server: Server;
+  readonly tables: Tables;
+  readonly logs: Logs;
+  readonly settings: Settings;
+  readonly conversations: Conversations;
+};
+
+/** Removes the old records of one log. The newest record of the store stays. */
+export async function pruneOne(
+  of: Removing,
+  log: LogKey,
+  before: number,
+): Promise<{ readonly records: number; readonly items: number }> {
+  return of.logs.exclusive(log, async (refresh) => {
+    const view = await refresh();
+    fault('prune.begun');
+    const head = await of.server.lastSeq(of.server.logs);
+    const gone = new Set<number>();
+    const items = pruneLog(view.log, { before, head, gone });
+    if (gone.size === 0 && view.void.size === 0) return { records: 0, items };
+    // The view has lost them already: it is read again.
+    of.logs.forget(log);
+    await remove(of, view, [...gone]);
+    fault('prune.committed');
+    return { records: gone.size, items };
+  });
+}
+
+/** Removes single records of one log. */
+export const removeRecords = (of: Removing, log: LogKey, seqs: readonly number[]): Promise<void> =>
+  of.logs.exclusive(log, async (refresh) => {
+    const view = await refresh();
+    of.logs.forget(log);
+    await remove(of, view, seqs);
+  });
+
+async function remove({ server, tables, logs }: Removing, view: View, seqs: readonly number[]): Promise<void> {
+  const row = logs.cutOf(view.log.key);
+  let all: readonly number[] = [];
+  await tables.change<Cut>(row, randomUUID(), (known) => {
+    // Another process may not have finished with its own.
+    all = [...new Set([...(known?.removed ?? []), ...view.void, ...seqs])].slice(-MOST_LISTED);
+    return { removed: all, upTo: Math.max(known?.upTo ?? 0, view.decided) };
+  });
+  for (const seq of all) await server.remove(server.logs, seq);
+  // The messages are gone, and the list with them. Views that have them read the log anew either way.
+  await tables.change<Cut>(row, randomUUID(), (known) => ({
+    removed: (known?.removed ?? []).filter((seq) => !all.includes(seq)),
+    upTo: known?.upTo ?? 0,
+  }));
+}
+
+/** A row must fit into one message. */
+const MOST_LISTED = 50_000;
+
+/** Removes one agent before a position: its records in one step, then its rows. */
+export async function eraseAgent(of: Removing, log: LogKey, before: number): Promise<Erased> {
+  const { server, tables, logs, conversations } = of;
+  return logs.exclusive(log, async (refresh) => {
+    const view = await refresh();
+    logs.forget(log);
+    const records = view.log.records.filter(({ seq }) => seq < before).length;
+    const notifications = eraseLog(view.log, before);
+    for (const seq of view.void) await server.remove(server.logs, seq);
+    if (before > 0) await server.purge(server.logs, logs.subjects(log).all, before);
+    await tables.change<Cut>(logs.cutOf(log), randomUUID(), (known) => ({
+      removed: known?.removed ?? [],
+      upTo: Math.max(known?.upTo ?? 0, Math.min(view.decided, before - 1)),
+    }));
+    const settings = (await of.settings.all()).filter(
+      ({ value: { key, value } }) =>
+        key.endsWith(` ${log}`) || key.includes(` ${log}#`) || (typeof value === 'string' && value.startsWith(`${log}#`)),
+    );
+    for (const { subject, seq } of settings) await tables.drop(subject, seq);
+    return { records, notifications, ...(await conversations.erase(log)), settings: settings.length };
+  });
+}

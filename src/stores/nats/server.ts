@@ -1,0 +1,265 @@
+/** One connection to the servers, and the calls on the two streams of a store. Each call is one try: `insist` repeats operations. */
+import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Wait } from '../../core/ports.ts';
+import { before, insist } from '../insist.ts';
+import type { Listen } from '../wakeups.ts';
+import type { Address } from './address.ts';
+import type { Driver } from './driver.ts';
+import { explain, isMissing, isPassing } from './trouble.ts';
+
+export type Message = { readonly seq: number; readonly subject: string; readonly text: string };
+
+/** The first release whose check of the last sequence of a subject is exact with several replicas. */
+const LEAST = [2, 10];
+/** One try. A leader that is lost does not answer. */
+const TRY_MS = 2_000;
+/** A longer range is read through a consumer, which takes some ms to make, in a cluster more. */
+const NEAR = 128;
+const PAGE = 1_000;
+const BEHIND_MS = 10;
+const NANOS = 1_000_000;
+
+export class Server {
+  readonly address: Address;
+  /** The stream of the logs. The position of a record is its sequence there. */
+  readonly logs: string;
+  /** The stream of the tables: the last message of a subject is its row. */
+  readonly tables: string;
+  /** The beginning of all subjects. */
+  readonly root: string;
+  readonly #nc: NatsConnection;
+  readonly #js: JetStreamClient;
+  readonly #jsm: JetStreamManager;
+  readonly #driver: Driver;
+
+  private constructor(driver: Driver, address: Address, nc: NatsConnection, jsm: JetStreamManager) {
+    this.address = address;
+    this.logs = `EARPIECE_${address.store}`;
+    this.tables = `${this.logs}_TABLES`;
+    this.root = `earpiece.${address.store}`;
+    this.#driver = driver;
+    this.#nc = nc;
+    this.#jsm = jsm;
+    this.#js = driver.jetstream(nc, { timeout: TRY_MS });
+  }
+
+  static async open(driver: Driver, address: Address): Promise<Server> {
+    const { servers, user, password, token, tls, name } = address;
+    const nc = await insist(
+      undefined,
+      () =>
+        driver.connect({
+          servers: [...servers],
+          ...(user === undefined ? {} : { user, pass: password ?? '' }),
+          ...(token === undefined ? {} : { token }),
+          ...(tls ? { tls: {} } : {}),
+          name: 'earpiece',
+          timeout: TRY_MS,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: 100,
+          reconnectJitter: 50,
+        }),
+      { isPassing, explain: (error, waitedMs) => explain(error, address, waitedMs) },
+    );
+    try {
+      checkVersion(nc, name);
+      const jsm = await driver.jetstreamManager(nc, { timeout: TRY_MS, checkAPI: false });
+      const server = new Server(driver, address, nc, jsm);
+      await server.insist(undefined, () => server.#makeStreams());
+      return server;
+    } catch (error) {
+      await nc.close();
+      throw error;
+    }
+  }
+
+  /** Tries an operation until the time of the call is over. The operation finds out what an earlier try of it has done. */
+  insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
+    return insist(options, (deadline) => before(deadline, work(deadline), () => {}), {
+      isPassing,
+      explain: (error, waitedMs) => explain(error, this.address, waitedMs),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#nc.close();
+  }
+
+  /** The sequence of the stored message. With `expected`, only if that is the last sequence of its subject. */
+  async publish(subject: string, text: string, expected?: number): Promise<number> {
+    const data = Buffer.from(text);
+    const most = this.#nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (data.length + HEADERS > most)
+      throw new EarpieceError(
+        'bad_argument',
+        `${this.address.name} takes at most ${most} bytes in one message, and this append has ${data.length}: shorten it, or raise max_payload in the configuration of the server`,
+      );
+    const { seq } = await this.#js.publish(
+      subject,
+      data,
+      expected === undefined ? {} : { expect: { lastSubjectSequence: expected } },
+    );
+    return seq;
+  }
+
+  /** The last message of a subject, which may have wildcards. */
+  last(stream: string, subject: string): Promise<Message | undefined> {
+    return this.#get(stream, { last_by_subj: subject });
+  }
+
+  at(stream: string, seq: number): Promise<Message | undefined> {
+    return this.#get(stream, { seq });
+  }
+
+  /** The messages of a subject, which may have wildcards, behind `after` up to `upTo`. */
+  async range(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
+    const found: Message[] = [];
+    let seen = after;
+    while (upTo - seen > NEAR) {
+      const page = await this.#page(stream, subject, { after: seen, limit: PAGE });
+      for (const message of page) if (message.seq <= upTo) found.push(message);
+      if (page.length > 0) seen = page.at(-1)?.seq ?? seen;
+      else if (((await this.last(stream, subject))?.seq ?? 0) <= seen) return found;
+      // The consumer reads from a replica that is behind.
+      else await sleep(BEHIND_MS);
+    }
+    return [...found, ...(await this.#near(stream, subject, seen, upTo))];
+  }
+
+  /** Subjects of messages behind `after`, oldest first, at most `limit`. `head`: the last sequence of the stream. */
+  async subjects(
+    stream: string,
+    subject: string,
+    { after, limit, head }: { readonly after: number; readonly limit: number; readonly head: number },
+  ): Promise<Message[]> {
+    if (head - after <= NEAR) return (await this.#near(stream, subject, after, head)).slice(0, limit);
+    return this.#page(stream, subject, { after, limit, subjectsOnly: true });
+  }
+
+  /** The last message of each subject that matches. */
+  async lasts(stream: string, subjects: string): Promise<Message[]> {
+    const { state } = await this.#jsm.streams.info(stream, { subjects_filter: subjects });
+    const names = Object.keys(state.subjects ?? {});
+    if (names.length > NEAR) return this.range(stream, subjects, 0, state.last_seq);
+    const found = await Promise.all(names.map((name) => this.last(stream, name)));
+    return found.filter((message) => message !== undefined);
+  }
+
+  /** Asks for each sequence: a consumer takes longer than that. */
+  async #near(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
+    const seqs = Array.from({ length: Math.max(0, upTo - after) }, (_, n) => after + 1 + n);
+    const found = await Promise.all(seqs.map((seq) => this.at(stream, seq)));
+    return found
+      .filter((message) => message !== undefined && isBelow(message.subject, subject))
+      .map((message) => message as Message);
+  }
+
+  /** Messages of a subject behind `after`, oldest first. */
+  async #page(
+    stream: string,
+    subject: string,
+    { after, limit, subjectsOnly = false }: { readonly after: number; readonly limit: number; readonly subjectsOnly?: boolean },
+  ): Promise<Message[]> {
+    const consumer = await this.#jsm.consumers.add(stream, {
+      ack_policy: this.#driver.AckPolicy.None,
+      deliver_policy: this.#driver.DeliverPolicy.StartSequence,
+      opt_start_seq: after + 1,
+      filter_subject: subject,
+      headers_only: subjectsOnly,
+      mem_storage: true,
+      num_replicas: 1,
+      inactive_threshold: 5_000 * NANOS,
+    });
+    const count = Math.min(consumer.num_pending, limit);
+    const found: Message[] = [];
+    try {
+      if (count === 0) return found;
+      const messages = await this.#js.consumers.getConsumerFromInfo(consumer).fetch({ max_messages: count, expires: TRY_MS });
+      for await (const message of messages)
+        found.push({ seq: message.seq, subject: message.subject, text: subjectsOnly ? '' : message.string() });
+    } finally {
+      // The server forgets it soon by itself.
+      this.#jsm.consumers.delete(stream, consumer.name).catch(() => {});
+    }
+    return found;
+  }
+
+  /** The last sequence that the stream has given. */
+  async lastSeq(stream: string): Promise<number> {
+    return (await this.#jsm.streams.info(stream)).state.last_seq;
+  }
+
+  async remove(stream: string, seq: number): Promise<void> {
+    await this.#jsm.streams.deleteMessage(stream, seq, true).catch((error: unknown) => {
+      if (!isMissing(error) && !/not found|no message/iu.test(String(error))) throw error;
+    });
+  }
+
+  /** Removes the messages of a subject below `before` in one step. */
+  async purge(stream: string, subject: string, before: number): Promise<void> {
+    await this.#jsm.streams.purge(stream, { filter: subject, seq: before });
+  }
+
+  /** Tells listeners the newest position. */
+  announce(head: number): void {
+    if (!this.#nc.isClosed()) this.#nc.publish(`${this.root}.head`, String(head));
+  }
+
+  readonly listen: Listen = ({ head, ready, lost }) => {
+    const subscription = this.#nc.subscribe(`${this.root}.head`, {
+      callback: (error, message) => (error === null ? head(Number(message.string())) : lost()),
+    });
+    this.#nc.flush().then(ready, lost);
+    return () => subscription.unsubscribe();
+  };
+
+  async #get(stream: string, query: MsgRequest): Promise<Message | undefined> {
+    let found: StoredMsg | null;
+    try {
+      found = await this.#jsm.streams.getMessage(stream, query);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+    return found === null ? undefined : { seq: found.seq, subject: found.subject, text: found.string() };
+  }
+
+  async #makeStreams(): Promise<void> {
+    const make = async (name: string, config: Parameters<JetStreamManager['streams']['add']>[0]): Promise<void> => {
+      try {
+        await this.#jsm.streams.info(name);
+      } catch (error) {
+        if ((error as { code?: number }).code !== NO_STREAM) throw error;
+        await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name });
+      }
+    };
+    await Promise.all([
+      make(this.logs, { name: this.logs, subjects: [`${this.root}.log.>`] }),
+      make(this.tables, { name: this.tables, subjects: [`${this.root}.table.>`], max_msgs_per_subject: 1 }),
+    ]);
+  }
+}
+
+/** Whether a subject matches one that ends with `>` or has `*` for single tokens. */
+function isBelow(subject: string, pattern: string): boolean {
+  const tokens = subject.split('.');
+  return pattern.split('.').every((token, n) => token === '>' || token === '*' || token === tokens[n]);
+}
+
+const NO_STREAM = 10_059;
+/** Space for the headers of a message. */
+const HEADERS = 256;
+
+function checkVersion(nc: NatsConnection, name: string): void {
+  const version = nc.info?.version ?? '0';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = LEAST;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
+  throw new EarpieceError(
+    'store_refused',
+    `${name} runs nats-server ${version}, which can let two writers win with several replicas: update it to ${LEAST.join('.')} or newer`,
+  );
+}

@@ -1,0 +1,94 @@
+/** Small tables beside the logs: a row is the last message of its subject, and a writer names the sequence of the row that it saw. */
+import { randomUUID } from 'node:crypto';
+import type { Server } from './server.ts';
+import { isBeaten } from './trouble.ts';
+
+/** `seq` 0: there is no row. A removed row may still have its sequence. */
+export type Row<T> = { readonly seq: number; readonly value: T | undefined };
+/** A row of a list, with its subject below the tables. */
+export type Named<T> = { readonly seq: number; readonly subject: string; readonly value: T };
+type Body = { readonly by: string; readonly value?: unknown };
+
+export class Tables {
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  async get<T>(subject: string): Promise<Row<T>> {
+    const { row } = await this.#get<T>(subject);
+    return row;
+  }
+
+  /** All rows below a subject with wildcards. */
+  async scan<T>(subjects: string): Promise<Named<T>[]> {
+    const rows: Named<T>[] = [];
+    for (const { seq, subject, text } of await this.#server.lasts(this.#server.tables, this.#named(subjects))) {
+      const { value } = JSON.parse(text) as Body;
+      if (value !== undefined) rows.push({ seq, subject: subject.slice(this.#prefix.length), value: value as T });
+    }
+    return rows;
+  }
+
+  /** Undefined: another writer was first. `by` tells a repeated try whether its first one has been stored. */
+  async put(subject: string, value: unknown, seen: number, by: string = randomUUID()): Promise<number | undefined> {
+    try {
+      return await this.#server.publish(this.#named(subject), JSON.stringify({ by, value } satisfies Body), seen);
+    } catch (error) {
+      if (isBeaten(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Changes one row until no other writer is in between, and returns its value. `to` gives the new value: undefined removes the
+   * row, `KEEP` leaves it.
+   */
+  async change<T>(
+    subject: string,
+    by: string,
+    to: (value: T | undefined) => T | undefined | typeof KEEP,
+  ): Promise<T | undefined> {
+    for (;;) {
+      const { row, by: writer } = await this.#get<T>(subject);
+      // An earlier try of this call was stored, and its answer got lost.
+      if (writer === by) return row.value;
+      const value = to(row.value);
+      if (value === KEEP || (value === undefined && row.value === undefined)) return row.value;
+      const seq = await this.put(subject, value, row.seq, by);
+      if (seq === undefined) continue;
+      if (value === undefined) this.#forget(seq);
+      return value;
+    }
+  }
+
+  /** Removes a row that is still as it was seen. Returns false if it is not. */
+  async drop(subject: string, seen: number): Promise<boolean> {
+    const seq = await this.put(subject, undefined, seen);
+    if (seq !== undefined) this.#forget(seq);
+    return seq !== undefined;
+  }
+
+  /** The mark of a removed row has done its work. */
+  #forget(seq: number): void {
+    this.#server.remove(this.#server.tables, seq).catch(() => {});
+  }
+
+  async #get<T>(subject: string): Promise<{ readonly row: Row<T>; readonly by: string | undefined }> {
+    const found = await this.#server.last(this.#server.tables, this.#named(subject));
+    if (found === undefined) return { row: { seq: 0, value: undefined }, by: undefined };
+    const { by, value } = JSON.parse(found.text) as Body;
+    return { row: { seq: found.seq, value: value as T | undefined }, by };
+  }
+
+  get #prefix(): string {
+    return `${this.#server.root}.table.`;
+  }
+
+  #named(subject: string): string {
+    return `${this.#prefix}${subject}`;
+  }
+}
+
+export const KEEP: unique symbol = Symbol('keep');

@@ -1,0 +1,64 @@
+import { EarpieceError } from '../../core/errors.ts';
+import { Late } from '../insist.ts';
+import type { Address } from './address.ts';
+
+/** Codes of JetStream's errors. */
+const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
+const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
+/** No leader or no listener yet, or the server restores its streams. */
+const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059]);
+const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
+const FULL: ReadonlySet<number> = new Set([10_047, 10_077, 10_122, 10_110]);
+
+const codeOf = (error: unknown): number => {
+  const code = (error as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === 'number' ? code : 0;
+};
+
+/** Another writer was first. */
+export const isBeaten = (error: unknown): boolean => WRONG_LAST.has(codeOf(error));
+export const isMissing = (error: unknown): boolean => NOT_FOUND.has(codeOf(error));
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
+
+/** The answer is not known: the server may have carried out what it was asked. */
+const isLoss = (error: unknown): boolean =>
+  error instanceof Late ||
+  [
+    'TimeoutError',
+    'ConnectionError',
+    'RequestError',
+    'NoRespondersError',
+    'ClosedConnectionError',
+    'JetStreamNotEnabled',
+  ].includes(nameOf(error)) ||
+  /ECONNREFUSED|ECONNRESET|CONNECTION_REFUSED|connection refused|TIMEOUT/u.test(error instanceof Error ? error.message : '');
+
+export const isPassing = (error: unknown): boolean => isLoss(error) || AWAY.has(codeOf(error));
+
+/** Translates errors of the driver and the server; other errors pass. No message holds the password. */
+export function explain(error: unknown, { name }: Address, waitedMs: number): unknown {
+  if (error instanceof EarpieceError) return error;
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  const said = `${line}${codeOf(error) === 0 ? '' : `, ${codeOf(error)}`}`;
+  const options = { cause: error, data: { store: name } };
+  const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
+  if (NOT_ENABLED.has(codeOf(error)))
+    return refused(`runs without JetStream (${said}): start it with -js, or enable JetStream for this account`);
+  if (isPassing(error))
+    return new EarpieceError(
+      'store_unavailable',
+      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start it, or correct the address`,
+      { ...options, retryable: true },
+    );
+  if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
+    return refused(`refuses this user (${said}): correct user and password in the address`);
+  if (nameOf(error) === 'PermissionViolationError')
+    return refused(`does not let this user in (${said}): permit earpiece.> and $JS.API.>`);
+  if (FULL.has(codeOf(error)))
+    return new EarpieceError('store_full', `${name} cannot be written (${said}): free some space or raise its limits`, {
+      ...options,
+      retryable: true,
+    });
+  return error instanceof Error && codeOf(error) > 0 ? refused(`refuses (${said})`) : error;
+}

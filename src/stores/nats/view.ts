@@ -1,0 +1,126 @@
+/**
+ * One log in the memory of this process: its records and items, as the messages of the log give them in their order. Each process
+ * decides the same, because the rules depend on the messages alone:
+ *
+ * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows in
+ *   another message (`c`), which any process may publish, once.
+ * - A queued notification (`q`) is one message.
+ * - A message that queues an id which the log has, or which a decided append still brings, is void. That happens only if two processes
+ *   queue one id at the same moment.
+ */
+import type { LogKey } from '../../core/address.ts';
+import { clockBeside } from '../../core/clocks.ts';
+import { type Item, touches } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Draft, Stored } from '../../core/records.ts';
+import { follow, type Log, newLog } from '../memory-log.ts';
+import { bodyOf } from './body.ts';
+import type { Message } from './server.ts';
+
+/** The effect of a message. */
+export type Effect = { readonly record: Stored; readonly items: readonly Item[] };
+
+/** A decided append whose further records have not all been published yet. */
+export type Unfinished = { readonly seq: number; readonly drafts: readonly Draft[]; readonly at: number; readonly now: number };
+
+export class View {
+  readonly log: Log;
+  /** The messages up to here are in the view. */
+  seq = 0;
+  /** The newest time of the log. */
+  lastAt = 0;
+  /** The last decided append. */
+  decided = 0;
+  unfinished: (Unfinished & { readonly left: Set<number> }) | undefined;
+  readonly void = new Set<number>();
+  /** The positions of appends of this process, and of appends that change settings. */
+  readonly found = new Map<string, number>();
+  /** The positions of the records of this process's appends, by the first one. */
+  readonly parts = new Map<number, number[]>();
+  /** The row that says what was removed, as this view has seen it. */
+  readonly cut: number;
+  readonly #removed: ReadonlySet<number>;
+  readonly #finished: number;
+  readonly #mine: string;
+  #reserved = new Set<NotificationId>();
+
+  constructor(
+    key: LogKey,
+    { cut, removed, upTo, mine }: { cut: number; removed: ReadonlySet<number>; upTo: number; mine: string },
+  ) {
+    this.log = newLog(key);
+    this.cut = cut;
+    this.#removed = removed;
+    this.#finished = upTo;
+    this.#mine = mine;
+  }
+
+  apply({ seq, subject, text }: Message): Effect | undefined {
+    this.seq = seq;
+    const body = bodyOf(text);
+    const { tx, drafts } = body;
+    const [draft] = drafts as readonly [Draft];
+    const now = body.now ?? body.at;
+    const [kind = '', first = '', n = ''] = subject.split('.').slice(KIND);
+    if (kind === 'a') this.decided = seq;
+    const isMine = tx.startsWith(this.#mine);
+    if (isMine || body.swaps) this.found.set(tx, seq);
+    if (isMine) this.parts.set(seq, [seq]);
+    const isRemoved = this.isRemoved(seq);
+    if (kind === 'c') this.#arrived({ first: Number(first), n: Number(n), seq, draft });
+    else if (!isRemoved && this.#isTaken(drafts)) {
+      this.void.add(seq);
+      return undefined;
+    }
+    if (kind === 'a' && drafts.length > 1 && seq > this.#finished) {
+      const rest = drafts.slice(1);
+      this.unfinished = { seq, drafts: rest, at: body.at, now, left: new Set(rest.map((_, i) => i + 1)) };
+      this.#reserved = new Set(rest.flatMap((one) => touches(one).creates));
+    }
+    if (isRemoved) return undefined;
+    const at = Math.max(body.at, this.lastAt);
+    this.lastAt = at;
+    const record: Stored = { seq, log: this.log.key, at, ...clockBeside(at, now), body: draft };
+    const items = follow(this.log, record);
+    if (items !== undefined) return { record, items };
+    this.void.add(seq);
+    return undefined;
+  }
+
+  /** A removed message may still be in the stream, if the process that removes it has ended. */
+  isRemoved(seq: number): boolean {
+    return this.#removed.has(seq);
+  }
+
+  /** Forgets an append of this process, whose caller has its answer. */
+  answered(tx: string, seq: number): void {
+    this.found.delete(tx);
+    this.parts.delete(seq);
+  }
+
+  #arrived({
+    first,
+    n,
+    seq,
+    draft,
+  }: {
+    readonly first: number;
+    readonly n: number;
+    readonly seq: number;
+    readonly draft: Draft;
+  }): void {
+    const parts = this.parts.get(first);
+    if (parts !== undefined) parts[n] = seq;
+    if (this.unfinished?.seq !== first) return;
+    for (const id of touches(draft).creates) this.#reserved.delete(id);
+    this.unfinished.left.delete(n);
+    if (this.unfinished.left.size === 0) this.unfinished = undefined;
+  }
+
+  #isTaken(drafts: readonly Draft[]): boolean {
+    return drafts.some((draft) => touches(draft).creates.some((id) => this.#reserved.has(id) || this.log.byId.has(id)));
+  }
+}
+
+/** The tokens of a subject before the kind: earpiece, store, log, project, agent. */
+const KIND = 5;

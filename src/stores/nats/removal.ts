@@ -33,7 +33,7 @@ export async function pruneOne(
     fault('prune.begun');
     const head = await of.server.lastSeq(of.server.logs);
     const gone = new Set<number>();
-    const items = pruneLog(view.log, { before, head, gone });
+    const items = pruneLog(view.log, { before, head, removed: gone });
     if (gone.size === 0 && view.void.size === 0) return { records: 0, items };
     // The view has lost them already: it is read again.
     of.logs.forget(log);

@@ -76,7 +76,7 @@ describe('a followed pull request', () => {
 
   verifies(
     'follow:pr',
-    'of a failed check, the agent reads job, step and failing line; a passed check withdraws them',
+    'a failed check gives the agent the job, the step and the failing line; a passed check withdraws them',
     async () => {
       github.job(71, 'build', 'success');
       github.job(72, 'test', 'failure', FAILS);

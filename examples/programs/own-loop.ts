@@ -1,5 +1,5 @@
-// A complete agent loop of your own: a model (here a script) calls tools, and one tool fails. Each user message and each tool
-// result passes through the conversation, and each notification is in exactly one message of the transcript.
+// A complete agent loop: a model (here a script) calls tools, and one tool fails. Each user message and each tool result passes
+// through the conversation, and each notification is in exactly one message of the transcript.
 import assert from 'node:assert/strict';
 import { openEarpiece, type Message } from 'earpiece';
 

@@ -102,6 +102,10 @@ export const REQUIREMENTS = {
     behaviour:
       'If the main file, its -wal or its -shm is deleted, replaced or truncated while in use, no acknowledged record is lost silently.',
   },
+  'store:locks': { behaviour: 'A process keeps its locks on a database while it checks, waits for and closes the files.' },
+  'store:replaced': {
+    behaviour: 'A file that replaces an open database keeps all its records; the companions of the old file are renamed.',
+  },
   'store:kill-9': { behaviour: 'After kill -9 between any two writes, the database opens and is sound.' },
   'store:refuses': {
     behaviour: 'Earpiece refuses a network file system, an old SQLite and a foreign file, and names a way out.',

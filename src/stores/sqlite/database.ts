@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
-import { changeOf, filesAt, Folder, Half, realPath, splitError, type Files } from './files.ts';
+import { changeOf, filesAt, Folder, Half, hasOthers, realPath, setAsideOf, splitError, type Files } from './files.ts';
 import { openFile, reading, throwIf, type OpenOptions } from './opening.ts';
 import { checkSqlite } from './refusals.ts';
 import { explain } from './trouble.ts';
@@ -95,10 +95,7 @@ export class Database {
         this.#checkedAt = now;
         return;
       case 'moved':
-        this.#report(
-          `${this.path} was ${change.deleted ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one`,
-        );
-        this.#leave();
+        this.#leaveMoved(change.deleted);
         break;
       case 'half':
         this.#restore(change.missing);
@@ -271,6 +268,23 @@ export class Database {
     this.#statements.clear();
     this.#open?.close();
     this.#open = undefined;
+  }
+
+  /**
+   * Leaves a main file that is no longer at the path. The close writes the old `-wal` into the old main file, and deletes the
+   * companions at the path. If another process has made companions of a new file there, the connection stays open.
+   */
+  #leaveMoved(deleted: boolean): void {
+    const aside = setAsideOf(this.#files, this.#real);
+    this.#report(
+      `${this.path} was ${deleted ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one` +
+        (aside.length === 0 ? '' : `; its companion files are now ${aside.join(' and ')}`),
+    );
+    if (hasOthers(this.#files, filesAt(this.path, this.#real))) {
+      leaveOpen(this.#db);
+      this.#open = undefined;
+    }
+    this.#leave();
   }
 
   /** Writes the content of the deleted files into the main file. The next process that opens the database makes new files. */

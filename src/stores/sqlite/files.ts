@@ -3,9 +3,10 @@
  * overwrite each other, and the last process to close discards the others' records. So each process compares its open files with
  * the files at the path.
  */
-import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
+import { readRaw } from './raw-file.ts';
 
 export type Files = {
   readonly main: string;
@@ -117,14 +118,9 @@ const HEADER = Buffer.from('SQLite format 3\0');
 
 /** Reads the header of a database. Undefined for an empty file or a file of another kind. */
 export function headerOf(path: string): { readonly wal: boolean; readonly pageSize: number; readonly bytes: number } | undefined {
-  const bytes = Buffer.alloc(100);
-  const file = openSync(path, 'r');
-  try {
-    const length = readSync(file, bytes, 0, 100, 0);
-    if (length < 28 || !bytes.subarray(0, 16).equals(HEADER)) return undefined;
-  } finally {
-    closeSync(file);
-  }
+  const start = readRaw(path, 100);
+  if (start.length < 28 || !start.subarray(0, 16).equals(HEADER)) return undefined;
+  const bytes = Buffer.concat([start], 100);
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
   // The page count is valid only if it was written together with the last change.
   const counted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 1;
@@ -138,13 +134,35 @@ export function headerOf(path: string): { readonly wal: boolean; readonly pageSi
 export function setAside(path: string): readonly string[] {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
   const real = realPath(path);
-  return ['-wal', '-shm'].flatMap((side) => {
-    const from = `${real}${side}`;
-    if (statSync(from, { throwIfNoEntry: false }) === undefined) return [];
-    const to = `${real}.left-${Date.now()}${side}`;
+  return (['wal', 'shm'] as const).flatMap((side) => renamed(real, side));
+}
+
+/**
+ * Renames the companions that belong to `opened`, whose main file was replaced, and returns the new paths. SQLite would read the
+ * old `-wal` into the new main file. Another process may have done this first, and may have made new companions since.
+ */
+export function setAsideOf(opened: Files, real: string): readonly string[] {
+  const now = filesAt(real, real);
+  if (now.main === NONE || now.main === opened.main) return [];
+  return (['wal', 'shm'] as const).flatMap((side) =>
+    now[side] !== NONE && now[side] === opened[side] ? renamed(real, side) : [],
+  );
+}
+
+/** Whether a companion at the path is not the opened one. */
+export const hasOthers = (opened: Files, now: Files): boolean =>
+  (['wal', 'shm'] as const).some((side) => now[side] !== NONE && now[side] !== opened[side]);
+
+function renamed(real: string, side: 'wal' | 'shm'): readonly string[] {
+  const from = `${real}-${side}`;
+  const to = `${real}.left-${Date.now()}-${side}`;
+  try {
     renameSync(from, to);
-    return [to];
-  });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return [to];
 }
 
 /**

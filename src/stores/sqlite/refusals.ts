@@ -1,9 +1,10 @@
-import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, openSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders } from '../../input/index.ts';
 import { setAside } from './files.ts';
+import { closeRaw } from './raw-file.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
@@ -52,7 +53,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
     );
   try {
     const aside = file === undefined ? setAside(path) : [];
-    if (file === undefined) closeSync(openSync(path, 'a', 0o600));
+    if (file === undefined) closeRaw(openSync(path, 'a+', 0o600));
     else if ((Number(file.mode) & 0o007) !== 0 && file.uid === process.getuid?.()) chmodSync(path, Number(file.mode) & 0o770);
     accessSync(path, constants.R_OK | constants.W_OK);
     // SQLite creates and deletes the -wal and -shm files in that folder.

@@ -2,9 +2,10 @@
  * Checks whether a main file is truncated. While a database is in use, some pages may be only in the `-wal`, so the size of the
  * main file alone proves nothing. Each page beyond the file's end must be in a part of the `-wal` that readers still use.
  */
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { EarpieceError } from '../../core/errors.ts';
 import { headerOf, realPath } from './files.ts';
+import { readRaw } from './raw-file.ts';
 
 /** The facts about the database in its `-shm` or `-wal`: the size, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
@@ -133,23 +134,11 @@ function numberIn(bytes: Buffer): (at: number) => number {
   return (at) => (isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
 }
 
-function readAll(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
-}
+const readAll = (path: string): Buffer => readStart(path) ?? Buffer.alloc(0);
 
-function readStart(path: string, length: number): Buffer | undefined {
+function readStart(path: string, length?: number): Buffer | undefined {
   try {
-    const bytes = Buffer.alloc(length);
-    const file = openSync(path, 'r');
-    try {
-      return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
-    } finally {
-      closeSync(file);
-    }
+    return readRaw(path, length);
   } catch {
     return undefined;
   }

@@ -7,8 +7,9 @@
  * or if another file is at the path, the thread must be asked. Another file means that the open file was deleted, moved or
  * replaced, and that other processes may commit elsewhere.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { fstatSync, readSync, statSync, type Stats } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';
+import { closeRaw, openRaw } from '../sqlite/raw-file.ts';
 
 const HEADER_BYTES = 48;
 /** How long a check is valid. After this time, another program may have replaced the main file without the `-shm`. */
@@ -48,7 +49,7 @@ export class Commits {
     if (this.#fd === undefined) return;
     const fd = this.#fd;
     this.#fd = undefined;
-    closeSync(fd);
+    closeRaw(fd);
   }
 
   /** Opens the current file at the path if it was replaced. No new file can have the inode of the open file. */
@@ -57,7 +58,7 @@ export class Commits {
     if (at !== undefined && at.ino === this.#opened?.ino && at.dev === this.#opened.dev) return false;
     this.close();
     if (at === undefined) return true;
-    this.#fd = openSync(this.#path, 'r');
+    this.#fd = openRaw(this.#path);
     this.#opened = fstatSync(this.#fd);
     return true;
   }

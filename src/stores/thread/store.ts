@@ -328,15 +328,10 @@ class ThreadStore implements SqliteStore {
     const { clock, busyMs, fault = process.env['EARPIECE_FAULT'] } = this.#options;
     const worker = new Worker(file, {
       name: 'earpiece-store',
-      workerData: {
-        path: this.path,
-        busyMs,
-        now: clock?.now(),
-        quiet: this.#answered.buffer,
-        fault,
-      } satisfies Setup,
+      workerData: { path: this.path, busyMs, now: clock?.now(), quiet: this.#answered.buffer, fault } satisfies Setup,
       env: compiledIn(getCompileCacheDir()),
       execArgv: [],
+      trackUnmanagedFds: false, // See `raw-file.ts`.
     });
     this.#worker = worker;
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();

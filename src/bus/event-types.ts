@@ -1,6 +1,6 @@
 /**
- * The event types that Earpiece's sources emit, and those that programs around an agent usually emit, with their payloads.
- * Subscribers may also listen to other types. "Did you mean" hints and `docs/subscribers.md` use this table.
+ * The event types, with their payloads, that Earpiece's sources or other programs around an agent usually emit. Subscribers may
+ * also listen to other types. "Did you mean" hints and `docs/subscribers.md` use this table.
  */
 import { didYouMean } from '../core/errors.ts';
 import type { Severity } from '../core/event.ts';

@@ -136,7 +136,7 @@ export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): stri
   return `${event.type}${shown.length > 0 ? ` (${shown.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 
-/** Returns the id under which an event is queued. The same event always gets the same id, whichever process emits it again. */
+/** Returns the id under which an event is queued. The same event gets the same id in each process that emits it. */
 export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
   const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
   const id = `${part(event.source)}/${part(event.id)}${subscriber === undefined ? '' : `~${subscriber}`}`;

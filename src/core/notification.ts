@@ -55,7 +55,9 @@ export type Subscribed = {
   readonly id: string;
   /** The first event that the notification reports. */
   readonly event: { readonly type: string; readonly source: string; readonly severity: string; readonly time: number };
-  /** The hash of the template's text, by which the renderer finds the template. Undefined for a subscriber without a template. */
+  /**
+   * The hash of the template's text. The renderer finds the template by this hash. Undefined for a subscriber without a template.
+   */
   readonly template?: string;
   /** The most notifications in one line. */
   readonly group: number;

@@ -200,8 +200,8 @@ export type ForkedRecord = Base & {
 };
 
 /**
- * `conversation` takes over the unread notifications of `from`, with their history. `merges`: both are one conversation of one
- * host process, so `conversation` also takes over offers in flight.
+ * `conversation` takes over the unread notifications of `from`, with their history. `merges`: true if both are one conversation
+ * of one host process. `conversation` then also takes over offers in flight.
  */
 export type SucceededRecord = Base & {
   readonly type: 'conversation_succeeded';

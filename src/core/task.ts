@@ -3,7 +3,7 @@
 export const TASK_STATUSES = ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** For each status, the statuses to which a person may move a task. `done` and `cancelled` are final. */
+/** The statuses to which a person may move a task, for each current status. `done` and `cancelled` are final. */
 export const NEXT_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   backlog: ['todo', 'in_progress', 'cancelled'],
   todo: ['backlog', 'in_progress', 'cancelled'],

@@ -3,7 +3,8 @@ import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
  * Drops answers of one server that no request waits for. With guessed ids, a hostile server could answer refused calls, calls of
- * other servers, or calls of the gateway's own tools. The first drop is reported at once, and the number of drops at the end.
+ * other servers, or calls of the gateway's own tools. The first drop is reported at once. The number of drops is reported at the
+ * end.
  */
 export class Unasked {
   readonly #server: string;

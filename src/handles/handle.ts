@@ -104,7 +104,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** The reason for which the agent ended the handle. Undefined if the agent did not end the handle. */
+  /** The reason why the agent ended the handle. Undefined if the agent did not end the handle. */
   get because(): string | undefined {
     return this.#because;
   }

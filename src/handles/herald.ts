@@ -37,7 +37,7 @@ export class Herald {
   readonly #deps: HeraldDeps;
   /** Handles whose end or wait is not notified yet. Handles stay in this set if the inbox fails. */
   #unsaid = new Set<Handle>();
-  /** Handles whose end an answer reports. That answer may not be recorded yet. */
+  /** Handles whose end was reported in an answer. That answer may not be recorded yet. */
   #unsettled = new Set<Handle>();
 
   constructor(deps: HeraldDeps) {

@@ -26,7 +26,7 @@ export type HandleSettings = {
   readonly folder: string;
   /** Called when a handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;
-  /** Called with errors outside of the handles, such as those of the inbox or the log. Default: a warning of the process. */
+  /** Called with errors outside of the handles, such as errors of the inbox or the log. Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
    * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this for a host that does

@@ -386,7 +386,7 @@ export class HandleRegistry implements AsyncDisposable {
 
 export const handleRegistry = (options: HandleRegistryOptions): HandleRegistry => new HandleRegistry(options);
 
-/** Makes a stateful tool a tool of the agent's loop, with its handles in `registry`. */
+/** Turns a stateful tool into a tool of the agent's loop. Its handles are in `registry`. */
 export function statefulTool(tool: StatefulTool, registry: HandleRegistry): Tool {
   return {
     name: tool.name,

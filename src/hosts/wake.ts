@@ -31,8 +31,8 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
   if (ids.length === 0) return { kind: 'waits', ...defined({ nextAt }) };
-  // The record is written before the wake. After a crash in between, the agent is not woken, and its next message carries the
-  // notifications.
+  // The record is written before the wake. If this process crashes before the wake, the agent is not woken, and its next message
+  // carries the notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await wakingAnswer(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };

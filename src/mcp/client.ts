@@ -121,7 +121,7 @@ export class McpClient {
     if (discovered !== undefined) throw new Error(refused);
   }
 
-  /** Makes the handshake. Resolves to the reason for which the server refused, or to undefined if it accepted the client. */
+  /** Makes the handshake. Resolves to the reason why the server refused the client, or to undefined if the server accepted it. */
   async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
     const answer = await this.#ask(method, params, signal);
     if (answer.kind === 'failure') return messageIn(answer);

@@ -110,8 +110,8 @@ function forget(projects: Map<string, Project>, roots: Map<string, Folder>): voi
 }
 
 /**
- * Merges the subscribers of a folder into those of earlier folders. `about`: problems that a file has only because of earlier
- * folders.
+ * Merges the subscribers of a folder into the subscribers of earlier folders. `about`: problems that a file has only because of
+ * earlier folders.
  */
 function merge(
   states: readonly FolderState[],

@@ -32,7 +32,7 @@ export class SharedCatalog {
     return this.#calls.size;
   }
 
-  /** Returns the name under which the client knows an own tool. */
+  /** Returns the client's name for one of the gateway's own tools. */
   nameOf(tool: string): string {
     return this.#names?.given(tool) ?? tool;
   }

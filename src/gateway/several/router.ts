@@ -49,7 +49,7 @@ export class Router {
     return routed.request;
   }
 
-  /** Forgets a request for which the client no longer waits, and returns the server that got it. */
+  /** Forgets a request that the client no longer waits for, and returns the server that got the request. */
   forget(id: string): Peer | undefined {
     const peer = this.peerOf(id);
     this.#routed.delete(id);

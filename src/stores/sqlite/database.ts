@@ -62,7 +62,7 @@ export class Database {
   #checkedAt = 0;
   readonly #timer: NodeJS.Timeout;
 
-  /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy", after which a retry can help. */
+  /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy". A retry after "busy" can help. */
   constructor(options: DatabaseOptions) {
     this.path = options.path;
     this.#options = options;

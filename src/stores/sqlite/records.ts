@@ -37,8 +37,8 @@ export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[
 }
 
 /**
- * Returns the next positions of one log. The positions of queue records come from the items, those of other records from an
- * index. Both sets of positions are merged in order.
+ * Returns the next positions of one log. The positions of queue records come from the items. The positions of other records come
+ * from an index. Both sets of positions are merged in order.
  */
 function positions(
   db: Database,

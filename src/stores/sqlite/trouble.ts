@@ -31,7 +31,7 @@ const errcode = (error: unknown): number | undefined =>
     ? (error as Error & { errcode: number }).errcode
     : undefined;
 
-/** Whether another connection holds the lock, so that a retry may succeed at once. */
+/** Whether another connection holds the lock, so that an immediate retry may succeed. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof Half) return true;
   const code = errcode(error);

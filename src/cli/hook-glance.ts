@@ -7,10 +7,9 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
-import { mayHavePushed } from '../hosts/pushes.ts';
 import { leaveMark, serverLives, settledSince, type Mark } from '../hosts/quiet-mark.ts';
 import { glance } from '../stores/sqlite/glance.ts';
-import { inputAtOnce, type HookInput } from './hook-input.ts';
+import { inputAtOnce, mayHavePushed, type HookInput } from './hook-input.ts';
 
 /** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');

@@ -96,3 +96,22 @@ export function parsed(bytes: Buffer): HookInput | undefined {
     return undefined;
   }
 }
+
+/** Shell commands that open a pull request, or push to the branch of one. */
+const PUSHES = /\bgh\s+pr\s+create\b|\bgit\b[^;&|\n]{0,200}\bpush\b/u;
+const MAX_CHARS = 20_000;
+
+/** Whether a command in this input may have opened a pull request, or pushed to the branch of one. */
+export const mayHavePushed = (input: HookInput): boolean => commandsIn(input).some((command) => PUSHES.test(command));
+
+function commandsIn(input: HookInput): readonly string[] {
+  const batch = input['tool_calls'];
+  const calls: readonly unknown[] = Array.isArray(batch) ? batch : [input, input['postToolUse']];
+  return calls.filter(isTable).flatMap((call) => {
+    const given = [call['tool_input'], call['parameters']].find(isTable)?.['command'];
+    const words = Array.isArray(given) ? given.filter((word) => typeof word === 'string').join(' ') : given;
+    return typeof words === 'string' ? [words.slice(0, MAX_CHARS)] : [];
+  });
+}
+
+const isTable = (value: unknown): value is HookInput => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -20,13 +20,12 @@ import {
   type Place,
   type Printed,
 } from '../hosts/index.ts';
-import { mayHavePushed } from '../hosts/pushes.ts';
 import { identify, patience, systemProcesses } from '../inbox/index.ts';
 import { listKey } from '../sources/follow/key.ts';
 import { ageMs } from './hook-age.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
-import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
+import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /**
  * The maximum time for the store, because the agent waits for its hook. After this time, the agent continues without an answer.

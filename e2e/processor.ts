@@ -1,6 +1,7 @@
 /**
  * The processor time of this work on this thread, in milliseconds: the least of a few runs, or the first one below `enoughMs`.
- * Other processes and pauses of the machine do not add to it; a slow machine does, so compare two of these where possible.
+ * Other processes and pauses of the machine do not increase this time, but a slow machine does, so compare two such times if
+ * possible.
  */
 export function leastProcessorMs(work: () => unknown, { times = 3, enoughMs = 0 } = {}): number {
   let least = Number.POSITIVE_INFINITY;

@@ -144,7 +144,7 @@ describe('thresholds', () => {
     expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 3, error: 'the turn used 45 tokens of 20' });
     expect(ran).toBe(2);
     expect([2, 3].map((n) => times(talk, '!exceeded: token limit reached', n))).toEqual([0, 1]);
-    // The turn has ended and its budget too; the next turn starts again.
+    // The budget ends with the turn, and the next turn starts with a new budget.
     expect(await talk.inbox.open('shop/coder')).toEqual([]);
     await talk.agent.send('again');
     expect(times(talk, 'Not run: the tokens of this turn are used up.', 4)).toBe(1);

@@ -5,7 +5,7 @@ import { Shell } from './shell.ts';
 describe('withdraw', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('reports whether it was in time', async () => {
+  it('withdraw reports whether it was in time', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const mine = ear.conversation('shop/coder#main');

@@ -1,4 +1,7 @@
-/** Preloaded into one process: its wall clock jumps by 4 s, as after a sleep, when it has written the record `JUMPS_AFTER`. */
+/**
+ * A module that is preloaded into one process. The wall clock of the process jumps by 4 s, as after a sleep, when it has written
+ * the record `JUMPS_AFTER`.
+ */
 import { readFileSync } from 'node:fs';
 
 const RealDate = Date;

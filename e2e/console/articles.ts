@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { routeOf } from '../../console/src/addresses.ts';
 import { visible } from '../../console/src/state/text.ts';
 
-/** Each notification in its order: `staged ci.failed`, `rode ci.failed`. */
+/** Returns each notification in order, such as `staged ci.failed` and `rode ci.failed`. */
 export const notesOn = (page: Page): Promise<string[]> =>
   page
     .locator('article[data-note]')

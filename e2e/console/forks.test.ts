@@ -27,7 +27,7 @@ async function threeTurns(stage: Stage): Promise<void> {
 }
 
 const person = (page: Page, text: string): Locator => page.locator('.entry-person', { hasText: text });
-/** Does what a terminal would do with the shown command. */
+/** Runs the shown command as a terminal would. */
 async function typed(stage: Stage, command: string): Promise<string> {
   const option = (name: string): string => new RegExp(`--${name} (\\S+)`, 'u').exec(command)?.[1] ?? '';
   const turns = option('turns');
@@ -37,7 +37,7 @@ async function typed(stage: Stage, command: string): Promise<string> {
 
 verifies(
   'console:forks',
-  'from a turn, by its command: the fork is listed, holds the messages up to there, and leads back',
+  'a fork from a turn, made by its command, is listed, has the messages up to that turn, and links to its origin',
   async () => {
     await using stage = await Stage.open(browser);
     await threeTurns(stage);
@@ -71,32 +71,36 @@ verifies(
   },
 );
 
-verifies('console:forks', 'all of it, by the keyboard; of an agent at another host nothing is offered', async () => {
-  await using stage = await Stage.open(browser);
-  await threeTurns(stage);
-  await stage.ear.conversation('shop/codex#main', { host: 'codex', points: ['turn_start'] }).seen();
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  await page.getByText('Both, then.').waitFor();
-  const button = page.getByRole('button', { name: 'Fork this conversation' });
-  await button.focus();
-  await page.keyboard.press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Fork #main' });
-  const command = await dialog.locator('.command code').innerText();
-  expect(command).toMatch(/ chat --as shop\/coder --fork main$/u);
-  await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
-  expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
-  const name = await typed(stage, command);
-  await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).waitFor();
-  await page.reload();
-  await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).click();
-  await dialog.getByRole('link', { name: `#${name}` }).waitFor();
+verifies(
+  'console:forks',
+  'a fork of the whole conversation is made by keyboard; a conversation at another host offers no fork',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await threeTurns(stage);
+    await stage.ear.conversation('shop/codex#main', { host: 'codex', points: ['turn_start'] }).seen();
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await page.getByText('Both, then.').waitFor();
+    const button = page.getByRole('button', { name: 'Fork this conversation' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Fork #main' });
+    const command = await dialog.locator('.command code').innerText();
+    expect(command).toMatch(/ chat --as shop\/coder --fork main$/u);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
+    const name = await typed(stage, command);
+    await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).click();
+    await dialog.getByRole('link', { name: `#${name}` }).waitFor();
 
-  await page.goto(conversation(stage, 'shop/codex'));
-  await page.locator('.talk-facts').getByText('codex').waitFor();
-  expect(await page.getByRole('button', { name: /^Fork/u }).count()).toBe(0);
-});
+    await page.goto(conversation(stage, 'shop/codex'));
+    await page.locator('.talk-facts').getByText('codex').waitFor();
+    expect(await page.getByRole('button', { name: /^Fork/u }).count()).toBe(0);
+  },
+);
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])

@@ -21,7 +21,7 @@ const TOML = (text: string): string => JSON.stringify(text.replaceAll('\u202E', 
 
 verifies(
   'console:text',
-  'in every field that a producer controls, on every page: no element, no dialog, no request',
+  'hostile text in every field that a producer controls creates no element, dialog or request on any page',
   async () => {
     await using stage = await Stage.open(browser, {
       files: {

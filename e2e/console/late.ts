@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core';
 export type Late = {
   /** Resolves when the server has answered. */
   readonly answered: Promise<void>;
-  /** The number of requests so far. */
+  /** Returns the number of requests so far. */
   readonly times: () => number;
   /** Gives the page the held answer, and from now on every answer at once. */
   deliver(): void;

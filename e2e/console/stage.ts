@@ -24,7 +24,7 @@ type Served = { readonly ear: LoadedInbox; readonly server: Server; readonly url
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
-  /** Agents and producers live here and outlive the server; for the log this is another process. */
+  /** The inbox for agents and producers, which outlives the server; for the log, it is another process. */
   readonly ear: LoadedInbox;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
@@ -143,7 +143,7 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
 /** The time is 10:15, so no run falls on two days or into two bars of a chart. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
-/** No setting of the machine's user applies. */
+/** No setting of the machine's user takes effect. */
 const places = (folder: string): { cwd: string; env: Record<string, string>; db: string; clock: Clock } => ({
   cwd: folder,
   env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },

@@ -34,7 +34,7 @@ export class HttpGateway implements AsyncDisposable {
     throw new Error('the gateway ended before it listened');
   }
 
-  /** A client with a session. Without a name, it does not identify itself. */
+  /** A client with a session. A client without a name does not identify itself. */
   async client(name?: string, headers: Record<string, string> = {}): Promise<HttpClient> {
     const client = new HttpClient(this.url, headers);
     await client.initialize(name);

@@ -61,8 +61,8 @@ describe('a server behind the gateway', () => {
       const of = (name: string): (typeof items)[number] | undefined => items.find((item) => item.notification.kind.name === name);
       expect(of('disconnected')?.notification).toMatchObject({ level: 'error', kind: { source: 'mcp' } });
       expect(of('reconnected')?.notification).toMatchObject({ level: 'info', kind: { source: 'mcp' } });
-      // It rode on the result of the failing call, or no carrier had taken it and it was withdrawn. In both cases it does not
-      // come again.
+      // The notification rode on the result of the failing call, or it was withdrawn before any carrier. In both cases, it does
+      // not arrive again.
       expect(of('disconnected')?.outcome).toBe(failed.includes('has disconnected') ? 'delivered' : 'withdrawn');
       expect(next).not.toContain('has disconnected');
     },

@@ -1,4 +1,6 @@
-/** In a PID namespace of its own: what a program sees there of the agents outside, which share its database and host name. */
+/**
+ * Runs in a separate PID namespace, and prints which agents outside it a program sees that shares their database and host name.
+ */
 import { openEarpiece } from '../../src/library/index.ts';
 import { isAlive, systemProcesses, type Process } from '../../src/inbox/index.ts';
 import type { Owner } from '../../src/core/records.ts';

@@ -63,7 +63,7 @@ describe('once', () => {
     // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that is a different promise, and the
     // gateway reports it.
     if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
-    // Both gateways took part, and the log agrees.
+    // Both gateways have carried notifications, and the log has the same deliveries.
     const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
     expect(new Set(offers.map(({ body }) => isType(body, 'carrier_offered') && body.owner.pid)).size).toBe(2);
     expect(await ear.store.verify()).toEqual([]);

@@ -87,7 +87,7 @@ export class Session {
     return { text: textOf(result), refused: result.isError === true };
   }
 
-  /** Ends like a host that has finished: it closes the stdin of its servers. */
+  /** Ends the host normally: it closes the stdin of its servers. */
   async end(): Promise<void> {
     this.host.stdin?.end();
     await this.#exited;
@@ -97,7 +97,7 @@ export class Session {
     const gateway = this.#gateways.at(-1);
     this.host.kill('SIGKILL');
     await this.#exited;
-    // The gateway notices the end of its stdin. It is not a child of this process, so its end cannot be awaited.
+    // The gateway notices the end of its stdin. The gateway is not a child of this process, so its end cannot be awaited.
     while (gateway !== undefined && isAlive(gateway)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 

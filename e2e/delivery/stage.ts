@@ -17,7 +17,7 @@ export type ToolResult = {
   _meta?: Record<string, unknown>;
 };
 
-/** A shell of a person: `EARPIECE_ADDRESS` makes it no agent's. */
+/** The environment of a person's shell, without the `EARPIECE_ADDRESS` of an agent. */
 export const PERSON = { env: { EARPIECE_ADDRESS: '' } } as const;
 
 export class Stage implements AsyncDisposable {
@@ -68,7 +68,7 @@ export class Stage implements AsyncDisposable {
     return client;
   }
 
-  /** The calls that reached the upstream servers. */
+  /** Returns the calls that reached the upstream servers. */
   calls(): { tool: string; text: string }[] {
     const file = join(this.folder, 'calls.jsonl');
     return existsSync(file)

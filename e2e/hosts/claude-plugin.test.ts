@@ -66,7 +66,7 @@ const SCRIPT: Script = [
   { text: 'ALL-DONE' },
 ];
 
-/** With its built-in tools only: a word while they run, and a pause. */
+/** Runs an agent with built-in tools only, with a notification while they run, and a pause. */
 async function hears(
   options: Pick<RunOptions, 'args' | 'env' | 'ownServers' | 'onPrepared'>,
   after: (seen: Run) => void,
@@ -166,7 +166,7 @@ test('in a cloned repository with its own earpiece and its own registry, only th
     script: [...['one', 'two', 'three'].map((id) => ({ calls: [{ shell: `touch ${id}` }] })), { text: 'ALL-DONE' }],
     async onPrepared(home) {
       fs.writeFileSync(path.join(home, '.npmrc'), `registry=${registry.url}\nignore-scripts=true\nupdate-notifier=false\n`);
-      // As from its repository: no command line lies beside it.
+      // The plugin is copied without the command line, as from its repository.
       const marketplace = path.join(folder, 'marketplace');
       fs.cpSync(MARKETPLACE, marketplace, { recursive: true });
       expect(ran(home, 'claude', 'plugin', 'marketplace', 'add', marketplace)).toMatchObject({ code: 0 });

@@ -10,7 +10,7 @@ import type { JsonObject } from '../model/json.ts';
 import { binaryOf, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 
-/** The built package, as users run it. */
+/** The command line of the built package, as users run it. */
 export const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** The first calls of a session start processes and fill the database's caches, so they do not count. */
@@ -23,7 +23,7 @@ export type State = (typeof STATES)[number];
 // From its 30th call in a turn on, Gemini CLI asks its model, with pauses, whether the turn is a loop.
 const SETTINGS: Partial<Readonly<Record<ClientName, JsonObject>>> = { gemini: { model: { disableLoopDetection: true } } };
 
-/** Median of a step in ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
+/** Returns the median time of a step in ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
 export async function stepOf(client: ClientName, state: State): Promise<number> {
   const answered: number[] = [];
   using seen = await run(client, {

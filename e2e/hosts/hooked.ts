@@ -10,7 +10,7 @@ import type { RunOptions } from './run.ts';
 
 export type Hooked = {
   readonly client: ClientName;
-  /** True at the place where the model reads the output after a tool. */
+  /** Whether this is the place at which the model reads the output after a tool. */
   readonly place: (text: Text) => boolean;
 };
 

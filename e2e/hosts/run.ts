@@ -14,7 +14,7 @@ import type { Call, NativeCall, Script } from '../model/script.ts';
 import { startTap, type Egress, type Recorded, type TapOptions } from '../model/tap.ts';
 
 export interface RunOptions {
-  /** Its text does not matter: the script decides. */
+  /** The prompt. Its text does not matter, because the script decides. */
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
@@ -38,7 +38,7 @@ export interface RunOptions {
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */
   readonly latency?: number;
-  /** Awaited when the client's settings are written, before it starts. */
+  /** Awaited after the client's settings are written and before the client starts. */
   readonly onPrepared?: (home: string) => void | Promise<void>;
   /** Awaited before the model answers with this step's calls. */
   readonly onToolStep?: (event: ToolStep) => void | Promise<void>;
@@ -47,7 +47,7 @@ export interface RunOptions {
 }
 
 export interface ToolStep {
-  /** Index in the script. */
+  /** The index of the step in the script. */
   readonly step: number;
   readonly home: string;
   /** Signals the client's process group. */
@@ -64,7 +64,7 @@ export interface Run extends Disposable {
   readonly stderr: string;
   /** The conversation: requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
-  /** Every request, side requests included. */
+  /** All requests, including side requests. */
   readonly all: readonly Recorded[];
   readonly egress: readonly Egress[];
   /** Processes that outlived the run's grace. The harness has ended them. */
@@ -202,7 +202,7 @@ export function environment(home: string, proxy: string, launch: Launch, extra: 
   };
 }
 
-/** A busy machine reads late; a process that keeps the pipe open costs a test this long. */
+/** The time to read the last output on a busy machine. A process that keeps the pipe open delays a test by this time. */
 const PIPE_MS = 3_000;
 
 /** Only a hanging client takes this long, even on a busy machine. */

@@ -1,4 +1,4 @@
-/** Does a real agent's first request offer the tools of a server behind the gateway? Counted over many starts. */
+/** Counts over many starts how often a real agent's first request offers the tools of a wrapped server. */
 import { createRequire } from 'node:module';
 import fs from 'node:fs';
 import os from 'node:os';

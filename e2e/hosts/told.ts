@@ -9,9 +9,9 @@ const DOUBLES_FAILURES: ReadonlySet<ClientName> = new Set(['qwen']);
 const DOUBLES_RESUMED: ReadonlySet<ClientName> = new Set(['gemini']);
 
 /**
- * How often the model reads the marker outside of the system prompt and the tools, in the request with the most occurrences: some
- * clients mask old results, so the last request holds too few. `unflagged` leaves out the parts that `get_notifications` marks as
- * repeated.
+ * Returns how often the model reads the marker outside of the system prompt and the tools. The request with the most occurrences
+ * counts, because some clients mask old results in later requests. `unflagged` leaves out the parts that `get_notifications`
+ * marks as repeated.
  */
 export function told(
   seen: { readonly client: ClientName; readonly main: readonly Recorded[] },

@@ -7,11 +7,14 @@ import { dirname, join } from 'node:path';
 
 type Room = {
   readonly mayImport: readonly string[];
-  /** Decides from values only: no `node:`, no clock, no randomness. Only these packages, which are pure themselves. */
+  /**
+   * Rooms that decide only from values, without `node:`, clock or randomness. They may import only these packages, which are also
+   * pure.
+   */
   readonly pure?: { readonly packages: readonly string[] };
 };
 
-/** The allowed imports of each room. A missing arrow is a decision; a new one needs a review. */
+/** The allowed imports of each room. Each missing import is a decision, and a new import needs a review. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   core: { mayImport: [], pure: { packages: ['@toon-format/toon'] } },
   // Reads users' files within bounds: limited sizes, patterns in linear time.
@@ -110,7 +113,7 @@ const IMPURE = [
   /\bconsole\.\w/u,
 ];
 
-/** One line for each forbidden import and each impurity, `<file>:<line> …`. Tests may import anything. */
+/** Returns one line for each forbidden import and each impurity, `<file>:<line> …`. Tests may import anything. */
 export function violations(src: string, rooms: Readonly<Record<string, Room>> = ROOMS): string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !FOR_TESTS.includes(file))
@@ -138,14 +141,14 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
     });
 }
 
-/** The allowed imports of the console's files beside each other: its packages, the client, and the types of its data. */
+/** The allowed imports of the console's files, in addition to each other: packages, the client, and the types of its data. */
 const CONSOLE = {
   packages: ['react', 'react/jsx-runtime', 'react-dom/client', '@toon-format/toon'],
   rooms: ['wire/client'],
   typesOf: ['core'],
 };
 
-/** The same for the console, which lies outside of `src` and reaches the server only through the client. */
+/** Finds forbidden imports of the console, which is outside of `src` and reaches the server only through the client. */
 export function consoleViolations(source: string): string[] {
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/u.test(file) && !file.includes('.test.') && !file.endsWith('.d.ts'))

@@ -19,7 +19,7 @@ export type Chunk = { readonly part: number; readonly delta: number | 'end'; rea
 /** The end of an answer; by default its parts determine it. */
 export type Ending = 'length' | 'refusal' | 'error';
 
-/** Turns an answer into the stream of one API; `n` makes its ids unique. */
+/** Converts an answer to the stream of one API; `n` makes its ids unique. */
 export type Wire = (answer: Answer, n: number, ending?: Ending) => readonly Chunk[];
 
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);

@@ -10,9 +10,9 @@ export interface Place extends Omit<Text, 'text'> {
 
 export interface Found {
   readonly marker: string;
-  /** Index of the first request that holds it, or -1. */
+  /** The index of the first request with the marker, or -1. */
   readonly first: number;
-  /** For each request, how often the model reads it. */
+  /** The number of times that the model reads the marker, for each request. */
   readonly counts: readonly number[];
   readonly inLast: number;
   /** The places in the last request. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** A tool call in the words of the test; each client turns `mcp` and `shell` into its own tool's name and arguments. */
+/** A tool call as the test writes it. Each client converts `mcp` and `shell` to the name and arguments of its own tool. */
 export type Call =
   | { readonly mcp: string; readonly tool: string; readonly args?: JsonObject }
   | { readonly shell: string }

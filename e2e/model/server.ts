@@ -88,7 +88,7 @@ export const inOrder =
   (_request, n) =>
     steps[Math.min(n, steps.length - 1)] ?? {};
 
-/** The API of a path. Throws for an API that the server does not support. */
+/** Returns the API of a path. Throws for an API that the server does not support. */
 export function wireOf(path: string): WireName {
   if (path.includes('/chat/completions')) return 'openai-chat';
   if (path.includes('/responses')) return 'openai-responses';

@@ -30,7 +30,7 @@ export interface Egress {
   readonly target: string;
 }
 
-/** An order to change or stop a request. */
+/** An instruction to change or stop a request. */
 export type Order =
   | { readonly kind: 'answer'; readonly status: number; readonly headers?: Record<string, string>; readonly body: Json }
   | { readonly kind: 'abort'; readonly afterBytes?: number };

@@ -30,7 +30,7 @@ verifies(
     expect((await logIn(login)).status).toBe(401);
     const [{ login: another }] = (await shell.json(['token', 'login', '--url', url])) as [{ login: string }];
     expect((await logIn(another)).status).toBe(200);
-    // Without a built console, a browser gets the place of the console.
+    // Without a built console, a browser gets a text that names the folder for the console.
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect([page.status, page.headers.get('x-frame-options')]).toEqual([200, 'DENY']);
 

@@ -90,7 +90,7 @@ describe('events', () => {
       // Editors on some systems begin a file with a byte order mark.
       body: `\uFEFF${JSON.stringify({ specversion: '1.0', ...event })}`,
     });
-    // It goes to every active agent in the server's project, and there is none.
+    // The event is for every active agent in the server's project, but no agent is active.
     expect(await sent.json()).toMatchObject({
       status: 409,
       code: 'nobody_there',
@@ -122,7 +122,7 @@ describe('events', () => {
     expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 60 }, (_, i) => `many${i}`));
     const [only, ...more] = (await client.notifications({ log: 'shop/many', state: 'open' })).items;
     expect([only?.count, more]).toEqual([60, []]);
-    // Separately, each would wait 100 ms for its own fold.
+    // If the events were emitted separately, each would wait 100 ms for its fold.
     const { items } = await client.log({ log: 'shop/many', limit: 100 });
     expect(items.filter(({ body }) => body.type === 'system_notification_folded').length).toBeLessThan(30);
   });
@@ -276,7 +276,7 @@ describe('activity and settings', () => {
     expect(after.buckets).toHaveLength(6);
     expect(after.delivery.count).toBe(before.delivery.count + 1);
     expect(after.delivery.p50Ms).toBeGreaterThanOrEqual(0);
-    // By time: each bucket has its own counts, and an empty one has none.
+    // The counts are by time: each bucket has separate counts, and an empty bucket has zero.
     expect(after.buckets.reduce((n, bucket) => n + bucket.delivery.count, 0)).toBe(after.delivery.count);
     expect(after.buckets.at(-1)?.delivery).toEqual(after.delivery);
     expect(after.buckets[0]?.delivery).toEqual({ count: 0, p50Ms: null, p95Ms: null });

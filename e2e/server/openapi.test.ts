@@ -1,4 +1,7 @@
-/** The document: valid, complete, true, and sufficient for a generated client. `--update` updates `docs/server.md`. */
+/**
+ * Tests that the API document is valid, complete and correct, and sufficient for a generated client. `--update` updates
+ * `docs/server.md`.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';

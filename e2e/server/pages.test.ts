@@ -5,7 +5,7 @@ import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
 const MOST = 512 * 1024;
-/** Close to the maximum of one notification. */
+/** A text close to the maximum size of a notification. */
 const LARGE = 60_000;
 const N = 60;
 const LOGS = ['shop/coder', 'shop/tester'];

@@ -11,12 +11,12 @@ import { createServer, type Listening, type Server, type ServerOptions, type Tok
 import { openStore } from '../../src/stores/index.ts';
 
 export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
-  /** Default: a file in its own folder. */
+  /** The database. Default: a file in a separate folder. */
   readonly db?: string;
-  /** How long its store waits for locks of other processes. */
+  /** The time that the store waits for locks of other processes. */
   readonly busyMs?: number;
   readonly policy?: Partial<Policy>;
-  /** Each incoming event becomes one notification. */
+  /** Whether each incoming event becomes one notification. */
   readonly emits?: boolean;
   /** Default: any free port. */
   readonly port?: number;
@@ -39,7 +39,7 @@ export class Stage implements AsyncDisposable {
   /** The server's reports, and its request lines. */
   readonly reported: string[];
   readonly logged: string[];
-  /** With an admin token. */
+  /** The client with an admin token. */
   readonly client: Client;
   readonly token: string;
   readonly #clock: { ahead: number };

@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'earpiece-times-'));
   const env = { HOME: folder, XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder };
   ear = await openLoadedInbox({ db: join(folder, 'e.db'), cwd: folder, env, clock: { now: () => now } });
-  // 150 an hour; each hour's are delivered half an hour later, except the last of each.
+  // 150 notifications are queued each hour, and delivered half an hour later, except the last of each hour.
   for (let hour = 0; hour < HOURS; hour++) {
     now = T0 + hour * HOUR;
     const log = logKey('shop', hour % 2 === 0 ? 'even' : 'odd');
@@ -67,7 +67,7 @@ const ids = (items: readonly { readonly id: string }[]): string[] => items.map((
 describe('notifications of a time', () => {
   proves('server:times');
 
-  it('long ago fill a page at once, and only records near it are read', async () => {
+  it('of an early time fill a page at once, and only records near that time are read', async () => {
     const items = vi.spyOn(ear.store, 'items');
     const read = vi.spyOn(ear.store, 'read');
     const from = T0 + 3 * HOUR;
@@ -89,7 +89,7 @@ describe('notifications of a time', () => {
     expect(rest).toEqual(Array.from({ length: 100 }, (_, n) => `n3-${99 - n}`));
   });
 
-  it('are those that were queued, delivered or waiting then', async () => {
+  it('are the notifications that were queued, delivered or waiting at that time', async () => {
     const at = T0 + 6 * HOUR + HOUR / 2;
     const delivered = await client.notifications({ from: at, to: at + 1, by: 'delivered', limit: 200 });
     expect(delivered.items).toHaveLength(149);

@@ -14,7 +14,7 @@ import { verifies } from '../verifies.ts';
 import { ServerProcess } from './process.ts';
 
 const STREAMS = 2_000;
-/** A fifth of the 5,000 that a server allows. */
+/** The limit of one token: a fifth of the 5,000 streams that a server allows. */
 const CAP = 1_000;
 const POSTS = 60;
 const MESSAGE = 30_000;
@@ -124,7 +124,7 @@ class Prober {
   }
 }
 
-/** Opens a stream and reads only its head. Resolves with its status. */
+/** Opens a stream and reads only its headers. Resolves with the status. */
 function open(url: string, token: string, sockets: Socket[]): Promise<number> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -55,7 +55,7 @@ export class Home implements Disposable {
     return { code: status, stdout, stderr };
   }
 
-  /** Its output is dropped. */
+  /** Runs a command and drops its output. */
   begin(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},

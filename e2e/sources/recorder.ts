@@ -7,11 +7,11 @@ export type Recorder = Emitter & {
   readonly onTrouble: (line: string) => void;
   /** `type path` of each, or `type to`. */
   readonly lines: () => string[];
-  /** Resolves with the first matching event from `from` on (default: the first of all). */
+  /** Resolves with the first matching event from index `from` on (default 0). */
   readonly until: (is: string | ((event: Event) => boolean), from?: number) => Promise<Event>;
   /** Resolves after this many emitted events. */
   readonly count: (events: number) => Promise<void>;
-  /** Each emit awaits this, and fails with it. */
+  /** A promise that each emit awaits; if it rejects, the emit fails. */
   before: () => Promise<void> | void;
 };
 

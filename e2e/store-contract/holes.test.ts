@@ -1,4 +1,7 @@
-/** Stores that lose one thing each when they are opened again, and one that breaks a rule: the suite names what each of them loses. */
+/**
+ * Tests stores that each lose one kind of data when they are opened again, and a store that breaks a rule: the suite names each
+ * defect.
+ */
 import { expect, test } from 'vitest';
 import { runStoreContract, type TestRunner } from '../../src/stores/contract/contract.ts';
 import type { StoreUnderTest } from '../../src/stores/contract/under-test.ts';
@@ -115,7 +118,7 @@ test.each(Object.entries(DEFECTS))('a store that loses %s when it is opened agai
   }
 });
 
-test('a store that plays back what it refused fails', async () => {
+test('a store that repeats refused calls when it is opened again fails', async () => {
   proves('store:contract-holes');
   const journals = new WeakMap<JournalStore, Call[]>();
   const backend: StoreUnderTest<JournalStore> = {

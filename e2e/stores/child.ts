@@ -6,7 +6,7 @@ import { programOf } from '../built.ts';
 
 export type Child = {
   readonly process: ChildProcess;
-  /** The next line that it prints; undefined at its end. */
+  /** Returns the next line of the child's output; undefined at its end. */
   line(): Promise<string | undefined>;
   /** Starts the next step of its script. */
   tell(text: string): void;

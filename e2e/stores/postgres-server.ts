@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 export const PASSWORD = 's3cret';
 
 export type PostgresServer = {
-  /** The address with its password. */
+  /** The URL with the password. */
   readonly url: string;
   readonly port: number;
   /** The folder of the cluster, which `start` and `stop` use again. */
@@ -29,7 +29,10 @@ export type PostgresServer = {
 };
 
 export type ServerOptions = {
-  /** Keeps what it has acknowledged when the machine stops. Off: faster, and a crash of the server alone loses nothing either. */
+  /**
+   * Whether acknowledged writes survive a stop of the machine. Without this, the server is faster, and a crash of the server
+   * alone still loses nothing.
+   */
   readonly durable?: boolean;
   /** The address of a primary: the cluster is its standby. */
   readonly standbyOf?: PostgresServer;

@@ -7,7 +7,7 @@ export class Chance {
     for (const char of seed) this.#state = Math.imul(this.#state ^ (char.codePointAt(0) ?? 0), 16_777_619);
   }
 
-  /** From 0 to below 1. Mulberry32. */
+  /** Returns a number from 0 to below 1. Mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d_2b_79_f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -15,7 +15,7 @@ export class Chance {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns a whole number, including both ends. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }

@@ -16,9 +16,9 @@ export type ProducerLine =
       readonly to: string;
       readonly level: string;
       readonly action?: 'pause' | 'cancel';
-      /** Its text, with its nonce. */
+      /** The text, with a nonce. */
       readonly text?: string;
-      /** It expires this many milliseconds after it was queued. */
+      /** The time from queueing to expiry, in milliseconds. */
       readonly ttlMs?: number;
       /** A newer notification with this key replaces an older one. */
       readonly supersedes?: string;
@@ -26,7 +26,7 @@ export type ProducerLine =
       readonly notBefore?: number;
     }
   | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
-  /** From here the notification may be missing, and its gate may be down. */
+  /** A request from which on the notification may be missing, and its gate may be down. */
   | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
   /** The same for the pauses of this address, including one that is requested before the resume is done. */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
@@ -68,10 +68,10 @@ export type ClientLine =
       readonly id: number;
       readonly method: string;
       readonly tool?: string;
-      /** The call's own nonce, which the upstream server records as well. */
+      /** The nonce of the call, which the upstream server also records. */
       readonly call?: string;
     }
-  /** The client cancels the answer, or has had it. */
+  /** The client cancels a request, before or after its answer. */
   | { readonly t: number; readonly kind: 'cancelled'; readonly id: number }
   /** It stops reading: `late` for a while, `never` for the rest of this connection, whose writes fail from now on. */
   | { readonly t: number; readonly kind: 'deaf'; readonly how: 'late' | 'never' }
@@ -80,7 +80,7 @@ export type ClientLine =
   | { readonly t: number; readonly kind: 'received'; readonly line: string }
   | { readonly t: number; readonly kind: 'stderr'; readonly text: string }
   | { readonly t: number; readonly kind: 'gateway_ended'; readonly signal: string | null }
-  /** An answer is missing though the gateway lived. */
+  /** An answer is missing although the gateway was alive. */
   | { readonly t: number; readonly kind: 'unanswered'; readonly method: string; readonly ms: number }
   /** A library user's message to its model. `key` names the record, so that a message read back from the log counts once. */
   | {
@@ -94,7 +94,7 @@ export type ClientLine =
     }
   /** The host closes its connection on purpose; it may open another one. */
   | { readonly t: number; readonly kind: 'closing' }
-  /** The host ends cleanly. */
+  /** The host ends normally. */
   | { readonly t: number; readonly kind: 'over' };
 
 /** `upstream-*.jsonl`: the calls that reached a wrapped server, and the bytes of its answers. */

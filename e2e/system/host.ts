@@ -10,7 +10,7 @@ import type { ClientLine } from './history.ts';
 import type { Answered, HostOptions, Order, Report } from './orders.ts';
 import { isRefusal } from './checker/frames.ts';
 
-/** No call may take longer. The machine may be busy. */
+/** The maximum time of a call on a busy machine. */
 const PATIENCE_MS = 45_000;
 
 const options = JSON.parse(process.env['SYSTEM_HOST'] ?? '{}') as HostOptions;

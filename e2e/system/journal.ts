@@ -29,7 +29,7 @@ export class Journal<Line extends object> {
   }
 }
 
-/** The lines of a journal. A last line that a kill cut off is left out. */
+/** Returns the lines of a journal, without a last line that a kill has cut off. */
 export function readJournal<Line>(path: string): Line[] {
   const text = readFileSync(path, 'utf8');
   const lines = text.split('\n');

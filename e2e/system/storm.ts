@@ -190,7 +190,7 @@ async function administrator(world: World): Promise<string> {
 
 type Kept = { readonly ended: Promise<unknown>; kill(): void };
 
-/** One life after the other, each killed after a while, at random or at a point. */
+/** Runs one life after the other, each killed after a while, at random or at a fault point. */
 async function keepUp(
   over: AbortSignal,
   chance: Chance,
@@ -258,7 +258,7 @@ type Calm = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Fresh sessions take the rest. Then the database and the backup must be sound, and no process may be left. */
+/** New sessions take the remaining notifications. Then the database and the backup must be sound, and no process may be left. */
 async function calm({ world, windows, producers, users, onProgress }: Calm): Promise<void> {
   onProgress('the storm is over; fresh sessions take what is left');
   const front = world.service('HTTP gateway', world.gateway(1, ['--http', '--port', '0']).slice(1), /listening on (\S+)/);

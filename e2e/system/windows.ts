@@ -51,7 +51,7 @@ export class Window {
   #retries = 12;
   #cameToIt = true;
   #openedAt = 0;
-  /** The start of its newest session that had an answer. */
+  /** The start of the window's newest session that had an answer. */
   workingSince = 0;
   #host: Host | undefined;
   #sessions = 0;
@@ -60,7 +60,7 @@ export class Window {
   #named: string | undefined;
   /** The newest name under which a session has answered, if the host has one. */
   conversation: string | undefined;
-  /** It does not read now: a kill of its host would lose the bytes that the gateway has written. */
+  /** Whether the window does not read now, so that a kill of its host would lose bytes that the gateway has written. */
   isDeaf = false;
   quiet: Quiet | undefined;
   /** Whether the window has worked during this quiet time. */
@@ -76,7 +76,7 @@ export class Window {
     this.#overture = [...(options.overture ?? [])];
   }
 
-  /** It has finished its first actions. */
+  /** Whether the window has finished its first actions. */
   get isWarm(): boolean {
     return this.#overture.length === 0;
   }
@@ -85,12 +85,12 @@ export class Window {
     return `${this.options.project}/${this.options.agent}`;
   }
 
-  /** The most exact address of its conversation. */
+  /** The most specific address of the window's conversation. */
   get address(): string {
     return this.conversation === undefined ? this.agent : `${this.agent}#${this.conversation}`;
   }
 
-  /** One life of the host after the other, until the storm ends. The last life ends cleanly. */
+  /** Runs one life of the host after the other, until the storm ends. The last life ends cleanly. */
   async live(): Promise<void> {
     while (!this.#over.aborted) {
       const isHealthCheck = this.#chance.of(0.06);
@@ -105,7 +105,7 @@ export class Window {
     }
   }
 
-  /** A fresh session that works until nothing more arrives. True if the last round brought nothing. */
+  /** Runs a new session that works until no more notifications arrive. Returns true if the last round had none. */
   async drain(front: Front | undefined, rounds = 80): Promise<boolean> {
     const host = this.#open();
     let quiet = 0;
@@ -211,7 +211,7 @@ export class Window {
     await host.ask({ do: 'end' });
   }
 
-  /** False if the host is dead. */
+  /** Returns false if the host is dead. */
   async #do(host: Host, deed: string): Promise<boolean> {
     const chance = this.#chance;
     switch (deed) {
@@ -344,7 +344,7 @@ export class Window {
     return this.#reconnect(host);
   }
 
-  /** Calls, and reacts to the answer like a model: after a refusal it usually pulls. */
+  /** Makes a call, and reacts to the answer like a model: after a refusal, it usually pulls. */
   async #went(host: Host, wish: Wish): Promise<boolean> {
     const did = await host.ask(wish);
     if (did === undefined) return false;

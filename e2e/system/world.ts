@@ -124,7 +124,7 @@ export class World {
     this.storm.write(line);
   }
 
-  /** One command of the product, to its end or to its kill. */
+  /** Runs one command of the product to its end or to its kill. */
   async run(
     project: Project,
     args: readonly string[],
@@ -202,7 +202,7 @@ export class World {
     }
   }
 
-  /** The process lives, and its command line names this folder: its id may have been reused. */
+  /** Whether the process lives and its command line names this folder, because its id may have been reused. */
   #isOurs(pid: number): boolean {
     try {
       process.kill(pid, 0);
@@ -255,7 +255,7 @@ export class Host {
     });
   }
 
-  /** Undefined if the host is dead. */
+  /** Returns undefined if the host is dead. */
   ask(wish: Wish): Promise<Did | undefined> {
     if (this.#over || !this.#child.connected) return Promise.resolve(undefined);
     const n = this.#next++;

@@ -52,7 +52,7 @@ export class Office extends Stage {
     return new Agent(client);
   }
 
-  /** Its gateway records its presence beside its work. */
+  /** The gateway records the presence of the session during its work. */
   async seen(conversation: string): Promise<void> {
     const { ear } = this as unknown as { ear: LoadedInbox };
     const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };

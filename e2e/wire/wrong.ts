@@ -1,4 +1,4 @@
-/** Requests that the real APIs refuse, each with its rule; and correct ones beside them. */
+/** Requests that the real APIs refuse, each with its rule, and correct requests for comparison. */
 import type { Json, JsonObject } from '../model/json.ts';
 import type { WireName } from '../model/server.ts';
 

@@ -8,13 +8,13 @@ export type McpServer =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
 export interface Hooks {
-  /** One command per event, by neutral name or by the client's own event name. */
+  /** The command for each event, by neutral name or by the client's event name. */
   readonly commands?: Readonly<Record<string, string>>;
   /** Plugins of opencode (`.js`) and extensions of pi (`.ts`): source by file name. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The inputs of a run. */
+/** The input of a run. */
 export interface Session {
   readonly home: string;
   /** The model's base URL. */

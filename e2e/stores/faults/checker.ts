@@ -10,11 +10,11 @@ import { LOGS, STANDING, type Told } from './roles.ts';
 
 export type Counts = {
   acknowledged: number;
-  /** Acknowledged, and neither open nor closed. */
+  /** Notifications that were acknowledged but are neither open nor closed. */
   lost: number;
-  /** Closed more than once, or delivered more than once in our own transcript. */
+  /** Notifications that were closed more than once, or delivered more than once in Earpiece's own transcript. */
   twice: number;
-  /** Offered more than once, each time after the first flagged as repeated. */
+  /** Notifications that were offered more than once, and flagged as repeated each time after the first. */
   reoffered: number;
   stuck: number;
 };
@@ -75,7 +75,7 @@ export async function check(
   const carriers = new Set<string>();
   const carried = new Set<string>();
   const texts = new Map<string, Line>();
-  /** The last offer of each item. */
+  /** Returns the last offer of each item. */
   const offeredAt = new Map<string, number>();
   for (const { seq, log, body } of records) {
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);

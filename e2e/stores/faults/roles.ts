@@ -41,11 +41,11 @@ export type Bug = (typeof BUGS)[number];
 /** A worker's output, one JSON object per line. Written in one call before the next step, so a kill tears no line. */
 export type Told =
   | { readonly kind: 'ready' }
-  /** About to queue; the next life repeats it if no `queued` follows. */
+  /** The worker is about to queue. The next life repeats the call if no `queued` follows. */
   | { readonly kind: 'queueing'; readonly id: string; readonly to: string }
-  /** The queue returned: this notification must never be lost. */
+  /** The call of `queue` has returned, so this notification must never be lost. */
   | { readonly kind: 'queued'; readonly id: string; readonly to: readonly string[] }
-  /** A carry into our own transcript returned. */
+  /** A carry into Earpiece's own transcript has returned. */
   | { readonly kind: 'carried'; readonly ids: readonly string[] }
   /** The bytes of a leased carrier are written. */
   | { readonly kind: 'bytes'; readonly carrier: string; readonly ids: readonly string[] }

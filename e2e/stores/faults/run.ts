@@ -27,10 +27,10 @@ export type Options = {
   readonly rounds: number;
   /** The number of deaths at each point. */
   readonly pointsEach: number;
-  /** Only these points; all by default. */
+  /** The fault points to use; by default all. */
   readonly points?: readonly Point[];
   readonly bug?: Bug;
-  /** Each worker's database has a thread of its own. */
+  /** Whether each worker opens its database in a separate thread. */
   readonly thread?: boolean;
   readonly onEpoch?: (line: string) => void;
 };
@@ -181,7 +181,7 @@ class Epoch {
   }
 }
 
-/** One life of a worker: its output, and its end. */
+/** A life of a worker, with its output and its end. */
 class Worker {
   readonly name: string;
   readonly told: Told[] = [];

@@ -12,11 +12,11 @@ type Answer = {
 
 export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
 
-/** Before several servers the gateway chooses the id of a frame. */
+/** With several servers, the gateway chooses the id of a frame. */
 const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
 
 export type Compared = {
-  /** The gateway's text, if the client's frame is the server's frame plus one block. */
+  /** Returns the gateway's text, if the client's frame is the server's frame plus one block. */
   readonly text?: string;
   readonly altered?: string;
 };
@@ -36,7 +36,7 @@ export function compare(client: string, server: string): Compared {
   return rest === sent ? { text } : { text, altered: differenceOf(rest, sent) };
 }
 
-/** The text without the last occurrence of `part` and the comma that joins it to its neighbours. */
+/** Returns the text without the last occurrence of `part` and without the comma that joins it to its neighbours. */
 function without(text: string, part: string): string {
   const at = text.lastIndexOf(part);
   if (at < 0) return text;

@@ -1,4 +1,4 @@
-/** Each rule of the checker, once kept and once broken, on hand-written histories. */
+/** Tests each rule of the checker with hand-written histories that follow it and that break it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ import { proves } from '../../verifies.ts';
 
 proves('faults:system-checker');
 
-/** The problems of all rules, by rule. */
+/** Returns the problems by rule. */
 const broken = (of: History, epoch = 0): Partial<Record<Rule, readonly string[]>> =>
   Object.fromEntries(Object.entries(check(of, epoch).problems).filter(([, each]) => each.length > 0));
 
-describe('a history without a fault', () => {
+describe('a correct history', () => {
   it('breaks no rule: a ride, a marked repeat, a refusal and its pull, a resume', () => {
     const anna = new Recorded(0)
       .call('c1')
@@ -309,7 +309,7 @@ describe('a gateway that cannot reach its store', () => {
     return web.call('c2', one(N1), { at: 100 }).over();
   };
 
-  it('lets a call pass, which is counted; with the store back it does not', () => {
+  it('lets a call pass, which is counted; when the store is available again, it does not', () => {
     const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them');
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});

@@ -1,6 +1,6 @@
 /**
- * The verdict on a storm. It reads only three sources: the answers that producers got, the traffic on both sides of the gateways,
- * and a library user's notes. It never reads the product's log and uses none of its code.
+ * The verdict on a storm. The checker reads only three sources: the answers that producers got, the traffic on both sides of the
+ * gateways, and a library user's notes. It never reads the product's log and uses none of its code.
  */
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
@@ -30,7 +30,7 @@ export type Verdict = {
   };
   readonly kills: Readonly<Record<string, number>>;
   readonly reached: Readonly<Record<Moment, number>>;
-  /** By rule; each must be empty. */
+  /** The problems by rule; each list must be empty. */
   readonly problems: Readonly<Record<Rule, readonly string[]>>;
 };
 

@@ -1,9 +1,9 @@
 /**
- * Some clients show a model only the `structuredContent` of a result that has it. For them the frame appears there again, as
- * `_notices`, and the tool's schema declares it. The others show the blocks, and have no such field.
+ * Some clients show a model only the `structuredContent` of a result that has it. For these clients, the frame appears there
+ * again as `_notices`, and the tool's schema declares that field. Other clients show the blocks, and have no such field.
  */
 
-/** Clients that show the blocks of a result. Measured with the real programs; other clients are untested. */
+/** Clients that show the blocks of a result, as measured with the real programs. Other clients are untested. */
 const SHOWS_BLOCKS: ReadonlySet<string> = new Set(['qwen-code', 'opencode', 'gemini-cli-mcp-client']);
 const NOTICES = '_notices';
 
@@ -16,7 +16,7 @@ type List = {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What is wrong with the fields of a result with this frame, or without one. */
+/** Returns the problem of the fields of a result with this frame, or without a frame. */
 export function wrongFields(line: string, client: string, frame: string | undefined): string | undefined {
   const structured = (JSON.parse(line) as Result).result?.structuredContent;
   if (!isObject(structured)) return undefined;
@@ -26,7 +26,7 @@ export function wrongFields(line: string, client: string, frame: string | undefi
   return notices === frame ? undefined : `has no ${NOTICES} beside its structured content`;
 }
 
-/** The same for the schemas of tools/list. */
+/** Returns the problem of the schemas of tools/list. */
 export function wrongSchemas(line: string, client: string): string[] {
   const tools = (JSON.parse(line) as List).result?.tools ?? [];
   return tools.flatMap(({ name, outputSchema }) => {

@@ -1,6 +1,6 @@
 /** Reads the text that a model was shown: the frames of notifications in tool results, and the answers of `get_notifications`. */
 
-/** Matches the nonce that each message of the storm contains. An upstream server never writes a nonce. */
+/** Matches the nonce that each message of the storm contains. No upstream server writes a nonce. */
 export const NONCE = /nonce-[0-9a-f]{12}/g;
 
 export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];
@@ -25,7 +25,7 @@ const OPENING =
 const ITEM = /^\S+ (info|warning|error|critical)[:,] /;
 const REFUSED = /^\[ep [^\]\s]+\] this call was not made/;
 
-/** The frame in this text, or the reason why the text is not a frame. */
+/** Returns the frame in this text, or the reason why the text is not a frame. */
 export function frameOf(text: string): Frame | string {
   const opened = OPENING.exec(text);
   if (opened === null) return `the first line is no frame: ${JSON.stringify(text.slice(0, 100))}`;

@@ -1,4 +1,4 @@
-/** Calls that passed a gate. */
+/** Finds calls that passed a gate. */
 import type { History } from '../history.ts';
 import { heldUntil, isAnyones, isCopied, mayBeUnread } from './held.ts';
 import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
@@ -68,8 +68,8 @@ const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Read
 const SETTLED_MS = 1_000;
 
 /**
- * A notification to either of an agent's two windows raises the gate of each until one of them has it. True if no earlier request
- * of the model has shown it, for certain or possibly.
+ * A notification to either of an agent's two windows raises the gate of each until one of them has it. Whether no earlier request
+ * of the model has shown it, certainly or possibly.
  */
 function isFirst(
   one: Notification,
@@ -94,8 +94,8 @@ function isFirst(
 }
 
 /**
- * Any window of the agent reads a line to the agent; this window reads a line to its conversation, and its own copy of a line
- * that each window gets.
+ * Whether this window may read a line. Any window of the agent reads a line to the agent. A window also reads lines to its
+ * conversation, and its own copy of a line to each window.
  */
 function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
   const isShared = conversationOf(one.to) === undefined && !isBroadcast(one.to) && !isCopied(one, about.agent, readings);

@@ -7,7 +7,7 @@ import { activeRun, endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-/** Any conversation of the agent may get it; the first one does. */
+/** Any conversation of the agent may get the interrupt; the first conversation gets it. */
 export const isAnyones = ({ to, action }: Notification): boolean =>
   !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
 
@@ -29,9 +29,9 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
   windowsIn(readings).get(agent) ?? new Set();
 
 /**
- * The time until which the interrupt certainly raises this session's gate. The only window of an agent gets it in every session:
- * as an active one, as an heir, or as the first one. In an agent with two windows the rule covers interrupts that name a
- * conversation or go to all. When a conversation ends, the first later one inherits its interrupts.
+ * The time until which the interrupt certainly raises this session's gate. An agent's only window gets the interrupt in every
+ * session: as an active session, as an heir, or as the first session. In an agent with two windows the rule covers interrupts
+ * that name a conversation or go to all. When a conversation ends, the first later one inherits its interrupts.
  */
 export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
   const { agent, form } = reading.session.about;
@@ -50,9 +50,9 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
 }
 
 /**
- * A host was killed while it waited for an answer. The gateway may have answered it with this interrupt just before, and a
- * written answer counts as delivered. It was requested before `by`. No earlier request of a session that certainly had the
- * interrupt was answered without it.
+ * A host that was killed while it waited for an answer. The gateway may have answered with this interrupt just before the kill,
+ * and a written answer counts as delivered. The interrupt was requested before `by`. Whether no earlier request of a session that
+ * certainly had the interrupt was answered without it.
  */
 export function mayBeUnread(
   one: Notification,
@@ -75,7 +75,7 @@ export function mayBeUnread(
   });
 }
 
-/** The requests that it waited for when it was killed. */
+/** The requests that were unanswered when the host was killed. */
 const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested | undefined => {
   if (reading.session.lines.some(({ kind }) => kind === 'over')) return undefined;
   const end = endOf(reading, storm);
@@ -84,7 +84,7 @@ const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested 
   );
 });
 
-/** A later request was answered without it before then. */
+/** Whether a later request was answered without the interrupt before that time. */
 function wasLeftOut(
   one: Notification,
   reading: Reading,

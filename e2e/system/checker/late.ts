@@ -1,4 +1,4 @@
-/** Notifications that a pull should have listed. */
+/** Finds notifications that a pull should have listed. */
 import type { History } from '../history.ts';
 import { isCopied, mayBeUnread } from './held.ts';
 import { agentOf, conversationOf, isBroadcast, isReplaced, missableFrom, projectOf, type Notification } from './notifications.ts';
@@ -7,7 +7,7 @@ import { activeRun, overlaps, runsOf, unreachable } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
-/** Answers in flight at a crash, or given up by their gateway, are released when that is noticed. */
+/** Answers that were in flight at a crash, or that their gateway gave up, are released within this time. */
 const SETTLED_MS = 1_000;
 
 /**
@@ -63,8 +63,8 @@ function isFor(
 }
 
 /**
- * Another request of the agent was in flight meanwhile, or has just ended without an answer. Or a gateway of the agent has just
- * reported that it cannot reach its store, so one of its offers may reach nobody.
+ * Whether another request of the agent was in flight at that time, or had just ended without an answer. Or a gateway of the agent
+ * has just reported that it cannot reach its store, so one of its offers may reach nobody.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

@@ -1,4 +1,4 @@
-/** Notifications that no model was shown. */
+/** Finds notifications that no model was shown. */
 import type { History } from '../history.ts';
 import { mayBeUnread } from './held.ts';
 import { agentOf, isBroadcast, isReplaced, missableFrom, projectOf, type Notification } from './notifications.ts';
@@ -8,8 +8,9 @@ import { activeRun, runsOf, wasUnknown, type Run } from './spans.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * Acknowledged, not withdrawn, and in no frame that a model was shown. `unknown`: broadcasts that a working window did not get
- * while its gateway reported that it could not reach its store, so the product could not know of the window.
+ * Returns notifications that were acknowledged and not withdrawn, but are in no frame that a model was shown. `unknown`:
+ * broadcasts that a working window did not get while its gateway reported that it could not reach its store, so the product could
+ * not know of the window.
  */
 export function lost(
   all: All,

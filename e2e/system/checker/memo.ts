@@ -1,6 +1,6 @@
 /**
- * `make`, once for each object: a storm of half an hour has thousands of sessions and notifications, and checks each pair. Its
- * other inputs are always the same for one object.
+ * Calls `make` only once for each object, because a storm of half an hour checks each pair of thousands of sessions and
+ * notifications. Its other inputs are always the same for one object.
  */
 export function memo<Of extends object, Rest extends readonly unknown[], Value>(
   make: (of: Of, ...rest: Rest) => Value,

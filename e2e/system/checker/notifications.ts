@@ -4,7 +4,7 @@ import { memo } from './memo.ts';
 
 type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 
-/** One notification, as its producer knows it. */
+/** A notification, as known to its producer. */
 export type Notification = Asked & {
   readonly acknowledgedAt?: number;
   readonly withdrawingAt?: number;
@@ -65,7 +65,7 @@ function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number |
 export const projectOf = (address: string): string => address.slice(0, address.indexOf('/'));
 export const isBroadcast = (to: string): boolean => to.endsWith('/*');
 export const agentOf = (to: string): string => to.replace(/#.*/, '');
-/** The conversation that an address names. */
+/** Returns the conversation that an address names. */
 export const conversationOf = (to: string): string | undefined => /#(.*)/.exec(to)?.[1];
 
 /** The time from which the notification may be missing: its producer withdraws it, a person resumes, or it expires. */

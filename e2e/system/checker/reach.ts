@@ -8,7 +8,7 @@ import { agentsIn, seenIn, type Reading, type Seen } from './reading.ts';
 import { readBy } from './repeats.ts';
 import { endOf, wasActive } from './spans.ts';
 
-/** A storm of five minutes must reach each. */
+/** A storm of five minutes must reach each of these moments. */
 export const MOMENTS = {
   crossed: 'answers with a notification that a cancel crossed',
   cameAgain: 'notifications that came again for that',
@@ -47,7 +47,7 @@ export function reachOf(
   const isPause = (nonce: string): boolean => all.get(nonce)?.action === 'pause';
   const shown = readings.flatMap((reading) => reading.shown.map((each) => ({ ...each, reading })));
   const refusals = shown.filter(({ form }) => form === 'refusal');
-  // opencode cancels every answer.
+  // opencode is left out, because it cancels every answer.
   const cancelled = shown.flatMap(({ t, sights: { length }, cancelledAt, reading }) =>
     length > 0 && cancelledAt !== undefined && reading.session.about.client !== 'opencode' ? cancelledAt - t : [],
   );

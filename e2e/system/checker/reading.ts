@@ -13,11 +13,11 @@ type At = {
   readonly conversation?: string | undefined;
   /** Counts the connections of a session: each gateway, each close and each new name starts one. */
   readonly connection: number;
-  /** The client cancelled that request. */
+  /** Whether the client cancelled the request. */
   readonly cancelledAt?: number | undefined;
 };
 
-/** One notification shown to a model. */
+/** A notification that was shown to a model. */
 export type Sight = At & {
   readonly nonce: string;
   readonly form: 'ride' | 'refusal' | 'pull' | 'message';
@@ -41,7 +41,7 @@ export type Call = {
 export type Shown = At & {
   readonly form: Sight['form'];
   readonly frame?: Frame;
-  /** Of a pull: nothing else waited. */
+  /** Whether a pull said that no further notification waits. */
   readonly whole?: boolean;
   readonly sights: readonly Sight[];
 };
@@ -52,7 +52,7 @@ export type Requested = {
   readonly connection: number;
   readonly receivedAt?: number;
   readonly cancelledAt?: number;
-  /** Its connection has ended by then. */
+  /** The time by which the connection had ended. */
   readonly endsBy?: number;
 };
 
@@ -60,7 +60,7 @@ export type Reading = {
   readonly session: Session;
   readonly shown: readonly Shown[];
   readonly calls: readonly Call[];
-  /** All requests for a tool, pulls too. */
+  /** All requests for a tool, including pulls. */
   readonly requests: readonly Requested[];
   /** The number of frames beside structured content. */
   readonly structured: number;
@@ -204,7 +204,7 @@ const BREAKS: ReadonlySet<ClientLine['kind']> = new Set(['gateway', 'gateway_end
 
 export const sightsOf = memo(({ shown }: Reading): readonly Sight[] => shown.flatMap(({ sights }) => sights));
 
-/** One sight, with its session. */
+/** A sight with its session. */
 export type Seen = Sight & { readonly reading: Reading };
 
 /** The notifications that the models of these sessions were shown, oldest first. */
@@ -216,7 +216,7 @@ export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, r
   );
 });
 
-/** The sessions of one agent. */
+/** Returns the sessions of one agent. */
 export const agentsIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Reading[]> =>
   Map.groupBy(readings, ({ session }) => session.about.agent),
 );

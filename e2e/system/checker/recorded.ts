@@ -34,7 +34,10 @@ export class Recorded {
     this.lines = [{ t, kind: 'session', form: 'mcp', window: 'anna', agent: 'shop/coder', client: 'raw', pid: 10, ...about }];
   }
 
-  /** A call that reached the server, and the client's frame: the server's frame, with a block of the gateway if there is one. */
+  /**
+   * Records a call that reached the server, and the client's frame: the server's frame, with a block of the gateway if it added
+   * one.
+   */
   call(
     call: string,
     text?: string,
@@ -54,14 +57,14 @@ export class Recorded {
     return this.#received(as(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(refusal(nonce))}],"isError":true}}`), 10);
   }
 
-  /** Its gateway was killed, and the host has started another one. */
+  /** Records that the gateway was killed and the host has started another gateway. */
   restarted(): this {
     this.lines.push({ t: (this.t += 5), kind: 'gateway_ended', signal: 'SIGKILL' });
     this.lines.push({ t: (this.t += 5), kind: 'gateway', pid: 99 });
     return this;
   }
 
-  /** Its gateway reports that it cannot reach its store. */
+  /** Records that the gateway reports that it cannot reach its store. */
   outOfReach(t: number): this {
     const text =
       'notifications cannot be reached (before: no answer within 250 ms); calls pass without them until the store answers';
@@ -80,7 +83,7 @@ export class Recorded {
     return this;
   }
 
-  /** It cancels its last request. */
+  /** Records that the client cancels its last request. */
   cancelled(ms = 5): this {
     this.lines.push({ t: (this.t += ms), kind: 'cancelled', id: this.#id });
     return this;
@@ -153,7 +156,7 @@ export class Recorded {
 
 const block = (text: string): string => `{"type":"text","text":${JSON.stringify(text)}}`;
 
-/** Asked at `t`, acknowledged 5 ms later. */
+/** Makes a notification that was requested at `t` and acknowledged 5 ms later. */
 export function sent(
   nonce: string,
   to: string,

@@ -1,4 +1,4 @@
-/** Repeats that a model was shown. */
+/** Finds repeated notifications that a model was shown. */
 import type { History } from '../history.ts';
 import { isCopied } from './held.ts';
 import { isBroadcast, isInterrupt, isStanding, missableFrom, type Notification } from './notifications.ts';
@@ -58,7 +58,7 @@ function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean
  * the end of that time.
  */
 const CROSSING_MS = 500;
-/** Clients that cancel every request some time after its answer, which releases nothing. */
+/** Clients that cancel every request some time after its answer. Such a cancel releases no notification. */
 const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
 
 /**
@@ -88,13 +88,13 @@ export function again(
 
 type Held = { readonly reading: Reading; readonly conversation?: string | undefined };
 
-/** A conversation without a name is its host process. */
+/** The key of a conversation; without a name, it is the host process. */
 const isSameConversation = (a: Held, b: Held): boolean =>
   a.conversation === b.conversation && (a.reading === b.reading || a.conversation !== undefined);
 
 const isSameConnection = (a: Seen, b: Seen): boolean => a.reading === b.reading && a.connection === b.connection;
 
-/** The later sight must not show what the earlier one has shown. */
+/** Whether the later sight must not show the notifications of the earlier sight. */
 function isOver(one: Notification, earlier: Seen, later: Seen, readings: readonly Reading[]): boolean {
   const { client } = earlier.reading.session.about;
   if (!CANCELS_ANSWERED.has(client) && (earlier.cancelledAt ?? Infinity) < earlier.t + CROSSING_MS) return false;
@@ -110,7 +110,7 @@ function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Read
   return a.reading === b.reading || !isCopied(one, agent, readings);
 }
 
-/** A living gateway that answers another call writes the receipt within this time, however busy it is. */
+/** A living gateway that answers another call writes the receipt within this time, even if it is busy. */
 const RECEIPT_WITHIN_MS = 1_000;
 
 /**
@@ -132,7 +132,7 @@ export function readBy({ t, connection, reading: { session, requests } }: Seen):
 const isUnheard = (earlier: Seen, later: Seen, storm: History['storm']): boolean =>
   [earlier.reading, later.reading].some((reading) => overlaps(unheardOf(reading, storm), earlier.sentAt, later.t));
 
-/** A cancel this soon after an answer has usually crossed with it, however busy the gateway is. */
+/** A cancel within this time after an answer has usually crossed with it, even if the gateway is busy. */
 const SURELY_CROSSES_MS = 100;
 const ENOUGH = 5;
 

@@ -22,9 +22,12 @@ export type Run = {
   readonly conversation: string | undefined;
   readonly from: number;
   readonly until: number;
-  /** A call was answered by then. */
+  /** The time by which a call was answered. */
   readonly answeredBy: number;
-  /** By then others could certainly know of it: a gateway that could reach its store had answered a call. */
+  /**
+   * The time from which other processes could certainly know of the session: a gateway that could reach its store had answered a
+   * call.
+   */
   readonly begunBy: number;
 };
 
@@ -71,7 +74,7 @@ const isEnd = (line: ClientLine, isKilled: boolean): boolean =>
   (line.kind === 'deaf' && line.how === 'never') ||
   (line.kind === 'gateway_ended' && line.signal === null);
 
-/** The session was active from before the request until after its answer. */
+/** Whether the session was active from before the request until after its answer. */
 export const wasActive = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   activeRun(reading, one, storm) !== undefined;
 
@@ -97,7 +100,7 @@ export const unreachable = memo((reading: Reading, storm: History['storm']): Spa
   return spans;
 });
 
-/** The same, and the times at which a gateway reports that it could not record the outcome of an answer. */
+/** Returns these times, and the times at which a gateway reports that it could not record the outcome of an answer. */
 export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans => {
   const moments = saidBy(reading, storm).flatMap((line) =>
     line.kind === 'stderr' && line.text.includes('receipt was not written') ? [[line.t, line.t] as const] : [],

@@ -1,4 +1,4 @@
-/** Notifications that a model should not have been shown. */
+/** Finds notifications that a model should not have been shown. */
 import type { History, SessionLine } from '../history.ts';
 import { agentOf, conversationOf, isBroadcast, projectOf, statesIn, type Notification } from './notifications.ts';
 import { seenIn, sightsOf, type Reading, type Sight } from './reading.ts';

@@ -1,4 +1,4 @@
-/** The text and the order of frames. */
+/** Checks the text and the order of frames. */
 import { isBroadcast, isReplaced, missableFrom, type Notification } from './notifications.ts';
 import { sightsOf, type Reading } from './reading.ts';
 import type { FrameItem } from './frames.ts';
@@ -69,7 +69,7 @@ function marks(readings: readonly Reading[]): string[] {
 
 const LEVELS: readonly (string | undefined)[] = ['info', 'warning', 'error', 'critical'];
 
-/** In one frame the most urgent comes first, and within a level the oldest. */
+/** In one frame, the most urgent item comes first, and within a level the oldest item. */
 export function disordered(all: All, readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) =>
     shown.flatMap(({ frame }) => {

@@ -30,7 +30,7 @@ const HAPPENINGS: readonly (readonly string[])[] = [
   ['send', '--kind', 'budget.warning', '--level', 'warning', 'tokens at 80 %, 40,000 of 200,000 left'],
 ];
 
-/** A fixed port, so that a bookmark works. If it is in use, a free port is used. */
+/** A fixed port, so that a bookmark works. A free port replaces a port that is in use. */
 const PORT = 4747;
 
 /** Starts the server, and resolves with a URL that logs in one browser, once. */

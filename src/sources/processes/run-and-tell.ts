@@ -65,7 +65,7 @@ export type RanAndTold = {
 
 export const runAndTell = (options: RunAndTellOptions): Promise<RanAndTold> => runAndReport(options);
 
-/** Does the same, with the matchers of the user. */
+/** Like `runAndTell`, but with the user's problem matchers. */
 export async function runAndReport(
   options: RunAndTellOptions & { readonly matchers?: Matchers['matchers'] },
 ): Promise<RanAndTold> {

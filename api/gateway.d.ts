@@ -1039,7 +1039,7 @@ declare class Spawned {
   readonly child: ChildProcess;
   readonly startedAt: number;
   constructor({ command, args, env, cwd }: Command);
-  hear(events: SpawnedEvents): void;
+  listen(events: SpawnedEvents): void;
   end(): Promise<void>;
 }
 type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;

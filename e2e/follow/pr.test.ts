@@ -257,6 +257,12 @@ describe('GitHub that does not answer as it should', () => {
   });
 
   it('without gh or a sign-in, the error names the way out', async () => {
+    const git = (...args: string[]): unknown => execFileSync('git', args, { cwd: shell.folder, stdio: 'pipe' });
+    git('init', '-q', '-b', 'round');
+    git('remote', 'add', 'origin', 'https://gitlab.com/acme/shop.git');
+    await expect(findPr(shell.folder, undefined, { env: { ...env(), GH_HOST: undefined } })).rejects.toThrow(
+      'no remote of this repository is on a GitHub that gh knows, and other forges cannot be followed',
+    );
     const nowhere = { ...env(), PATH: shell.folder };
     await expect(findPr(shell.folder, '12', { env: nowhere })).rejects.toThrow(
       'gh, the command line of GitHub, is not installed',

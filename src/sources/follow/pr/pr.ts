@@ -185,6 +185,11 @@ export async function findPr(
     ['pr', 'view', '--json', 'number,state,title,url', ...(which === undefined ? [] : ['--', which])],
     folder,
   );
+  if (code !== 0 && /known GitHub host/u.test(said))
+    throw new CannotLook(
+      'no remote of this repository is on a GitHub that gh knows, and other forges cannot be followed; for another GitHub: gh auth login --hostname <host>',
+      { lasting: true },
+    );
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
   const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };

@@ -77,6 +77,13 @@ export const REQUIREMENTS = {
   'store:nats': {
     behaviour: 'NATS JetStream 2.10 keeps the logs of a fleet: with one and with three copies, the store passes the contract.',
   },
+  'store:nats-failover': {
+    behaviour:
+      'When a NATS server is killed, or a cluster of three loses its leader, calls wait, and nothing acknowledged is lost or doubled.',
+  },
+  'store:nats-errors': {
+    behaviour: 'An error of the NATS store names the servers, the reason and the way out; a server older than 2.10 is refused.',
+  },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',

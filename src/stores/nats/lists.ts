@@ -36,7 +36,7 @@ export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored
     seqs === undefined ? Number.POSITIVE_INFINITY : Math.max(...wanted),
   );
   if (limit <= 0 || query.types?.length === 0 || seqs?.length === 0) return [];
-  const head = Math.min(upTo, await server.lastSeq(server.logs));
+  let head = Math.min(upTo, await server.lastSeq(server.logs));
   const byTokens = new Map((await logNames(of, project)).map((log) => [logTokens(log), log]));
   const found: Stored[] = [];
   for (let low = newestFirst ? Math.max(after, head - STEP) : after, high = newestFirst ? head : 0; found.length < limit;) {
@@ -45,13 +45,16 @@ export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored
       : await server.subjects(server.logs, projectSubjects(server.root, project), { after: low, limit: STEP, head });
     const last = newestFirst ? high : Math.min(head, page.at(-1)?.seq ?? head);
     const names = new Set(page.filter(({ seq }) => seq <= head).flatMap(({ subject }) => byTokens.get(tokensOf(subject)) ?? []));
-    const part = await inTurns([...names], async (log) =>
-      selectRecords((await of.logs.fresh(log)).log.records, {
-        ...query,
-        after: low,
-        upTo: last,
-        limit: Number.POSITIVE_INFINITY,
-      }),
+    const views = await inTurns([...names], (log) => of.logs.fresh(log));
+    // The rest of an append may have been published since the head was read.
+    const whole = Math.min(upTo, Math.max(last, ...views.map((view) => view.wholeUpTo(last))));
+    if (whole > last && last === head) {
+      if (newestFirst && found.length === 0) high = whole;
+      head = whole;
+      continue;
+    }
+    const part = views.map(({ log }) =>
+      selectRecords(log.records, { ...query, after: low, upTo: last, limit: Number.POSITIVE_INFINITY }),
     );
     found.push(...part.flat().toSorted((a, b) => (newestFirst ? b.seq - a.seq : a.seq - b.seq)));
     if (newestFirst) {

@@ -33,6 +33,8 @@ export class View {
   decided = 0;
   unfinished: (Unfinished & { readonly left: Set<number> }) | undefined;
   readonly void = new Set<number>();
+  /** The first and the last position of each of the newest appends with several records. */
+  readonly #spans: { readonly first: number; last: number }[] = [];
   /** The positions of appends of this process, and of appends that change settings. */
   readonly found = new Map<string, number>();
   /** The positions of the records of this process's appends, by the first one. */
@@ -72,6 +74,10 @@ export class View {
       this.void.add(seq);
       return undefined;
     }
+    if (kind === 'a' && drafts.length > 1) {
+      this.#spans.push({ first: seq, last: seq });
+      if (this.#spans.length > SPANS) this.#spans.shift();
+    }
     if (kind === 'a' && drafts.length > 1 && seq > this.#finished) {
       const rest = drafts.slice(1);
       this.unfinished = { seq, drafts: rest, at: body.at, now, left: new Set(rest.map((_, i) => i + 1)) };
@@ -92,6 +98,11 @@ export class View {
     return this.#removed.has(seq);
   }
 
+  /** Returns the end of the append that `seq` divides, or `seq` itself. */
+  wholeUpTo(seq: number): number {
+    return this.#spans.find(({ first, last }) => first <= seq && seq < last)?.last ?? seq;
+  }
+
   /** Forgets an append of this process, whose caller has its answer. */
   answered(tx: string, seq: number): void {
     this.found.delete(tx);
@@ -109,6 +120,8 @@ export class View {
     readonly seq: number;
     readonly draft: Draft;
   }): void {
+    const span = this.#spans.find((one) => one.first === first);
+    if (span !== undefined) span.last = Math.max(span.last, seq);
     const parts = this.parts.get(first);
     if (parts !== undefined) parts[n] = seq;
     if (this.unfinished?.seq !== first) return;
@@ -122,5 +135,6 @@ export class View {
   }
 }
 
+const SPANS = 64;
 /** The tokens of a subject before the kind: earpiece, store, log, project, agent. */
 const KIND = 5;

@@ -1,0 +1,191 @@
+/** Real servers that are killed, lose their leader or are too old. The contract sees none of that. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { expect, test, vi } from 'vitest';
+import type { LogKey } from '../../src/core/address.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { LOG, queued, result, said } from '../../src/stores/contract/drafts.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { proves } from '../verifies.ts';
+import { type NatsServers, startNats } from './nats-server.ts';
+
+async function withServers<T>(size: number, work: (servers: NatsServers) => Promise<T>): Promise<T> {
+  const servers = await startNats(size);
+  try {
+    return await work(servers);
+  } finally {
+    await servers.remove();
+  }
+}
+
+async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(url);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Queues without pause until `stop`, and returns the ids that the store acknowledged. */
+function produce(store: Store, name: string): { stop: () => Promise<string[]>; count: () => number } {
+  const acknowledged: string[] = [];
+  let stopped = false;
+  const running = (async () => {
+    for (let n = 0; !stopped; n++) {
+      const id = `${name}-${n}`;
+      const { kind } = await store.append(LOG, [queued(id)], { withinMs: 60_000 });
+      if (kind === 'appended') acknowledged.push(id);
+    }
+    return acknowledged;
+  })();
+  return { stop: () => ((stopped = true), running), count: () => acknowledged.length };
+}
+
+test('calls wait for a server that is killed, and none of their appends is lost or doubled', () =>
+  withServers(1, async ({ url, nodes: [node] }) => {
+    proves('store:nats-failover');
+    await withStore(url, async (store) => {
+      await store.append(LOG, [queued('before')]);
+      const producing = produce(store, 'p');
+      await vi.waitUntil(() => producing.count() > 20, WAIT);
+      await node?.stop('SIGKILL');
+      const several = Array.from({ length: 10 }, (_, n) =>
+        store.append(`shop/a${n % 3}` as LogKey, [said(`x${n}`), queued(`n${n}`)], { withinMs: 60_000 }),
+      );
+      const counted = producing.count();
+      await node?.start();
+      expect((await Promise.all(several)).map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'appended'));
+      await vi.waitUntil(() => producing.count() > counted + 20, WAIT);
+      const acknowledged = await producing.stop();
+      const ids = (await store.read({ log: LOG, limit: 100_000 })).map(({ body }) => (body as { id?: unknown }).id);
+      expect(ids).toEqual(['before', ...acknowledged]);
+      expect(await store.read({ limit: 100_000 })).toHaveLength(ids.length + 20);
+      expect(await store.verify()).toEqual([]);
+    });
+  }));
+
+test('after its leader is killed, a cluster of three has everything acknowledged, once', () =>
+  withServers(3, async ({ url, nodes }) => {
+    proves('store:nats-failover');
+    const address = `${url}/earpiece?replicas=3`;
+    await withStore(address, async (store) => {
+      const producing = produce(store, 'p');
+      await vi.waitUntil(() => producing.count() > 20, WAIT);
+      const admin = await connect({ servers: nodes.map(({ port }) => `127.0.0.1:${port}`) });
+      const { cluster } = await (await jetstreamManager(admin)).streams.info('EARPIECE_earpiece');
+      await admin.close();
+      const leader = nodes.find(({ name }) => name === cluster?.leader);
+      await leader?.stop('SIGKILL');
+      const counted = producing.count();
+      await vi.waitUntil(() => producing.count() > counted + 20, WAIT);
+      const open = await store.items(LOG, { kind: 'open', limit: 5 });
+      expect(await store.append(LOG, [result(open.map(({ id }) => id))], { withinMs: 60_000 })).toMatchObject({
+        kind: 'appended',
+      });
+      const acknowledged = await producing.stop();
+      await leader?.start();
+      await withStore(address, async (other) => {
+        const stored = await other.read({ log: LOG, types: ['system_notification_queued'], limit: 100_000 });
+        expect(stored.map(({ body }) => (body as { id?: unknown }).id)).toEqual(acknowledged);
+        expect(await other.verify()).toEqual([]);
+      });
+    });
+  }));
+
+test('an append of several records, whose writer ends after the first, is finished by the next reader', () =>
+  withServers(1, async ({ url, nodes }) => {
+    proves('store:nats');
+    const nc = await connect({ servers: `127.0.0.1:${nodes[0]?.port}` });
+    await withStore(url, async (store) => {
+      await store.append(LOG, [said('before')]);
+      const text = JSON.stringify({ tx: 'somebody 1', at: 5, drafts: [said('one'), queued('two'), said('three')] });
+      await nc.request('earpiece.earpiece.log.shop.coder.a', text);
+      const read = async (one: Store): Promise<unknown[]> =>
+        (await one.read({})).map(({ seq, body }) => [
+          seq,
+          (body as { message?: unknown }).message ?? (body as { id?: unknown }).id,
+        ]);
+      const all = [
+        [1, 'before'],
+        [2, 'one'],
+        [3, 'message of two'],
+        [4, 'three'],
+      ];
+      expect(await withStore(url, read)).toEqual(all);
+      expect(await read(store)).toEqual(all);
+      expect(await store.append(LOG, [queued('two')])).toMatchObject({ kind: 'duplicate' });
+      expect(await store.verify()).toEqual([]);
+    });
+    await nc.close();
+  }));
+
+test('one id that two processes queue at the same moment, one among other records, is stored once', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats');
+    await withStore(url, (a) =>
+      withStore(url, async (b) => {
+        for (let n = 0; n < 30; n++) {
+          const [one, two] = await Promise.all([a.append(LOG, [said('x'), queued(`n${n}`)]), b.append(LOG, [queued(`n${n}`)])]);
+          expect([one.kind, two.kind].toSorted()).toEqual(['appended', 'duplicate']);
+        }
+        expect(await a.countOpen(LOG)).toBe(30);
+        expect(await b.verify()).toEqual([]);
+        expect(await a.read({ log: LOG })).toEqual(await b.read({ log: LOG }));
+      }),
+    );
+  }));
+
+test('a record that is larger than the server takes is refused with both sizes', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    await withStore(url, async (store) => {
+      const large = store.append(LOG, [queued('large', { message: 'x'.repeat(1_100_000) })]);
+      const small = store.append(LOG, [queued('small')]);
+      await expect(large).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringMatching(/takes at most 1048576 bytes in one message, and this append has 1100\d{3}/u),
+      });
+      expect(await small).toMatchObject({ kind: 'appended' });
+    });
+  }));
+
+test('a server that is too old is refused by its version, before anything is written', async () => {
+  proves('store:nats-errors');
+  const server = createServer((socket) => {
+    const info = {
+      server_id: 'x',
+      server_name: 'x',
+      version: '2.9.10',
+      proto: 1,
+      headers: true,
+      max_payload: 1_048_576,
+      jetstream: true,
+    };
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    socket.on('data', (data) => data.includes('PING') && socket.write('PONG\r\n'));
+    socket.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(openStore(`nats://anna:secret@127.0.0.1:${port}`)).rejects.toMatchObject({
+    code: 'store_refused',
+    message: `nats 127.0.0.1:${port}/earpiece runs nats-server 2.9.10, which can let two writers win with several replicas: update it to 2.10 or newer`,
+  });
+  server.close();
+});
+
+test('an address without a server is named, with the time that the call waited', async () => {
+  proves('store:nats-errors');
+  await expect(openStore('nats://anna:secret@127.0.0.1:9')).rejects.toMatchObject({
+    code: 'store_unavailable',
+    retryable: true,
+    message: expect.stringMatching(
+      /^nats 127\.0\.0\.1:9\/earpiece could not be reached for \d+ ms \([^)]*\): start it, or correct the address$/u,
+    ),
+  });
+});
+
+const WAIT = { timeout: 60_000 };

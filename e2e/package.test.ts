@@ -213,7 +213,7 @@ test("the README's commands install Earpiece into an agent, and the message reac
   expect(typed('earpiece help')).toContain('run-and-tell');
 });
 
-test('the README puts the command of a clone into every folder, whatever Node is there', () => {
+test('the README makes the command of a clone available in every folder, with any Node', () => {
   const [, words = ''] = /^alias earpiece="([^"]+)"/mu.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   const { status, stdout } = spawnSync('sh', ['-c', `set -- ${words}; cd '${app}'; "$@" --version`], {
     cwd: root,

@@ -35,7 +35,7 @@ export function installPacked(folder: string): void {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });
-  // A package.json of its own, so that none above it can claim the name.
+  // The app has a package.json, so that a package.json of a parent folder cannot claim the name.
   writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
   cpSync(join(folder, 'package'), installed, { recursive: true });
   // An import of the package finds only the packages that package.json names.

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 verifies(
   'bus:storms',
-  'the engine reports the unlisted events of a storm, whatever the template shows, and the agent can read more',
+  'the engine reports the unlisted events of a storm with any template, and the agent can read more of them',
   async () => {
     const subscribers = join(folder, 'config/earpiece/subscribers');
     mkdirSync(subscribers, { recursive: true });

@@ -95,7 +95,7 @@ export class Terminal {
     this.#pty = pty;
     this.#screen = screen;
     this.pid = pty.pid;
-    // Without an encoding it gives bytes, whatever its types say.
+    // Without an encoding, the data are bytes, although their type is a text.
     pty.onData((data) => {
       const bytes = data as unknown as Buffer;
       this.raw += bytes.toString('latin1');

@@ -133,7 +133,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     writeFileSync(join(shell.folder, 'copy.db'), 'precious');
     return { untouched: 'copy.db' };
   },
-  // A port that was free a moment ago may be in use now; the system never assigns this one by itself.
+  // A port that was free a moment ago may be in use now; the system never assigns this port by itself.
   'a port where nobody listens': () => ({ words: { port: '2' } }),
   'a port in use': async () => {
     const server = createServer();

@@ -40,7 +40,7 @@ describe('the compile cache of Node', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('its folder, the state folder and the database are private to their owner, whatever the umask', async () => {
+  it('its folder, the state folder and the database are private to their owner with any umask', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache'), join(shell.folder, 'state')];

@@ -1,5 +1,5 @@
 /**
- * The gateway never blocks the agent: a call passes whatever happens to the database, and delivery resumes when the database
+ * The gateway never blocks the agent: a call passes during any trouble of the database, and delivery resumes when the database
  * works again.
  */
 import { spawn } from 'node:child_process';

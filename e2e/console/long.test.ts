@@ -75,7 +75,7 @@ verifies(
     await before.getByRole('link', { name: '18 error' }).click();
     await page.locator('a.row', { hasText: 'Waits 0' }).waitFor();
     expect(await page.locator('a.row').count()).toBe(30);
-    // *Why* opens, and the page shows its card, however far back it waits.
+    // *Why* opens, and the page shows the card of even the oldest waiting notification.
     await page.locator('a.row', { hasText: 'Waits 0' }).click();
     await page.getByRole('complementary', { name: 'Why' }).getByText('Waits 0').waitFor();
     await staged(page, 'Waits 0').waitFor();

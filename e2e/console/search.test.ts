@@ -63,7 +63,7 @@ const inView = (of: Locator): Promise<boolean> =>
     return box !== undefined && top < box.bottom && bottom > box.top;
   });
 
-verifies('console:search', 'a word of long ago is found in the log, part by part, and its link leads to its line', async () => {
+verifies('console:search', 'an old word is found in the log, part by part, and the hit is a link to its line', async () => {
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await page.getByText(`Answer ${TURNS - 1}`).waitFor();

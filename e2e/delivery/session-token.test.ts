@@ -1,4 +1,4 @@
-/** A connection reads only its own notifications, whatever token it has. */
+/** A connection reads only its own notifications, with any token. */
 import { describe, expect, it } from 'vitest';
 import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from './http-gateway.ts';
@@ -6,7 +6,7 @@ import { Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('an agent that asks for the notifications of another', () => {
-  it('reads and lowers nothing, whatever the form of the token', async () => {
+  it('reads no notification and lowers no gate, with any form of the token', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const ear = await stage.open();

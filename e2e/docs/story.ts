@@ -1,4 +1,4 @@
-/** The picture at the top of the README: a terminal beside what the model reads, drawn from a real run. */
+/** The picture at the top of the README: a terminal next to the text that the model reads, drawn from a real run. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from './terminal.ts';

@@ -25,7 +25,7 @@ type Recording = {
   readonly files: Files;
   readonly run: readonly string[];
   readonly steps?: readonly Step[];
-  /** A program that goes on is ended after its last output matches this. */
+  /** A program that does not end by itself is ended after its last output matches this. */
   readonly until?: RegExp;
   readonly terminal?: true;
 };

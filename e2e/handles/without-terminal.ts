@@ -1,4 +1,4 @@
-/** Runs two commands where the optional packages of a terminal are not installed, and prints what was answered. */
+/** Runs two commands without the optional packages of a terminal, and prints the answers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** A real Claude Code with the plugin of the package: from its folder, beside an installation, and from its marketplace. */
+/**
+ * A real Claude Code with the plugin of the package: from its folder, together with an installation, and from its marketplace.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -113,7 +115,7 @@ test('the server of the plugin answers the ends of batches', async () => {
   expect(servers).toHaveLength(1);
 });
 
-test('beside the hooks of earpiece install each notification still comes once', async () => {
+test('together with the hooks of earpiece install, each notification still arrives once', async () => {
   proves('hosts:claude-plugin');
   await hears(
     {

@@ -6,8 +6,8 @@ export interface Running {
 }
 
 /**
- * The living processes of a run: every process that carries its unique HOME, also shells with their own process group. It reads
- * /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
+ * Lists the living processes of a run: every process with the run's unique HOME, including shells in separate process groups. It
+ * reads /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
  */
 export function processesOf(home: string): readonly Running[] {
   if (!fs.existsSync('/proc')) return [];
@@ -21,7 +21,7 @@ export function processesOf(home: string): readonly Running[] {
         // A zombie has no command line.
         return command ? [{ pid: Number(name), command }] : [];
       } catch {
-        return []; // It has ended meanwhile, or belongs to another user.
+        return []; // The process has already ended, or belongs to another user.
       }
     });
 }

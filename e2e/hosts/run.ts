@@ -32,8 +32,8 @@ export interface RunOptions {
   readonly resume?: boolean;
   readonly timeoutMs?: number;
   /**
-   * How long the client's processes may outlive it before they count as leftovers. Default 10 s, because a busy machine ends them
-   * slowly.
+   * The time after the client's end until its remaining processes count as leftovers. Default 10 s, because a busy machine ends
+   * them slowly.
    */
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */

@@ -24,8 +24,8 @@ export function setup(client: ClientName): SetupLine {
   };
 }
 
-// The install goes to a folder beside its place and is renamed: an interrupted install never looks finished, and two parallel
-// setups end with one whole folder.
+// The install goes to a temporary folder, which is then renamed. So an interrupted install never looks finished, and two parallel
+// setups leave one complete folder.
 function install(client: ClientName): void {
   const target = folderOf(client);
   const work = makeWorkFolder(client);

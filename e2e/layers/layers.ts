@@ -90,7 +90,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
-/** Files that only tests import, beside their subject. They may import anything, like a test; only tests may import them. */
+/**
+ * Files that only tests import, in the folder of the tested code. They may import anything, like a test; only tests may import
+ * them.
+ */
 export const FOR_TESTS: readonly string[] = ['core/arbitraries.ts'];
 
 const IMPORT =

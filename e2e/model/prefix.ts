@@ -7,7 +7,7 @@ export interface Change {
   /** Indices of the two requests. */
   readonly from: number;
   readonly to: number;
-  /** Index of the message, or the name of the field beside the messages. */
+  /** The index of the message, or the name of another field. */
   readonly where: number | string;
   readonly was: string;
   readonly is: string;

@@ -1,7 +1,7 @@
 import { asList, asObject, asString, isObject, type Json, type JsonObject } from './json.ts';
 import type { Recorded } from './tap.ts';
 
-/** One text that a request gives the model, whatever the wire format. */
+/** A text that a request gives the model, independent of the wire format. */
 export interface Text {
   /** Index in messages, input or contents; -1 is the system prompt, -2 the tool definitions. */
   readonly message: number;

@@ -1,4 +1,6 @@
-/** One answer over each listener: Earpiece's own writes it to the socket, another one gets a `Response`. */
+/**
+ * Compares one answer over each listener: Earpiece's listener writes it to the socket, and another listener gets a `Response`.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

@@ -204,7 +204,7 @@ it('emits to a server, and prints the same about each event as without a server'
   expect(slip).toMatchObject({ code: 2, stderr: expect.stringContaining('severity') as string });
 });
 
-it('a level that the token does not allow is lowered, and the sender is told', async () => {
+it('a level that the token does not allow is lowered, and the output says so', async () => {
   proves('server:cli');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db, emits: true });

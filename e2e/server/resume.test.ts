@@ -25,7 +25,7 @@ async function told(stage: Stage, after: number): Promise<unknown[]> {
 
 const withoutTimes = (text: string): string => text.replaceAll(/\d\d:\d\d(?::\d\d)?/gu, 'hh:mm');
 
-verifies('server:lifted', 'earpiece resume prints and does the same with --server as on the database', async () => {
+verifies('server:lifted', 'earpiece resume has the same output and effect with --server as on the database', async () => {
   const steps: readonly (readonly string[])[] = [
     ['coder#a1', '--as', 'Ben', '--message', 'the migration is over'],
     ['coder', '--as', 'Ben'],

@@ -1,6 +1,6 @@
 /**
- * A query for a time is found near that time, however many records follow: the number of records read is limited, not the
- * seconds.
+ * A query for a time reads only records near that time, regardless of later records: the test limits the number of records that
+ * are read.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

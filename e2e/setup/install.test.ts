@@ -108,7 +108,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
 
 describe('entries of an older version', () => {
   proves('hosts:install');
-  it('are replaced, and foreign entries beside them stay', () => {
+  it('are replaced, and other entries stay', () => {
     using home = new Home('claude');
     home.write(SETTINGS, OLDER);
     ok(home.run(['install', '--yes']));

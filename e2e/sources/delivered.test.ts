@@ -25,7 +25,7 @@ type Stage = {
   readonly git: (...args: string[]) => string;
   /** Resolves when this many events of that type, counted from the start, are durable. */
   readonly emitted: (type: string, count?: number) => Promise<void>;
-  /** The source of the next process, with the state that this one kept. */
+  /** Makes the source of the next process, with the state that this process has stored. */
   readonly again: (known: Readonly<Record<string, string>>) => Promise<FilesSource>;
   /** The text of the next carrier. `knows`: the agent's knowledge from the result in it. */
   readonly read: (knows?: readonly string[], at?: ContactPoint) => Promise<string>;

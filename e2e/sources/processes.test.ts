@@ -241,7 +241,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect(code).toBe(0);
   });
 
-  it('output soon after its end is passed on, even if this process was blocked meanwhile', async () => {
+  it('output soon after its end is passed on, even if this process was blocked at that time', async () => {
     await using shell = new Shell();
     const [go, gone] = [join(shell.folder, 'go'), join(shell.folder, 'gone')];
     // The process that it leaves behind keeps the pipe open and writes one more line.

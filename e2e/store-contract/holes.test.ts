@@ -125,7 +125,7 @@ test('a store that repeats refused calls when it is opened again fails', async (
     ...journalStore(),
     make: async ({ clock }) => {
       const store = await openJournal({ clock });
-      // It writes an aborted call into its journal before it looks at the signal.
+      // The store writes an aborted call into its journal before it checks the signal.
       const eager = new Proxy(store, {
         get(target, name) {
           const value: unknown = Reflect.get(target, name);

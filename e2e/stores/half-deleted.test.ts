@@ -1,4 +1,4 @@
-/** A database file that somebody deletes, replaces or truncates while processes use it. */
+/** A database file that is deleted, replaced or truncated while processes use it. */
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe.each([
       expect(text).toMatch(
         /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. Open notifications stay in the old one/u,
       );
-    // The files beside the deleted one are kept under another name.
+    // The companion files of the deleted file are kept under another name.
     const left = readdirSync(folder).filter((name) => name.includes('.left-'));
     expect(left.map((name) => name.slice(-4)).toSorted()).toEqual(['-shm', '-wal'].filter((side) => !sides.includes(side)));
   });

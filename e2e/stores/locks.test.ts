@@ -78,7 +78,7 @@ describe('the -wal of a database that this process has open stays', () => {
   });
 });
 
-/** A write lock of another connection. SQLite keeps the locks of two connections of one process apart. */
+/** A write lock of another connection. SQLite distinguishes the locks of two connections of one process. */
 function held(): Disposable & { release(): void } {
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
   db.exec('BEGIN IMMEDIATE');

@@ -199,7 +199,7 @@ describe('rights', () => {
     expect(await firstLine(join(theirs, 'e.db'))).toBe('open');
   });
 
-  it('creates folder and files for this user only, whatever the umask', async () => {
+  it('creates folder and files for this user only, with any umask', async () => {
     proves('store:private');
     const before = process.umask(0);
     try {

@@ -30,7 +30,7 @@ export type ProducerLine =
   | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
   /** The same for the pauses of this address, including one that is requested before the resume is done. */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
-  /** The product's answer: `withdrawn` if no agent was told, `maybe_seen` if one may have been. */
+  /** The product's answer: `withdrawn` if no agent was notified, `maybe_seen` if an agent may have been. */
   | {
       readonly t: number;
       readonly kind: 'withdrawn';

@@ -35,7 +35,7 @@ export type ProducersOptions = {
   readonly world: World;
   readonly project: Project;
   readonly windows: readonly Window[];
-  /** Agents beside those of the windows. */
+  /** Agents in addition to the agents of the windows. */
   readonly others: readonly string[];
   readonly seed: string;
   readonly over: AbortSignal;
@@ -237,7 +237,8 @@ export class Producer {
   }
 
   /**
-   * An agent is paused for a while, and then a person lifts the pause. With `another`, a second pause holds it beside the first.
+   * An agent is paused for a while, and then a person lifts the pause. With `another`, a second pause is in force in addition to
+   * the first.
    */
   async #pause(another = false): Promise<void> {
     const { windows, project } = this.#options;

@@ -79,7 +79,7 @@ describe('known faults', () => {
     expect([...shown].filter((id) => /^n\d$/u.test(id)).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => `n${i}`));
   });
 
-  it('2.10.5: a refused update leaves no interrupt, whatever its fault', async () => {
+  it('2.10.5: a refused update leaves no interrupt, regardless of its error', async () => {
     proves('tasks:expected');
     await using office = await Office.open();
     const { person } = office;

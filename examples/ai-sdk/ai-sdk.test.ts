@@ -7,7 +7,7 @@ import { COMPILED } from '../../e2e/compiled.ts';
 
 const here = import.meta.dirname;
 
-test.each(['agent.ts', 'streaming.ts'])('%s prints what it says', (name) => {
+test.each(['agent.ts', 'streaming.ts'])('%s prints its documented output', (name) => {
   const home = mkdtempSync(join(tmpdir(), 'ai-sdk-example-'));
   try {
     const args = ['--import', join(here, '../library/from-source.ts'), join(here, name)];

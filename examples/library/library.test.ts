@@ -18,7 +18,7 @@ test('there are examples', () => {
   expect(examples).toEqual(['agent.ts', 'events.ts', 'gateway.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
 });
 
-test.each(examples)('%s prints what it says', (name) => {
+test.each(examples)('%s prints its documented output', (name) => {
   const ran = spawnSync(process.execPath, ['--import', join(here, 'from-source.ts'), join(here, name)], {
     encoding: 'utf8',
     env,

@@ -44,7 +44,7 @@ test('the programs compile with the options that the library page names', () => 
   expect(run(tsc, '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test.each(printing)('%s prints what it says, and leaves nothing behind', (name) => {
+test.each(printing)('%s prints its documented output, and leaves nothing behind', (name) => {
   const { code, stdout, stderr } = run(name);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(settled(stdout)).toBe(outputOf(name));

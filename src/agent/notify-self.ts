@@ -188,7 +188,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 
 const KEY_CHARS = 80;
 
-/** The key of a note. It contains the agent's conversation, so that an agent can withdraw only its own notes. */
+/** Returns the key of a note. The key contains the agent's conversation, so that an agent can withdraw only its own notes. */
 function keyOf(key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)
     throw bad('key', key, `must be a text of 1 to ${KEY_CHARS} characters`);

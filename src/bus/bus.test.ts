@@ -895,7 +895,7 @@ describe('for a whole project', () => {
     expect(await told()).toEqual(['a disk is resolved', 'b disk is resolved', 'c disk is resolved']);
   });
 
-  it('a repetition waits, from any emitter', async () => {
+  it('a repetition from any emitter waits for the end of the window', async () => {
     proves('bus:repeats');
     const { bus, another, read, told, open } = await manned(0);
     await bus.emit(event('firing', 'disk'));

@@ -9,8 +9,8 @@ export class PageBytes {
   #used = 0;
 
   /**
-   * Takes all views or none, and returns whether they fit. The first views of a page always fit, because otherwise nobody could
-   * read them.
+   * Takes all views or none, and returns whether they fit. The first views of a page always fit, because otherwise no page would
+   * contain them.
    */
   take(views: readonly unknown[]): boolean {
     const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);

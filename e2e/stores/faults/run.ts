@@ -2,8 +2,8 @@
  * Kills four processes that share one database, at random and at each named point, and checks the log that they leave.
  *
  * A run is a series of epochs, each with its own file. Workers live in four slots, and each life ends by SIGKILL, from outside
- * after a random time or from inside at a point; the next life starts at once beside the other three. At the end of an epoch one
- * more process delivers the rest, then the checker reads the log.
+ * after a random time or from inside at a point; the next life starts at once, while the other three continue. At the end of an
+ * epoch one more process delivers the rest, then the checker reads the log.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -223,7 +223,7 @@ class Worker {
     this.#child.kill('SIGKILL');
   }
 
-  /** After some of its work, however long this machine takes for that; also when it finds nothing to do. */
+  /** Resolves after some of the worker's work, also if the worker finds no work. */
   async killedSoon(): ReturnType<Worker['end']> {
     await this.#ready;
     await Promise.race([this.#tells(Math.random() * 40), this.#ended, sleep(1_000)]);

@@ -50,8 +50,8 @@ function resumesIn(producers: readonly ProducerLine[]): Resume[] {
 }
 
 /**
- * A resume lifts every pause of its conversation, its agent or its project, whoever paused and by whichever address. The checker
- * does not know which conversations of an agent have one, so a resume of one counts for all of them.
+ * A resume lifts every pause of its conversation, its agent or its project, regardless of who paused and by which address. The
+ * checker does not know which conversations of an agent have one, so a resume of one counts for all of them.
  */
 function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
   const reaches = (resume: Resume): boolean =>

@@ -165,7 +165,7 @@ function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
   return one.action === 'pause' || earlier.form !== 'pull' || later.sentAt < earlier.t;
 }
 
-/** In our own transcript a notification is in one record, however often its process was killed. */
+/** In Earpiece's own transcript, a notification is in one record, even if its process was killed repeatedly. */
 export function twice(readings: readonly Reading[]): string[] {
   const records = new Map<string, Set<string>>();
   for (const { session } of readings)

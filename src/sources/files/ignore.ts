@@ -11,7 +11,7 @@ import { matches, parsePattern, type Pattern } from './glob.ts';
 
 type Rule = { readonly pattern: Pattern; readonly negated: boolean; readonly folderOnly: boolean };
 
-/** Vim, Emacs, Kate and JetBrains write these while a file is edited. */
+/** Patterns of temporary files, which Vim, Emacs, Kate and JetBrains write while a file is edited. */
 const ALWAYS: readonly Pattern[] = [
   '.git',
   'node_modules',

@@ -95,7 +95,7 @@ it('is made completely or not at all', async () => {
   await (await openSqliteStore({ path })).close();
 });
 
-it('reads the open set, the gate, a key, an id and a carrier by an index, whatever the length of the log', async () => {
+it('reads the open set, the gate, a key, an id and a carrier by an index, with any length of the log', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   const plan = (sql: string): string =>

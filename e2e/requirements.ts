@@ -1100,7 +1100,7 @@ export const REQUIREMENTS = {
   'tasks:routes': {
     behaviour: 'A person can manage tasks over HTTP and the command line. Other senders are refused.',
   },
-  'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
+  'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request contains the interrupt." },
   'tasks:one-step': {
     behaviour: 'A change of a task and its notification are one append, so a kill never leaves only one of them.',
   },

@@ -28,22 +28,22 @@ const STOPS: Readonly<Record<Force, string>> = {
   aborts_stream: 'aborts the stream',
   refuses_next_call: 'refuses its next tool call',
   refuses_wrapped_call: 'refuses its next call of a wrapped tool',
-  next_contact: 'asks at its next message',
-  waits: 'waits until it comes back',
+  next_contact: 'reaches it with its next message',
+  waits: 'waits until it returns',
 };
 
 const PAUSES: Readonly<Record<Force, string>> = {
   aborts_stream: 'lets it finish its turn, then holds it until you resume it',
   refuses_next_call: 'refuses its very next tool call, of built-in tools too, until you resume it',
   refuses_wrapped_call: 'refuses its calls of wrapped tools until you resume it; built-in tools still run',
-  next_contact: 'asks at its next message, and holds until you resume it',
-  waits: 'holds it when it comes back, until you resume it',
+  next_contact: 'reaches it with its next message, and holds until you resume it',
+  waits: 'holds it when it returns, until you resume it',
 };
 
 /** Whether the host's plugin also ends a streaming request. It does not in a run without a person (`opencode run`). */
 const endsStreams = (at: At | undefined): boolean =>
   at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
-const ENDS_A_STREAM = ', and in its terminal ends the request that streams';
+const ENDS_A_STREAM = ', and in its terminal aborts the running request';
 
 /** The promise of a host, in a few words. */
 export const GUARANTEE: Readonly<Record<Force, string>> = {
@@ -56,16 +56,16 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
 
 /** Describes the promise of a host in whole sentences. */
 export const guaranteeLong = (at: At): string =>
-  LONG[at.force] + (endsStreams(at) ? ' In its terminal, a critical one also ends the request that streams.' : '');
+  LONG[at.force] + (endsStreams(at) ? ' In its terminal, a critical notification also aborts the running request.' : '');
 
 const LEASED = 'The host keeps the transcript: delivery is a lease that is confirmed.';
 const LONG: Readonly<Record<Force, string>> = {
   aborts_stream:
-    'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical one aborts the stream. A pause lets the turn finish.',
-  refuses_next_call: `${LEASED} A critical one refuses the very next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until a person resumes the agent.`,
-  refuses_wrapped_call: `${LEASED} A critical one refuses the next call of a wrapped tool until the agent has read it, and a pause until a person resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
-  next_contact: `${LEASED} A critical one rides on the next message. It refuses a tool call only if the loop asks before the call.`,
-  waits: 'No conversation is active. A queued notification waits in the database until one makes contact.',
+    'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical notification aborts the stream. A pause lets the turn finish.',
+  refuses_next_call: `${LEASED} A critical notification refuses the next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until a person resumes the agent.`,
+  refuses_wrapped_call: `${LEASED} A critical notification refuses calls of wrapped tools until the agent has read it, and a pause until a person resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
+  next_contact: `${LEASED} A critical notification rides on the next message. It refuses a tool call only if the loop asks before the call.`,
+  waits: 'No conversation is active. A queued notification waits in the database until a conversation makes contact.',
 };
 
 /**

@@ -188,7 +188,7 @@ describe.each(APIS)('%s', (api) => {
     expect(why?.items[0]).toMatchObject({ receipt: 'left_out' });
     expect(why?.items[0]?.steps.map(({ what }) => what)).toEqual(['queued', 'delivered', 'left out']);
     expect(why?.items[0]?.steps.at(-1)?.detail).toMatch(
-      /refused the request 3 times with it and accepted it without: .*bad request/,
+      /refused the request 3 times with the notification and accepted it without: .*bad request/,
     );
     // The notification is delivered when a person queues it again.
     await talk.inbox.requeue('shop/coder', 'n1', 'me');

@@ -120,7 +120,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`y${ENTER}`);
     await chat.shows('I know it now.');
     await chat.shows(
-      /This turn is about what happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
+      /This turn is about events that happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
     );
   });
 

@@ -182,7 +182,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
-        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: fix that first',
+        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: fix this problem first',
       ),
     },
     {
@@ -240,7 +240,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'nobody there',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps it until that agent arrives\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives\n',
       code: 5,
     },
     {
@@ -251,12 +251,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   ],
 
   Notifications: [
-    { what: 'a blank message', ...send('  '), ...usage('message "  ": needs a text that is not blank') },
+    { what: 'a blank message', ...send('  '), ...usage('message "  ": must be a text that is not blank') },
     {
       what: 'nothing on stdin',
       ...send(),
       stdin: { bytes: '', shown: 'nothing' },
-      ...usage('message "": needs a text that is not blank'),
+      ...usage('message "": must be a text that is not blank'),
     },
     {
       what: 'a message of 2 MB',
@@ -326,7 +326,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time to live that ends at once',
       ...send('--ttl', '0', 'x'),
-      ...usage('--ttl "0" would expire before it is read; write e.g. 10m, or never'),
+      ...usage('--ttl "0" lets the notification expire before it is read; write e.g. 10m, or never'),
     },
     {
       what: 'a moment',
@@ -348,12 +348,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a person without a name',
       ...send('--as', ' ', 'x'),
-      ...usage('--as "" is empty; write the name of the person who says this'),
+      ...usage('--as "" is empty; write the name of the person who sends this'),
     },
     {
       what: 'a blank instruction',
       ...send('--instruction', ' ', 'x'),
-      ...usage('instruction " ": needs a text that is not blank'),
+      ...usage('instruction " ": must be a text that is not blank'),
     },
   ],
 
@@ -391,7 +391,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a reminder of nothing',
       ...remind('in 10m'),
       ...usage(
-        'remind needs a text behind the time "in 10m": earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)',
+        'remind needs a text after the time "in 10m": earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)',
       ),
     },
     {
@@ -402,7 +402,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a reminder that expires before it can be read',
       ...remind('--ttl', '0', 'in 10m', 'x'),
-      ...usage('--ttl "0" would expire before it is read; write e.g. 10m'),
+      ...usage('--ttl "0" lets the reminder expire before it is read; write e.g. 10m'),
     },
     {
       what: 'a missing reminder to cancel',
@@ -421,7 +421,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
-      what: 'a folder for a file',
+      what: 'a folder in place of a file',
       args: ['emit', '.'],
       ...usage('the file "." is a folder; name a file with an event in JSON, or - for stdin'),
     },
@@ -611,7 +611,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a damaged list of projects: it is created again',
+      what: 'a damaged list of projects, which Earpiece creates again',
       files: { 'state/earpiece/projects.json': '{{{{' },
       ...send('--id', 'n1', 'x'),
       stdout: 'n1  queued for shop/coder\n',
@@ -947,7 +947,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a damaged database',
       args: ['--db', 'damaged.db', 'db', 'check'],
       stdout:
-        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable\n',
+        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save the readable data\n',
       stderr: '',
       code: 8,
     },
@@ -956,7 +956,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a damaged database',
       args: ['--json', '--db', 'damaged.db', 'db', 'check'],
       stdout:
-        '{"store":"sqlite {folder}/damaged.db","sound":false,"problems":["the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable"]}\n',
+        '{"store":"sqlite {folder}/damaged.db","sound":false,"problems":["the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save the readable data"]}\n',
       stderr: '',
       code: 8,
     },
@@ -1087,7 +1087,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a port in use',
       args: ['serve', '--port', '{port}'],
       ...usage(
-        'port {port} of 127.0.0.1 is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any that is free',
+        'port {port} of 127.0.0.1 is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any free port',
       ),
     },
     {
@@ -1172,7 +1172,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--server "localhost:4747" is not the address of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
-      what: 'a server to ask, without a token',
+      what: 'a server address without a token',
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: '' },
       ...usage(
@@ -1227,14 +1227,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an unknown command',
       args: ['gateway', '--', 'no-such-server'],
       stderr:
-        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); check that it works by itself\n',
+        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); check that the server works without the gateway\n',
       code: 1,
     },
     {
       what: 'a command that ends at once',
       args: ['gateway', '--name', 'broken', '--', process.execPath, '-e', 'process.exit(3)'],
       stderr:
-        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); check that it works by itself\n',
+        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); check that the server works without the gateway\n',
       code: 1,
     },
     {
@@ -1271,7 +1271,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--url "example" is not the URL of an MCP server; write e.g. https://example.com/mcp'),
     },
     {
-      what: 'a name that tools cannot carry',
+      what: 'a server name that a tool name cannot contain',
       args: ['gateway', '--name', 'my files', '--', 'x'],
       ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64'),
     },
@@ -1319,7 +1319,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a server of another form',
       files: { 'mcp.json': '{"mcpServers": {"a": {"cmd": "x"}}}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('{folder}/mcp.json:1:22: mcpServers.a says neither "command" nor "url"; it has cmd'),
+      ...usage('{folder}/mcp.json:1:22: mcpServers.a has neither "command" nor "url"; it has cmd'),
     },
     {
       what: 'a number for a command',
@@ -1336,7 +1336,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a port that is in use',
       given: 'a port in use',
       args: ['gateway', '--http', '--port', '{port}', '--', 'x'],
-      ...usage('port {port} of 127.0.0.1 is in use: choose another, or 0 for any that is free'),
+      ...usage('port {port} of 127.0.0.1 is in use: choose another, or 0 for any free port'),
     },
     {
       what: 'a port without HTTP',

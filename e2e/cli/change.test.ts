@@ -18,7 +18,7 @@ describe('withdraw', () => {
     await ear.queue('shop/coder', { id: 'offered', message: 'x' });
     await mine.offer({ at: 'tool_result' });
     expect(await shell.says(['withdraw', 'offered'])).toBe(
-      'offered  withdrawn, but it had been offered: the agent may have seen it (shop/coder)\n',
+      'offered  withdrawn, but it was offered before: the agent may have seen it (shop/coder)\n',
     );
 
     await ear.queue('shop/coder', { id: 'late', message: 'x' });
@@ -56,7 +56,7 @@ describe('withdraw', () => {
     await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
     expect(await shell.says(['withdraw', 'stop'])).toBe(
       'stop  already delivered; its gate is down now (shop/coder)\n' +
-        'stop  withdrawn: conversations that begin from now on do not get it (shop/*)\n',
+        'stop  withdrawn; conversations that begin later do not get it (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
       'begins in shop, until it is withdrawn or resumed\n',

@@ -80,7 +80,7 @@ describe('emit', () => {
 
     // In a trusted folder, no further step is needed.
     const next = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.next"}' });
-    expect(next.stdout).toContain('com_example_next.toml; it counts from the next event on:');
+    expect(next.stdout).toContain('com_example_next.toml; it takes effect with the next event:');
     expect(next.stdout).not.toContain('earpiece trust');
 
     const elsewhere = await shell.run(['emit', '-'], { input: '{"type":"com.example.odd.1","subject":"bank/teller"}' });

@@ -125,7 +125,7 @@ describe('earpiece uninstall --purge', () => {
     expect(home.has('.local/state/earpiece')).toBe(true);
 
     const done = run('uninstall', '--purge', '--yes', '--db', join(home.home, 'elsewhere/e.db'));
-    expect(done).toContain('nothing of Earpiece is left but its package');
+    expect(done).toContain('only the package of Earpiece is left');
     for (const gone of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece', 'elsewhere/e.db'])
       expect(home.has(gone), gone).toBe(false);
     expect(home.read('elsewhere/e.db-note')).toBe('mine');

@@ -150,7 +150,7 @@ describe("inbox in an agent's shell", () => {
     });
     expect(await new Running(child).ended).toMatchObject({
       code: 1,
-      stderr: 'earpiece: the output could not be written (ENOSPC); nothing counts as read\n',
+      stderr: 'earpiece: the output could not be written (ENOSPC); the notifications stay unread\n',
     });
     expect(await receipt(ear, 'n1')).toBe('offered');
     expect(await shell.json(['inbox'], { env: CODER })).toHaveLength(2);

@@ -143,7 +143,7 @@ describe('gateway --print', () => {
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
         stdout: '',
-        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, but --print writes a line that starts one over stdio; leave the option out\n`,
+        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out\n`,
       });
     });
 
@@ -151,7 +151,7 @@ describe('gateway --print', () => {
     await using stage = new PlainStage();
     const { stderr, stdout } = await stage.run(['gateway', '--print', 'claude', '--', 'npx', 'server-x', '--api-key', 's3cret']);
     expect(stdout).toContain('npx server-x --api-key s3cret');
-    expect(stderr).toContain('this line holds what looks like a secret (--api-key …)');
+    expect(stderr).toContain('this line contains a text that looks like a secret (--api-key …)');
     const url = await stage.run([
       'gateway',
       '--print',
@@ -173,7 +173,7 @@ describe('gateway --print', () => {
       stdout: expect.stringContaining('claude mcp add earpiece -- <node> <earpiece> gateway\n'),
     });
     expect(stderr).toMatch(
-      /^earpiece: the gateway would not start in this folder yet: there is no server to wrap: write its command after --/u,
+      /^earpiece: the gateway cannot start in this folder yet: there is no server to wrap: write its command after --/u,
     );
     stage.config('[gateway.servers.files]\ncommand = "npx"\n');
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');

@@ -133,7 +133,7 @@ describe('config and trust', () => {
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, `${before}\n[wake]\nerror = "auto"\n`);
     expect(await shell.says(['config', 'check'])).toBe(
-      `${file} has no problems\n${file}: ignored until you have read it and run earpiece trust: wake.error = auto (decides what wakes an idle agent)\n`,
+      `${file} has no problems\n${file}: ignored until you read the file and run earpiece trust: wake.error = auto (decides what wakes an idle agent)\n`,
     );
     writeFileSync(file, before);
     const wrong = join(shell.folder, 'wrong.toml');
@@ -225,7 +225,7 @@ describe('config and trust', () => {
     writeFileSync(file, 'conversation =\n');
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
-    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: fix that first\n$/u);
+    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: fix this problem first\n$/u);
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);
   });
@@ -246,7 +246,7 @@ describe('config and trust', () => {
     expect(await shell.says(['trust', '--off', file])).toBe(`${file} was not trusted\n`);
     expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(true);
     writeFileSync(file, 'project = "shop"\n');
-    expect(await shell.says(['trust'])).toBe(`${file}: nothing in it needs trust\n`);
+    expect(await shell.says(['trust'])).toBe(`${file}: nothing in this file needs trust\n`);
   });
 });
 

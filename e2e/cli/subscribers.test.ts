@@ -143,7 +143,7 @@ describe('copy', () => {
       string,
     ];
     expect(await shell.says(['subscribers', 'copy', 'large_result'])).toBe(
-      `${toml}\n${template}\nlarge_result is copied: your changes there take effect from the next event on\n`,
+      `${toml}\n${template}\nlarge_result is copied; your changes to the copy take effect with the next event\n`,
     );
     expect(readFileSync(template)).toEqual(readFileSync(join(SHIPPED, 'large_result.toon.j2')));
     writeFileSync(toml, readFileSync(toml, 'utf8').replace('> 20000', '> 2000'));
@@ -167,7 +167,7 @@ describe('copy', () => {
     );
     const [toml, template] = ['toml', 'toon.j2'].map((end) => join(shell.place, `repeated_failures.${end}`));
     expect(await shell.says(['subscribers', 'copy', 'repeated_failures'])).toBe(
-      `${toml}\n${template}\nrepeated_failures is copied: your changes there take effect from the next event on\n`,
+      `${toml}\n${template}\nrepeated_failures is copied; your changes to the copy take effect with the next event\n`,
     );
     expect(await shell.says(['subscribers', 'list'])).not.toContain('more, once copied');
     expect(await emitted(2)).not.toContain('repeated_failures: queued');

@@ -171,7 +171,7 @@ describe('an untrusted clone', () => {
     expect(told.length).toBeGreaterThan(0);
     expect(stdout.split('\n').filter((line) => line.startsWith(file))).toEqual(told);
     expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
-    expect(stdout).not.toMatch(/nothing in it needs trust|no subscribers that need trust/u);
+    expect(stdout).not.toMatch(/nothing in this file needs trust|no subscribers that need trust/u);
     const json = await shell.run(['trust', '--json']);
     expect(json.code).toBe(8);
     expect(json.stdout).toContain(`{"problem":{`);

@@ -57,7 +57,7 @@ it('help exit-codes accepts no further words', async () => {
   await using shell = new Shell();
   expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
     code: 2,
-    stderr: 'earpiece: help exit-codes takes no other words, got "x"; leave them out\n',
+    stderr: 'earpiece: help exit-codes takes no other arguments, got "x"; leave them out\n',
   });
 });
 

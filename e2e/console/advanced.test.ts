@@ -40,7 +40,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
   await tokens.fill('5000');
   await tokens.press('Enter');
   await row(page, 'agent.budget.tokens').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
-  const deferred = page.getByRole('textbox', { name: 'Longest wait for its moment' });
+  const deferred = page.getByRole('textbox', { name: 'Longest wait for a moment' });
   await deferred.fill('1h 30m');
   // Leaving the field saves the value too.
   await deferred.press('Tab');

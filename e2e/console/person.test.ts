@@ -197,7 +197,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       const page = await stage.page();
       await page.goto(conversation(stage, 'shop/hooked', 'a4'));
       const composer = page.getByRole('form', { name: 'Say something' });
-      const streams = host === 'opencode' ? ', and in its terminal ends the request that streams' : '';
+      const streams = host === 'opencode' ? ', and in its terminal aborts the running request' : '';
       await composer.locator('.stop-does').getByText(`refuses its next tool call${streams}`, { exact: true }).waitFor();
       await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
       await page.getByText('refuses the very next tool call, of built-in tools too, until the agent has read it').waitFor();
@@ -207,7 +207,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       );
       await pause.click();
       await composer
-        .getByText(`${host}: its very next tool call is refused, of built-in tools too, until somebody resumes it`)
+        .getByText(`${host}: its next tool call is refused, of built-in tools too, until a person resumes it`)
         .waitFor();
       expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
     },

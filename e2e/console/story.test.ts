@@ -73,7 +73,7 @@ verifies(
     expect(told).toMatch(/queued\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toMatch(/delivered\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toContain('in the result of read_cart');
-    expect(told).toContain('no filter, mute, expiry, newer state or budget held it back');
+    expect(told).toContain('no filter, mute, expiry, newer state or budget delayed it');
     const shown = await why.locator('figure pre').innerText();
     const sent = JSON.stringify(model.requests.at(-1)?.prompt);
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));

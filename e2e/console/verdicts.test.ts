@@ -123,7 +123,7 @@ verifies(
     await own.ear.queue('shop/sec#s1', { id: 'n-late', kind: 'ci.passed', message: 'main is green' });
     const page = await own.page();
     await page.goto(`${own.url}/#/agents/shop/sec/s1?why=n-late`);
-    await box(page).getByText('shop/sec#s2 has taken over: send it there.').waitFor();
+    await box(page).getByText('shop/sec#s2 has taken over: send the notification to that conversation.').waitFor();
     const on = page.getByRole('note').getByRole('link', { name: 'shop/sec#s2' });
     await on.waitFor();
     expect(await page.locator('#say').count()).toBe(0);

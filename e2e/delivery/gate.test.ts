@@ -113,7 +113,7 @@ describe('the gate', () => {
     expect(pulled.withheld_results[0]?.result).toContain('done it');
     expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
     expect(stage.calls()).toHaveLength(2);
-    expect((await stage.run(['why', 'stop'])).stdout).toContain('in place of the result of echo:echo, which was called');
+    expect((await stage.run(['why', 'stop'])).stdout).toContain('in place of the result of echo:echo, which ran');
   });
 
   it('an interrupt that is withdrawn before the agent read it does not arrive', async () => {

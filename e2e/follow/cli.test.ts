@@ -145,7 +145,7 @@ describe('earpiece follow', () => {
       expect(await looked()).toMatchObject({ summary: '200 OK, status is "starting"' });
       answer = { status: 200, body: '{"status":"ready"}' };
       // Following the URL again checks it at once.
-      expect(await again()).toContain('it was followed before and is checked now');
+      expect(await again()).toContain('it was already followed, and is checked now');
       expect(await until(open, (all) => all.length > 0)).toEqual([`${url}: status is "ready", it was "starting"`]);
       answer = { status: 503, body: '' };
       await again();
@@ -214,10 +214,10 @@ describe('earpiece follow', () => {
   it.each([
     [['log', 'app.log'], 'needs --match <re>'],
     [['log', 'app.log', '--match', '(?=x)'], 'lookahead and lookbehind are not supported'],
-    [['url', 'ftp://x'], 'is not an address of http or https'],
+    [['url', 'ftp://x'], 'must be an http or https address'],
     [['url', 'http://a:b@x/'], 'does not keep a password'],
     [['url', 'http://x/', '--every', '1s'], 'is less than 10s'],
-    [[], 'nothing to follow is named'],
+    [[], 'needs something to follow'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) as string });

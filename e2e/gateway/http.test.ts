@@ -201,7 +201,7 @@ describe('HTTP sessions before a stdio server', () => {
     expect(wrong.status).toBe(400);
     expect(JSON.parse(wrong.text)).toMatchObject({
       id: 1,
-      error: { code: -32020, message: 'headers and body disagree: Mcp-Name is other, the body says slow' },
+      error: { code: -32020, message: 'headers and body differ: Mcp-Name is other, the body says slow' },
     });
   });
 });

@@ -87,7 +87,7 @@ describe('after kill -9', () => {
     expect(pids.flatMap((pid) => membersOf(pid))).toEqual([]);
     const told = (await next.open()).toSorted();
     expect(told).toContain(
-      'tool.failed error Background run "server" was lost when its agent ended; its process was still running and has been ended',
+      'tool.failed error Background run "server" was lost when its agent ended; its process was still running and was ended',
     );
     expect(told).toContain('tool.failed error Background idle "thought" was lost when its agent ended');
     expect(told).toContain('tool.failed error Background run "untold" failed with exit code 7: untold');

@@ -171,7 +171,7 @@ describe('a terminal', () => {
       { content: 'fine\n[exit code 0]' },
       {
         content:
-          'a terminal needs the package @lydell/node-pty, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run it without "pty"',
+          'a terminal needs the package @lydell/node-pty, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run the command without "pty"',
         isError: true,
       },
     ]);

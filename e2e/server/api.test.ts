@@ -241,7 +241,7 @@ describe('agents and conversations', () => {
       kind: 'queued',
       id: 'p1',
       effects: [
-        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits until somebody resumes it' },
+        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits until a person resumes it' },
       ],
     });
     expect((await client.agents()).items[0]?.paused).toBe(true);

@@ -229,7 +229,7 @@ describe('subscribers', () => {
     expect(await ear.store.head()).toBe(before);
     expect(await failure(client.testSubscriber('budget_exceeded', { to: 'shop/*' }))).toEqual({
       status: 400,
-      said: 'shop/* is a whole project; name one agent of it',
+      said: 'shop/* is a whole project; name one agent of the project',
     });
     expect(await failure(client.testSubscriber('alert', { to: 'docs/x' }))).toMatchObject({ status: 400 });
     expect(await failure(client.testSubscriber('alert', { for: 'docs/x' }))).toMatchObject({ status: 400 });
@@ -317,7 +317,7 @@ describe('activity and settings', () => {
     expect(await failure(client.revokeToken(made.id))).toMatchObject({ status: 404 });
     expect(await failure(client.createToken({ kind: 'agent', name: 'x', project: 'shop' }))).toMatchObject({
       status: 400,
-      said: 'a token of kind agent is for one agent; name it',
+      said: 'a token of kind agent is for one agent; name the agent',
     });
   });
 });

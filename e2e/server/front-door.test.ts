@@ -51,8 +51,8 @@ it('tells a client without a browser what runs here', async () => {
 it('tells browsers that the console is missing', async () => {
   proves('server:routes');
   for (const [consoleFolder, why] of [
-    [undefined, 'none: this server was started without it'],
-    [join(folder, 'nothing'), 'none: it was not built'],
+    [undefined, 'none: the server was started without the console'],
+    [join(folder, 'nothing'), 'none: the console was not built'],
   ] as const) {
     await using stage = await Stage.open({ db: 'memory:', ...(consoleFolder === undefined ? {} : { consoleFolder }) });
     for (const [path, accept] of [

@@ -322,7 +322,7 @@ describe('a proxy, or another server at the address,', () => {
     const url = await other(() => {});
     const client = createClient({ url, token: 'ep_x', timeoutMs: 50 });
     await expect(client.agents()).rejects.toThrow(
-      `${url} did not answer in time; it may be busy, or may not be an earpiece server`,
+      `${url} did not answer in time; the server may be busy, or may not be an earpiece server`,
     );
     await expect(client.receipt('n1', { waitS: 0.05 })).rejects.toThrow('did not answer in time');
   });

@@ -88,7 +88,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'Node is gone': {
     make: (home) => change(home, /\/\S+\/node(?= )/gu, '/opt/node-24.1.0/bin/node'),
-    says: /their Node \/opt\/node-24\.1\.0\/bin\/node no longer exists: another node runs, or none/u,
+    says: /their Node \/opt\/node-24\.1\.0\/bin\/node no longer exists: another Node runs instead, or none/u,
     advice: INSTALL,
   },
   'an event is missing': {

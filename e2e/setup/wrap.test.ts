@@ -70,7 +70,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/web stays unchanged: it is reached over HTTP/u);
-    if (agent === 'gemini') expect(stdout).toMatch(/strict stays unchanged: a gateway cannot keep its excludeTools/u);
+    if (agent === 'gemini') expect(stdout).toMatch(/strict stays unchanged: a gateway cannot preserve its excludeTools/u);
     expect(stdout).not.toContain(SECRET);
 
     const servers = jsonAt(home.read(file), [path]) as Record<string, Entry>;
@@ -169,7 +169,7 @@ describe('values of one server', () => {
     ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command refers to a variable or a file'],
     ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command refers to a variable or a file'],
     ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
-    ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has a word that is not a text'],
+    ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has an argument that is not a text'],
     [
       'opencode',
       'o',

@@ -535,7 +535,7 @@ describe('globs', () => {
     await source.start();
     expect(seen.troubles).toEqual([
       'files: the glob "../x" leads out of the folder; write a path below the folder; it is left out',
-      'files: the globs match more than 2 files; the rest is not watched',
+      'files: the globs match more than 2 files; the other files are not watched',
     ]);
   });
 });

@@ -159,8 +159,8 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       'not there',
       ['no-such-command', 'x'],
       127,
-      /^`no-such-command x` could not be started: there is no such command$/u,
-      'earpiece: no-such-command: there is no such command\n',
+      /^`no-such-command x` could not be started: the command does not exist$/u,
+      'earpiece: no-such-command: the command does not exist\n',
     ],
     [
       'no program',
@@ -230,7 +230,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     if (stdout !== '') expect(membersOf(Number(stdout))).toEqual([]);
     expect((await told(shell))[0]).toMatchObject({
       data: { timed_out: true },
-      message: expect.stringMatching(/was not done after \d+ m?s and was ended/u) as string,
+      message: expect.stringMatching(/was ended after \d+ m?s, its time limit/u) as string,
     });
   });
 
@@ -333,7 +333,7 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
     const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => pty.onExit(resolve));
     expect(exitCode).toBe(0);
     expect(out).toContain('on a terminal: false');
-    expect(out).toContain('to give it one: npm install @lydell/node-pty, beside earpiece');
+    expect(out).toContain('for a terminal, install the package where earpiece is installed: npm install @lydell/node-pty');
   });
 });
 

@@ -102,7 +102,7 @@ describe.each([
     remove(sides);
     const c = runScript('writer', [path]);
     expect(await c.line()).toBe(
-      `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
+      `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if that fails, stop the program (\`fuser ${path}\`)`,
     );
     a.process.kill('SIGCONT');
     const more = [await acknowledged(a, 'a2'), await acknowledged(await writer(), 'c')];
@@ -130,7 +130,7 @@ describe.each([
     expect({ ids: ids.toSorted(), problems }).toEqual({ ids: acks.toSorted(), problems: [] });
     for (const text of said.slice(0, 2))
       expect(text).toMatch(
-        /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. Open notifications stay in the old one/u,
+        /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is created at the path|replaced, and the new file is used from now on)\. Open notifications stay in the old file/u,
       );
     // The companion files of the deleted file are kept under another name.
     const left = readdirSync(folder).filter((name) => name.includes('.left-'));
@@ -148,7 +148,7 @@ describe('a file that another program changed', () => {
     writeFileSync(`${path}${side}`, 'of another program');
     a.tell('lost');
     expect(await a.line()).toBe(
-      `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to it: restart it`,
+      `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to the database: restart it`,
     );
     await end([a]);
     expect(statSync(`${path}${side}`).size).toBe('of another program'.length);

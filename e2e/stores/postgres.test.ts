@@ -273,7 +273,7 @@ test('errors name the database, the reason and the way out, and never the passwo
   await expect(openStore(address(server.url.replace(`ear:${PASSWORD}`, 'guest:guest')))).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringMatching(
-      /does not let guest write .*: let its owner run CREATE SCHEMA t\d+ AUTHORIZATION guest$/u,
+      /does not let guest write .*: let the owner of the database run CREATE SCHEMA t\d+ AUTHORIZATION guest$/u,
     ) as string,
   });
 });

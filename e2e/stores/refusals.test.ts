@@ -137,7 +137,7 @@ it('reports a damaged file, and how to continue', async () => {
   };
   await expect(readDamaged()).rejects.toMatchObject({
     code: 'store_corrupt',
-    message: `the database ${path} is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save what is readable`,
+    message: `the database ${path} is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save the readable data`,
   });
 });
 

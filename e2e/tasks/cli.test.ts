@@ -40,7 +40,7 @@ t1  blocked  high  coder  now  Fix the login
   blocked since 12:00:00 by Ann: wait
   high, coder's
   can become in_progress, cancelled
-  t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has still to report
+  t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has not reported yet
 `);
     await says('status', 't1', 'in_progress');
     expect(await says('show', 't1')).toContain('  t1.1  coder since 12:00:00; not taken up yet\n');

@@ -268,7 +268,7 @@ describe("Earpiece's agent", () => {
     await person.moveTask('t1', { status: 'in_progress' });
     await talk.agent.send('go');
     expect(answered(talk, 'c3')).toMatchObject({
-      message: 'Nothing was ended: the reason to stop has ended, and the task is in progress again.',
+      message: 'Nothing was ended: the reason to stop is resolved, and the task is in progress again.',
     });
     talk.check(['Task t1 "Build it" is blocked']);
     expect(await person.task('t1')).toMatchObject({ status: 'done', execution: { id: 't1.1', result: 'success' } });

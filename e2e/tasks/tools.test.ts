@@ -131,10 +131,7 @@ describe('the tools for tasks', () => {
       [{ result: 'success' }, 'report_completed needs summary, a sentence on what was done or what blocks it'],
       [{ summary: 'x' }, 'report_completed needs result (success, failed, blocked)'],
       [{ result: 'sucess', summary: 'x' }, 'result "sucess" must be one of success, failed, blocked; did you mean success?'],
-      [
-        { result: 'success', summary: ' ' },
-        'summary has 0 characters; write 1 to 4000 about what was done or what blocks the work',
-      ],
+      [{ result: 'success', summary: ' ' }, 'summary has 0 characters; write 1 to 4000 about the finished work or the obstacle'],
       [{ result: 'success', summary: 7 }, 'summary 7 must be a text'],
       [
         { result: 'success', summary: 'x', task: 't1' },

@@ -35,7 +35,7 @@ const NEXT: Readonly<Record<Mode, readonly Mode[]>> = {
 
 /** Throws for an invalid transition, which only a bug of Earpiece can cause. */
 export function assertTransition(from: Mode, to: Mode): void {
-  if (!NEXT[from].includes(to)) throw new Error(`an agent cannot go from ${from} to ${to}`);
+  if (!NEXT[from].includes(to)) throw new Error(`an agent cannot change from ${from} to ${to}`);
 }
 
 export const MODES = Object.keys(NEXT) as readonly Mode[];

@@ -104,7 +104,7 @@ export class Bus implements Emitter, AsyncDisposable {
   }
 
   async emit(input: EventInput): Promise<Emitted> {
-    if (this.#closed) throw new EarpieceError('bad_event', 'this bus is closed; open an earpiece again to emit');
+    if (this.#closed) throw new EarpieceError('bad_event', 'this bus is closed; to emit, call openEarpiece() again');
     const now = this.#now();
     const event = makeEvent(input, { id: input.id ?? `${this.#name}.${++this.#emitted}`, now: now.at });
     const seen = input.id === undefined ? undefined : `${event.source}\n${event.id}\n${event.subject}`;
@@ -207,7 +207,11 @@ export class Bus implements Emitter, AsyncDisposable {
   #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Handled> {
     const key = keyOf(subscriber, event);
     if (key === undefined)
-      return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' });
+      return Promise.resolve({
+        subscriber: subscriber.id,
+        kind: 'skipped',
+        because: 'it has no dedupe_key, which a withdrawal needs',
+      });
     return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) => {
       const at = waited ? this.#now() : now;
       const channel = this.#channel(subscriber, event.subject, address, at);

@@ -26,7 +26,9 @@ function byOne(one: Handled, to: string): string {
     case 'duplicate':
       return `${plain(one.id)} was already queued for ${to}; nothing changed`;
     case 'withdrew':
-      return one.ids.length === 0 ? 'there was nothing to withdraw' : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
+      return one.ids.length === 0
+        ? 'no open notification had to be withdrawn'
+        : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
     case 'skipped':
       return `nothing, because ${plain(one.because)}`;
     default:

@@ -60,7 +60,9 @@ export async function followCommand(words: readonly string[], options: FollowOpt
         signal(name);
       }),
     withoutTerminal: () =>
-      complain('the command runs without a terminal; to give it one: npm install @lydell/node-pty, beside earpiece'),
+      complain(
+        'the command runs without a terminal; for a terminal, install the package where earpiece is installed: npm install @lydell/node-pty',
+      ),
   });
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);

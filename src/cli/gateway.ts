@@ -159,7 +159,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   await rider.end();
   await inbox?.close();
   if (reason !== 'upstream_failed') return EXIT.ok.code;
-  complain(`the server never answered (${detail}); check that it works by itself`);
+  complain(`the server never answered (${detail}); check that the server works without the gateway`);
   return EXIT.failed.code;
 }
 

@@ -11,7 +11,7 @@ export function leaveGoneFolder(command: string | undefined): void {
   // A hook needs no message, because its event names the folder.
   if (command !== 'hook')
     process.stderr.write(
-      `earpiece: the working folder does not exist any more; earpiece ${command} works in ${JSON.stringify(found)} instead\n`,
+      `earpiece: the working folder no longer exists; earpiece ${command} works in ${JSON.stringify(found)} instead\n`,
     );
 }
 

@@ -40,7 +40,7 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
     hookAnswers(await waitFor(input, host, { words, env }));
   } catch (error) {
-    process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, everything else continues\n`);
+    process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken; everything else keeps working\n`);
   }
 }
 

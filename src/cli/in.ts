@@ -37,7 +37,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       wrote: () => {},
       keyPressed: () => (pressedAt = performance.timeOrigin + performance.now()),
       withoutTerminal: () =>
-        complain('an idle agent is not woken: that needs the package @lydell/node-pty; npm install -g @lydell/node-pty'),
+        complain('an idle agent is not woken, because the package @lydell/node-pty is missing; npm install -g @lydell/node-pty'),
       started: (_signal, type) => {
         if (type !== undefined) nudging = nudge({ file, type, pressed: () => pressedAt, signal: ended.signal, options });
       },

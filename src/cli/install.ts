@@ -51,13 +51,13 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const warnings = [
     ...(secrets.length > 0
       ? [
-          `this line holds what looks like a secret (${secrets.join(', ')}), which stays in your shell's history and in the settings of the client; ` +
+          `this line contains a text that looks like a secret (${secrets.join(', ')}), which stays in your shell's history and in the settings of the client; ` +
             'let the server read the secret from an environment variable instead',
         ]
       : []),
     ...(cached
       ? [
-          `this earpiece runs from a cache folder (${entry()}), which cleaning the cache removes; the printed line then fetches it again. ` +
+          `this earpiece runs from a cache folder (${entry()}), which a cleaned cache no longer has; the printed line then fetches earpiece again. ` +
             'For a line that needs no network: npm install -g earpiece, then print again',
         ]
       : []),

@@ -55,6 +55,6 @@ function checkFolder(): void {
   try {
     process.cwd();
   } catch {
-    throw new EarpieceError('bad_argument', 'the working folder does not exist any more; change to an existing one');
+    throw new EarpieceError('bad_argument', 'the working folder no longer exists; change to an existing folder');
   }
 }

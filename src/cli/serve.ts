@@ -129,7 +129,7 @@ function asked(): Promise<void> {
       });
     process.on('SIGHUP', () => {
       if (onTerminal) resolve();
-      else complain('SIGHUP: there is no terminal to lose, so the server continues; SIGTERM ends it');
+      else complain('SIGHUP: the server has no terminal, so it continues; SIGTERM ends it');
     });
   });
 }
@@ -139,6 +139,6 @@ function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   spawn(command, [...args, url], { stdio: 'ignore', detached: true })
-    .on('error', () => complain('no browser could be opened; open the address yourself'))
+    .on('error', () => complain('no browser could be opened; open the address by hand'))
     .unref();
 }

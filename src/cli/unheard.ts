@@ -51,7 +51,7 @@ function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefine
   const needsTrust = own && !subscriberTrust(at).isTrusted(folder);
   const low = unheard.some(({ severity }) => severityRank(severity) < severityRank('info'));
   return [
-    `To be notified of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it counts from the next event on'}:`,
+    `To be notified of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it takes effect with the next event'}:`,
     '',
     '[subscriber]',
     `id = ${JSON.stringify(id)}`,

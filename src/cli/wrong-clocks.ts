@@ -17,7 +17,7 @@ export class OwnClock {
     if (own === undefined) return;
     this.#told = true;
     tell(
-      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by it stay in the log and are not delivered here; set the clock. earpiece doctor lists them.`,
+      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by this clock stay in the log and are not delivered here; set the clock. earpiece doctor lists them.`,
     );
   }
 }

@@ -210,7 +210,11 @@ describe('refused, and nothing is changed', () => {
   });
 
   test.each([
-    ['no TOML', 'view = "json"\nbudget =\n', /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: fix that first$/u],
+    [
+      'no TOML',
+      'view = "json"\nbudget =\n',
+      /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: fix this problem first$/u,
+    ],
     [
       'another key is wrong',
       '# c\nveiw = "json"\n',

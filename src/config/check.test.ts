@@ -289,7 +289,7 @@ describe('each invalid file is refused with its message', () => {
       'one that anybody could send',
       '[webhooks.ci]\nkind = "github"\nto = "coder"',
       [
-        '1:11: webhooks.ci has no secret_env, so anybody could send; write the name of the environment variable that holds the secret, not the secret',
+        '1:11: webhooks.ci has no secret_env, so anyone could send; write the name of the environment variable that holds the secret, not the secret',
       ],
     ],
     [
@@ -307,18 +307,18 @@ describe('each invalid file is refused with its message', () => {
     [
       'a header that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\nsignature_header = "X-S"',
-      ['5:1: webhooks.ci.signature_header goes with kind "json"; github has its own way to sign'],
+      ['5:1: webhooks.ci.signature_header is only for kind "json"; github has a fixed signature'],
     ],
     [
       'a map that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
-      ['5:14: webhooks.ci.map goes with kind "json" or "standard"; the payloads of github name their fields themselves'],
+      ['5:14: webhooks.ci.map is only for kind "json" or "standard"; the payloads of github name their fields themselves'],
     ],
     [
       'half a place in a map',
       '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { message = "{a b} is {state" }',
       [
-        '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which {path.to.value} is replaced by the payload\'s value, such as "{service} is {state}"',
+        '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which values of the payload replace {path.to.value}, such as "{service} is {state}"',
       ],
     ],
     [
@@ -347,12 +347,12 @@ describe('each invalid file is refused with its message', () => {
     [
       'headers for a command',
       '[gateway.servers.a]\ncommand = "x"\nheaders = { A = "b" }',
-      ['3:1: gateway.servers.a.headers goes with url, not with command'],
+      ['3:1: gateway.servers.a.headers is only for a server with url, not with command'],
     ],
     [
       'arguments for a url',
       '[gateway.servers.a]\nurl = "http://x"\nargs = []',
-      ['3:1: gateway.servers.a.args goes with command, not with url'],
+      ['3:1: gateway.servers.a.args is only for a server with command, not with url'],
     ],
     [
       'a command line as one list',

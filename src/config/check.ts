@@ -54,7 +54,7 @@ function broken(text: string, problem: Problem): Checked {
     value: [UNREADABLE],
     at: { line: problem.line ?? 1, column: problem.column ?? 1 },
   };
-  const message = `${problem.message}; until you fix the file, texts are redacted whole, because its redact list cannot be read`;
+  const message = `${problem.message}; until you fix the file, whole texts are redacted, because its redact list cannot be read`;
   return { entries: [entry], problems: [{ ...problem, message }] };
 }
 

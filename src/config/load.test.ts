@@ -241,7 +241,7 @@ describe('who wins', () => {
       const { config, problems } = world({ project, user: 'redact = ["sk-2"]' }).read();
       expect(config.policy.redact).toEqual(['(', 'sk-2']);
       expect(problems).toEqual([
-        expect.stringMatching(/is not valid TOML: .*; until you fix the file, texts are redacted whole/u),
+        expect.stringMatching(/is not valid TOML: .*; until you fix the file, whole texts are redacted/u),
       ]);
       // A broken file without a list redacts nothing.
       expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);

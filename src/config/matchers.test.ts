@@ -54,7 +54,10 @@ test.each([
     "[matchers.a]\npattern = { regexp = '(x)', message = 'a' }",
     'x:2:39: matchers.a.pattern.message is "a"; write a whole number from 0 to 99',
   ],
-  ["[matchers.a]\npattern = { regexp = '(x)', message = 1, loop = true }", 'loop goes with the last of several patterns'],
+  [
+    "[matchers.a]\npattern = { regexp = '(x)', message = 1, loop = true }",
+    'loop is allowed only in the last of several patterns',
+  ],
   [
     "[matchers.a]\npattern = { regexp = '(x)', message = 1 }\nseverity = 'bad'",
     'x:3:12: matchers.a.severity is "bad"; write one of error, warning',

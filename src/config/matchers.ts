@@ -68,7 +68,7 @@ function patternValue(): Value<readonly LinePattern[]> {
         const { regexp, loop, ...groups } = read.value;
         if (regexp === undefined) return problem(`has no regexp; write ${LINE.regexp.expects}`, at);
         if (loop === true && (i === 0 || i < tables.length - 1))
-          return problem('goes with the last of several patterns', [...at, 'loop'], 'key');
+          return problem('is allowed only in the last of several patterns', [...at, 'loop'], 'key');
         lines.push({ regexp, ...defined(groups), ...defined({ loop }) });
       }
       if (lines.every(({ message }) => message === undefined))

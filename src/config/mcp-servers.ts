@@ -173,7 +173,7 @@ function entryOf(node: Node): Read {
   const names = [...node.members.keys()];
   return {
     kind: 'problem',
-    problem: `says neither "command" nor "url"${names.length === 0 ? '' : `; it has ${names.slice(0, 5).join(', ')}`}`,
+    problem: `has neither "command" nor "url"${names.length === 0 ? '' : `; it has ${names.slice(0, 5).join(', ')}`}`,
   };
 }
 

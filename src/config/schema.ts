@@ -85,7 +85,7 @@ export const SETTINGS = {
   }),
   interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
     needsTrust: (value) =>
-      value === 'after' ? 'interrupt (makes calls while an interrupt is unread or a pause holds)' : undefined,
+      value === 'after' ? 'interrupt (lets calls run while an interrupt is unread or a pause holds)' : undefined,
   }),
   minLevel: one('min_level', oneOf(LEVELS), policy.minLevel),
   maxDefer: one('max_defer', duration({ min: '1s', max: '30d' }), policy.maxDeferMs),
@@ -121,7 +121,7 @@ export const SETTINGS = {
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
   maxLevel: many('max_level.*', oneOf(LEVELS), undefined, {
-    needsTrust: (level) => `lowers everything from there to ${level}`,
+    needsTrust: (level) => `lowers everything from that source to ${level}`,
   }),
 
   withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
@@ -221,7 +221,7 @@ export const SETTINGS = {
     'gateway.separator',
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
     '__',
-    { needsTrust: (separator) => `gateway.separator (leaves out each server with ${separator} in its name)` },
+    { needsTrust: (separator) => `gateway.separator (excludes each server with ${separator} in its name)` },
   ),
   gatewayTasks: one('gateway.tasks', boolean(), undefined),
   httpHost: one(

@@ -119,7 +119,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     const secret = write('elsewhere/passwd', 'root:x:0:0:secret');
     symlinkSync(secret, projectFile);
     const told =
-      '…/web/earpiece.toml: is a link to …/elsewhere/passwd, outside of the project; it is not read; replace the link by the file itself';
+      '…/web/earpiece.toml: is a link to …/elsewhere/passwd, outside of the project; it is not read; replace the link with the file itself';
     expect(read().problems).toEqual([told]);
     await expect(
       configWriter(options()).change('project', [{ key: 'view', to: { kind: 'value', value: 'json' } }]),
@@ -139,7 +139,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     writeFileSync(join(repository, '.env'), 'KEY=secret');
     symlinkSync('.env', projectFile);
     expect(read().problems).toEqual([
-      '…/web/earpiece.toml: is a link to …/web/.env, which is not a .toml file; it is not read; replace the link by the file itself',
+      '…/web/earpiece.toml: is a link to …/web/.env, which is not a .toml file; it is not read; replace the link with the file itself',
     ]);
   });
 

@@ -177,7 +177,7 @@ test('a cloned project does not weaken the gate: interrupt = "after" waits for t
   const { read, options, projectFile } = world({ project: 'interrupt = "after"\n' });
   expect(read().config.policy.interrupt).toBe('before');
   expect(read().config.untrusted.map(({ what }) => what)).toEqual([
-    ['interrupt (makes calls while an interrupt is unread or a pause holds)'],
+    ['interrupt (lets calls run while an interrupt is unread or a pause holds)'],
   ]);
   trustBook(options()).trust(projectFile);
   expect(read().config.policy.interrupt).toBe('after');

@@ -21,7 +21,7 @@ export type Untrusted = { readonly file: string; readonly what: readonly string[
 
 /** Writes the line that a process prints when it continues without these parts. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
-  `${file}: ignored until you have read it and run earpiece trust: ${what.join('; ')}`;
+  `${file}: ignored until you read the file and run earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
   /** Whether the file is trusted. A file without parts that need trust counts as trusted. */

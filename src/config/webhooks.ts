@@ -22,7 +22,7 @@ const PLACE = /\{[\w$@-]+(?:\.[\w$@-]+)*\}/gu;
 
 const filled = (expects: string): Value<string> => text(expects, (words) => !/[{}]/u.test(words.replaceAll(PLACE, '')));
 
-const TEXT = "a text in which {path.to.value} is replaced by the payload's value";
+const TEXT = 'a text in which values of the payload replace {path.to.value}';
 
 const MAP = {
   type: filled(`${TEXT}, such as "deploy.{state}"`),
@@ -60,13 +60,12 @@ export function webhook(): Value<WebhookEntry> {
       const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
       if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
       if (to === undefined) return problem(`has no to, the agent to notify; write ${WEBHOOK.to.expects}`);
-      if (secretEnv === undefined)
-        return problem(`has no secret_env, so anybody could send; write ${WEBHOOK.secret_env.expects}`);
+      if (secretEnv === undefined) return problem(`has no secret_env, so anyone could send; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')
-        return problem(`goes with kind "json"; ${kind} has its own way to sign`, ['signature_header'], 'key');
+        return problem(`is only for kind "json"; ${kind} has a fixed signature`, ['signature_header'], 'key');
       if (map !== undefined && kind !== 'json' && kind !== 'standard')
         return problem(
-          `goes with kind "json" or "standard"; the payloads of ${kind} name their fields themselves`,
+          `is only for kind "json" or "standard"; the payloads of ${kind} name their fields themselves`,
           ['map'],
           'key',
         );

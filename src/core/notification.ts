@@ -231,7 +231,7 @@ export function makeNotification(
     });
   };
   const text = (field: string, value: unknown, max: number): string => {
-    if (typeof value !== 'string' || value.trim() === '') return refuse(field, value, 'needs a text that is not blank');
+    if (typeof value !== 'string' || value.trim() === '') return refuse(field, value, 'must be a text that is not blank');
     if (value.length > max)
       throw new EarpieceError(
         'bad_notification',

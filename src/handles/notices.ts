@@ -94,7 +94,7 @@ export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
     type: 'tool.failed',
     severity: 'error',
-    message: `${name(subject)} was ${LOST}${ended ? '; its process was still running and has been ended' : ''}`,
+    message: `${name(subject)} was ${LOST}${ended ? '; its process was still running and was ended' : ''}`,
     data: { handle: subject.id, tool: subject.tool },
   });
 

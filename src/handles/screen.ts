@@ -80,6 +80,6 @@ async function load(): Promise<typeof Headless> {
 
 export const missing = (name: string, cause: unknown): ToolFailure =>
   new ToolFailure(
-    `a terminal needs the package ${name}, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run it without "pty"`,
+    `a terminal needs the package ${name}, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run the command without "pty"`,
     { cause },
   );

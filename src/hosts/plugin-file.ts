@@ -40,7 +40,7 @@ export const Earpiece = async (input) => {
     const { opencode } = await import(code);
     return opencode(input, command);
   } catch (error) {
-    const message = \`earpiece: \${code} cannot be loaded (\${error.message}); opencode goes on without notifications; run: earpiece install opencode\`;
+    const message = \`earpiece: \${code} cannot be loaded (\${error.message}); opencode continues without notifications; run: earpiece install opencode\`;
     await input.client.app.log({ body: { service: 'earpiece', level: 'error', message } }).catch(() => {});
     return {};
   }
@@ -60,7 +60,7 @@ export default async function earpiece(pi) {
     const { pi: extension } = await import(code);
     extension(pi, command);
   } catch (error) {
-    console.error(\`earpiece: \${code} cannot be loaded (\${error.message}); pi goes on without notifications; run: earpiece install pi\`);
+    console.error(\`earpiece: \${code} cannot be loaded (\${error.message}); pi continues without notifications; run: earpiece install pi\`);
   }
 }
 `,

@@ -260,7 +260,7 @@ describe('a server and its client refuse', () => {
     [
       'a token that ends before it begins',
       () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }),
-      'may not end after 0 ms; give it one second (1000) at least',
+      'must not end after 0 ms; give it one second (1000) at least',
     ],
     ['an id of a token that is no text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
     [
@@ -335,7 +335,7 @@ describe('stores and sources refuse', () => {
     [
       'a folder of the project that there is not',
       () => openEarpiece({ db: 'memory:', cwd: '/nope/x' }),
-      'openEarpiece: cwd "/nope/x" is not a folder; create it first, or name another',
+      'openEarpiece: cwd "/nope/x" is not a folder; create the folder first, or name another folder',
     ],
     [
       'files below a folder that there is not',

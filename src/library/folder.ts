@@ -8,5 +8,8 @@ import { bad } from './arguments.ts';
 /** Throws `bad_argument` if the path is not a folder. */
 export function checkFolder(call: string, name: string, path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw bad(`${call}: ${name} ${JSON.stringify(path.slice(0, 200))} is not a folder; create it first, or name another`, name);
+  throw bad(
+    `${call}: ${name} ${JSON.stringify(path.slice(0, 200))} is not a folder; create the folder first, or name another folder`,
+    name,
+  );
 }

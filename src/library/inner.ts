@@ -14,7 +14,7 @@ export const closeInner = (inbox: object): void => void CLOSED.add(inbox);
 /** Throws `store_unavailable` after `close`. */
 export function mustBeOpen(inbox: object): void {
   if (CLOSED.has(inbox))
-    throw new EarpieceError('store_unavailable', 'this Earpiece is closed: open a new one', { retryable: false });
+    throw new EarpieceError('store_unavailable', 'this Earpiece is closed: call openEarpiece() again', { retryable: false });
 }
 
 /** The inbox of an `Earpiece`. Throws `bad_argument` for an object that this package's `openEarpiece` did not make. */

@@ -204,7 +204,11 @@ describe('misuse that the compiler does not detect', () => {
       (e) => e.withdraw('coder', any({}), { by: 'me', reason: 'x' }),
       'withdraw: pass either an id or a key',
     ],
-    ['what waits for a whole project', (e) => e.waiting('*'), 'waiting: shop/* is a whole project; name one agent of it'],
+    [
+      'what waits for a whole project',
+      (e) => e.waiting('*'),
+      'waiting: shop/* is a whole project; name one agent of the project',
+    ],
     [
       'a task with a misspelt priority',
       (e) => e.tasks.create(any({ title: 'x', priority: 'hihg' }), { by: { kind: 'person', name: 'anna' } }),
@@ -359,7 +363,7 @@ describe('a loop', () => {
     for (const call of calls)
       expect(await thrown(call)).toMatchObject({
         code: 'store_unavailable',
-        message: 'this Earpiece is closed: open a new one',
+        message: 'this Earpiece is closed: call openEarpiece() again',
         retryable: false,
       });
   });

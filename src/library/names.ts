@@ -14,6 +14,7 @@ export const fullName = (call: string, project: string, name: string): string =>
 /** Returns the log of one agent. Throws `bad_argument` for a whole project. */
 export function logNamed(call: string, project: string, name: string): LogKey {
   const address = addressOf(call, project, name);
-  if (address.kind === 'project') throw bad(`${call}: ${formatAddress(address)} is a whole project; name one agent of it`);
+  if (address.kind === 'project')
+    throw bad(`${call}: ${formatAddress(address)} is a whole project; name one agent of the project`);
   return logOf(address);
 }

@@ -147,7 +147,7 @@ function described(scope: Scope): string {
 }
 
 function refused(who: Principal, what: string): ProblemError {
-  return new ProblemError('forbidden', `${what} is beyond what ${allows(who)}; use another token`);
+  return new ProblemError('forbidden', `${what} exceeds what ${allows(who)}; use another token`);
 }
 
 function allows(who: Principal): string {

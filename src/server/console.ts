@@ -88,7 +88,7 @@ function filesOf(folder: string): Map<string, File> {
 const HERE = 'open this address in a browser; to log in, run earpiece token login and open the address that it prints';
 
 const whyNone = (folder: string | undefined): string =>
-  `none: ${folder === undefined ? 'this server was started without it' : 'it was not built'}`;
+  `none: ${folder === undefined ? 'the server was started without the console' : 'the console was not built'}`;
 
 const wordsOf = (version: string, console: string): string =>
   `Earpiece ${version}: notifications for LLM agents

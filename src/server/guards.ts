@@ -84,7 +84,7 @@ export class Guards {
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
       throw this.#refuse(
         'bad_origin',
-        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (its Host was ${JSON.stringify(host.slice(0, 80))}), and pages of other sites may not use it; a proxy in front of it must pass on Host unchanged`,
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (its Host was ${JSON.stringify(host.slice(0, 80))}), and pages of other sites may not use this server; a proxy in front of it must pass Host unchanged`,
       );
     await next();
   };

@@ -13,7 +13,7 @@ import { notificationView } from './shown.ts';
 export async function logsOf(inbox: Inbox, project: string | undefined): Promise<readonly LogKey[]> {
   const found = await inbox.store.agents({ ...defined({ project }), limit: MAX_LOGS + 1 });
   if (found.length > MAX_LOGS)
-    throw new ProblemError('bad_argument', `there are more than ${MAX_LOGS} agents; name one of them, or a project`, {
+    throw new ProblemError('bad_argument', `there are more than ${MAX_LOGS} agents; name an agent, or a project`, {
       field: 'log',
     });
   return found.map(({ log }) => log);

@@ -307,7 +307,7 @@ class Running {
           new EarpieceError(
             'bad_argument',
             error.code === 'EADDRINUSE'
-              ? `port ${port} of ${host} is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any that is free`
+              ? `port ${port} of ${host} is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any free port`
               : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code ?? error.message}); choose another --port or --host`,
             { cause: error },
           ),

@@ -36,7 +36,7 @@ export class Sessions {
     const hash = hashOf(code);
     const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
     if (until === undefined || until <= this.#store.now())
-      throw new ProblemError('unauthorized', 'the code was already used or is too old; for a new one run: earpiece token login');
+      throw new ProblemError('unauthorized', 'the code was already used or is too old; for a new code run: earpiece token login');
     return this.#made(undefined);
   }
 

@@ -140,26 +140,26 @@ export function effectOf(known: Presence | undefined, address: string, active: b
   return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
 }
 
-const HOLDS = '; the pause holds until somebody resumes it';
+const HOLDS = '; the pause holds until a person resumes the agent';
 
 const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   aborts_stream: (action) =>
     action === 'resume'
       ? 'continues now'
       : action === 'pause'
-        ? 'finishes its turn and waits until somebody resumes it'
+        ? 'finishes its turn and waits until a person resumes it'
         : 'aborts the answer of the model, and its tools',
   refuses_next_call: (action) =>
     action === 'resume'
       ? 'its tools run again'
       : action === 'pause'
-        ? 'its very next tool call is refused, of built-in tools too, until somebody resumes it'
-        : 'its very next tool call is refused, of built-in tools too, until it has read this',
+        ? 'its next tool call is refused, of built-in tools too, until a person resumes it'
+        : 'its next tool call is refused, of built-in tools too, until it has read this',
   refuses_wrapped_call: (action) =>
     action === 'resume'
       ? 'its wrapped tools run again'
       : action === 'pause'
-        ? 'its calls of wrapped tools are refused until somebody resumes it; built-in tools still run'
+        ? 'its calls of wrapped tools are refused until a person resumes it; built-in tools still run'
         : 'its next call of a wrapped tool is refused until it has read this; built-in tools still run',
   next_contact: (action) => `reads it with its next message or tool result${action === 'pause' ? HOLDS : ''}`,
   waits: (action) => `is not active: reads it when it returns${action === 'pause' ? HOLDS : ''}`,

@@ -131,8 +131,8 @@ describe('tokens', () => {
   it.each([
     [{ kind: 'admin', name: ' ' }, 'a token of kind admin needs a name without control characters'],
     [{ kind: 'admin', name: 'x', project: 'shop' }, 'a token of kind admin is for every project; leave the project out'],
-    [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; name it'],
-    [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; name it'],
+    [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; name the project'],
+    [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; name the agent'],
     [
       { kind: 'send', name: 'x', project: 'shop', agent: 'a' },
       'a token of kind send is not for a single agent; leave the agent out, or create a token of kind agent',

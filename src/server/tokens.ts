@@ -139,7 +139,7 @@ export class Tokens {
         if (ids.length >= MAX_TOKENS)
           throw new EarpieceError(
             'bad_argument',
-            `there are already ${ids.length} tokens; revoke some: earpiece token revoke <id>`,
+            `there are already ${ids.length} tokens; revoke old tokens: earpiece token revoke <id>`,
           );
         return [...ids, id];
       });
@@ -211,15 +211,15 @@ function checked(request: TokenRequest): TokenRequest {
   if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name without control characters');
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
-    refuse(`may not end after ${expiresInMs} ms; give it one second (1000) at least`);
+    refuse(`must not end after ${expiresInMs} ms; give it one second (1000) at least`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
     refuse('may last at most ten years (3650d); without an end, the token lasts until it is revoked');
   for (const [what, value] of Object.entries({ project, agent, conversation }))
     if (value !== undefined && nameFrom(value) !== value)
       refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}`);
   if (kind === 'admin' && project !== undefined) refuse('is for every project; leave the project out');
-  if (kind !== 'admin' && project === undefined) refuse('is for one project; name it');
-  if (kind === 'agent' && agent === undefined) refuse('is for one agent; name it');
+  if (kind !== 'admin' && project === undefined) refuse('is for one project; name the project');
+  if (kind === 'agent' && agent === undefined) refuse('is for one agent; name the agent');
   if (kind !== 'agent' && agent !== undefined)
     refuse('is not for a single agent; leave the agent out, or create a token of kind agent');
   if (kind !== 'agent' && conversation !== undefined) refuse('is not for a single conversation; create a token of kind agent');

@@ -17,7 +17,7 @@ export type SourceSwitch = 'sources.files' | 'sources.git' | 'agent.budget' | 'w
 
 export const SOURCES = {
   files: {
-    what: 'files that change while it works',
+    what: 'files that change while the agent works',
     emits: ['file.changed', 'file.created', 'file.deleted', 'file.restored', 'source.stale'],
     runs: 'agent',
     switch: 'sources.files',
@@ -29,16 +29,16 @@ export const SOURCES = {
     switch: 'sources.git',
   },
   tools: {
-    what: 'calls of its tools',
+    what: 'tool calls of the agent',
     emits: ['tool.call.pending', 'tool.call.success', 'tool.call.failure', 'tool.call.timeout', 'tool.batch.complete'],
     runs: 'agent',
   },
   handles: {
-    what: 'its tools in the background',
+    what: 'background tools of the agent',
     emits: ['tool.stopped', 'tool.waiting', 'tool.failed', 'tool.content'],
     runs: 'agent',
   },
-  'sub-agents': { what: 'agents that it started', emits: ['subagent.complete', 'subagent.failed'], runs: 'agent' },
+  'sub-agents': { what: 'agents that the agent started', emits: ['subagent.complete', 'subagent.failed'], runs: 'agent' },
   iterations: {
     what: 'cycles of a turn',
     emits: ['budget.iteration.warning', 'budget.iteration.exceeded'],
@@ -52,14 +52,14 @@ export const SOURCES = {
   },
   loops: { what: 'the same calls repeatedly', emits: ['agent.loop.detected'], runs: 'agent' },
   config: { what: 'changed tools, a changed model', emits: ['config.tools_changed', 'config.model_changed'], runs: 'agent' },
-  'rate-limits': { what: "what a provider's headers say", emits: ['ratelimit.low', 'ratelimit.exceeded'], runs: 'agent' },
+  'rate-limits': { what: "limits in a provider's headers", emits: ['ratelimit.low', 'ratelimit.exceeded'], runs: 'agent' },
   sessions: {
-    what: 'its turns and conversations',
+    what: 'turns and conversations of the agent',
     emits: ['session.resumed', 'session.end', 'query.start', 'agent.turn.start', 'agent.turn.end'],
     runs: 'agent',
   },
   notes: {
-    what: 'its notes to itself',
+    what: 'notes of the agent to itself',
     emits: ['agent.self.notify', 'agent.self.remind', 'task.checkpoint'],
     runs: 'agent',
   },
@@ -86,7 +86,7 @@ export const SOURCES = {
     ],
     runs: 'command',
   },
-  cli: { what: 'earpiece emit, also with any other type', emits: ['cli.event'], runs: 'command' },
+  cli: { what: 'earpiece emit, with any type', emits: ['cli.event'], runs: 'command' },
   webhooks: {
     what: 'other programs, over HTTP',
     emits: ['github.*', 'alert.firing', 'alert.resolved', 'webhook.*'],

@@ -15,7 +15,7 @@ export class Quota {
       const minutes = Math.max(1, Math.ceil((first + QUOTA.withinMs - now) / 60_000));
       throw new EarpieceError(
         'bad_argument',
-        `at most ${QUOTA.messages} messages in ${QUOTA.withinMs / 60_000} minutes are allowed; try again in ${minutes} min, with everything in one message`,
+        `at most ${QUOTA.messages} messages in ${QUOTA.withinMs / 60_000} minutes are allowed; try again in ${minutes} min, and put everything into one message`,
       );
     }
     this.#sent.set(sender, [...recent, now]);

@@ -91,7 +91,7 @@ export class Talk {
           to,
           message: active
             ? 'Queued; it reads this with its next result or prompt.'
-            : 'Queued; no session of it is active now, so its next one reads this.',
+            : 'Queued; it has no active session now, so its next session reads this.',
         };
       }
       case 'list_agents':

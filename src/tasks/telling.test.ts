@@ -64,7 +64,7 @@ describe('the request to a stopped agent', () => {
     await expect(inbox.queue('shop/coder', { message: 'm', needs })).rejects.toMatchObject({ code: 'bad_notification' });
     await expect(
       inbox.queue('shop/coder', { message: 'm', instruction: 'x', needs: { tool: 'deploy', otherwise: ' ' } }),
-    ).rejects.toThrow('needs.otherwise " ": needs a text that is not blank');
+    ).rejects.toThrow('needs.otherwise " ": must be a text that is not blank');
     await inbox.close();
   });
 });

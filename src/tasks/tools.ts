@@ -146,7 +146,7 @@ function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
     case 'go_on':
       return {
         ...about,
-        message: 'Nothing was ended: the reason to stop has ended, and the task is in progress again.',
+        message: 'Nothing was ended: the reason to stop is resolved, and the task is in progress again.',
         instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is still blocked, report that again.`,
       };
     default:

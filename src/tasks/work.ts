@@ -75,7 +75,7 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   if (summary === '' || summary.length > TASK_LIMITS.summary)
     throw new EarpieceError(
       'bad_argument',
-      `summary has ${summary.length} characters; write 1 to ${TASK_LIMITS.summary} about what was done or what blocks the work`,
+      `summary has ${summary.length} characters; write 1 to ${TASK_LIMITS.summary} about the finished work or the obstacle`,
     );
   const running = await runningFor(tasks, conversation);
   const meant = given.task === undefined ? chosen(running, conversation, result) : [await tasks.get(project, given.task)];
@@ -109,7 +109,7 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
   if (only === undefined)
     throw new EarpieceError(
       'not_found',
-      `${conversation.address} works on no task, so there is nothing to report; call ${conversation.nameOf('get_next_action')} for a task, or name an already reported one with task_id`,
+      `${conversation.address} works on no task, so there is nothing to report; call ${conversation.nameOf('get_next_action')} for a task, or name an already reported task with task_id`,
     );
   if (others.length > 0)
     throw new EarpieceError(

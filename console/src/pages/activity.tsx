@@ -90,7 +90,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
       {reply === undefined && activity.problem === null && <Skeleton rows={4} label="reading what happened" />}
       {nothing && (
         <Empty title={`Nothing happened in ${range.says}`}>
-          <p>Queue something, and it shows here:</p>
+          <p>Queue a notification; this page then counts it:</p>
           <Command
             text={`earpiece send --to ${word(`${project === '' ? own : project}/coder`)} "the staging database is back"`}
           />
@@ -191,7 +191,9 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             }))}
           />
           {reply.truncated && (
-            <p className="muted">There is more than one answer may count; the numbers are from the newest notifications.</p>
+            <p className="muted">
+              The period has more notifications than one answer can count. The numbers are from the newest notifications.
+            </p>
           )}
         </>
       )}

@@ -249,7 +249,7 @@ function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null
 
 const Nobody = (): ReactElement => (
   <Empty title="No agent has made contact yet">
-    <p>Connect an agent; it appears here when it makes contact.</p>
+    <p>Connect an agent. The agent appears here when it makes contact.</p>
     <Connect />
   </Empty>
 );
@@ -307,7 +307,7 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
         />
       ))}
       <h3>The agent that ships with Earpiece</h3>
-      <p className="muted">Without a model it lists the models that it can use here.</p>
+      <p className="muted">Without a model, the command lists the available models.</p>
       <Command text="earpiece chat" />
       <h3>No agent yet: queue a notification for later</h3>
       <Command text={`earpiece send --to ${word(log ?? `${own}/coder`)} "the staging database is back"`} />

@@ -11,7 +11,7 @@ export function LoginPage({ why }: { readonly why: string | null }): ReactElemen
   return (
     <main className="login">
       <h1>Earpiece</h1>
-      <p>Open the address that the server printed when it started, or let it print a new one:</p>
+      <p>Open the address that the server printed at its start, or print a new address:</p>
       <Command text="earpiece token login" />
       <p>Or enter a token:</p>
       <form

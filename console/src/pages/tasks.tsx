@@ -91,8 +91,8 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
       {tasks.value !== undefined && groups.length === 0 && (
         <Empty title={over ? `${project} has no tasks` : `${project} has nothing to do`}>
           <p>
-            Create one above and give it to an agent. It asks for its next one with the tool get_next_action, and says how it went
-            with report_completed.
+            Create a task above and assign it to an agent. An agent gets its next task with the tool get_next_action, and reports
+            the result with report_completed.
           </p>
           {!over && (
             <button type="button" onClick={() => show({ over: true })}>

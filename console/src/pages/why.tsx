@@ -237,11 +237,11 @@ const RELEASED: Readonly<Record<string, string>> = {
   too_big: 'the answer was too big',
   late: 'it came too late',
   owner_dead: 'the process that sent it has exited',
-  lease_expired: 'nobody confirmed it in time',
+  lease_expired: 'it was not confirmed in time',
   shutdown: 'the process that sent it was shut down',
 };
 
-const PASSED = 'no filter, mute, expiry, newer state or budget held it back';
+const PASSED = 'no filter, mute, expiry, newer state or budget delayed it';
 
 /** Describes the plan of a delivered notification, and how many notifications were counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {

@@ -13,7 +13,7 @@ import { Problem } from './empty.tsx';
 import { Ago } from './time.tsx';
 
 export const FORK_IS =
-  'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both. This conversation continues as before.';
+  'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both conversations. This conversation continues as before.';
 
 /** Returns the forks that the server lists, and forks that are made while the page is open. */
 export function useForks(log: string, conversation: string): ForksReply | undefined {
@@ -77,7 +77,9 @@ export function ForkDialog({
       <h2 className="words">{label}</h2>
       <p>{FORK_IS}</p>
       {!ours ? (
-        <p>An agent of another host leads this one: earpiece chat forks what our own agent led.</p>
+        <p>
+          An agent of another host leads this conversation. earpiece chat can fork only conversations of Earpiece’s own agent.
+        </p>
       ) : at === null ? (
         <>
           <p>To continue it in a terminal:</p>

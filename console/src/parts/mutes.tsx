@@ -64,8 +64,8 @@ function MuteDialog({
         ))}
       </fieldset>
       <p className="muted">
-        The agent does not read what is muted. It is kept as filtered, and you can queue it again. A critical of a core subscriber
-        always comes through.
+        The agent does not get muted notifications. They are kept as filtered, and you can queue them again. A critical
+        notification of a core subscriber is always delivered.
       </p>
       <div className="mute-times">
         {HOW_LONG.map(({ says, until }) => (

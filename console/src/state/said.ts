@@ -31,7 +31,7 @@ export type Said = {
 };
 
 const KEPT = 'said';
-const NOT_KNOWN = 'The page was left before an answer came. Trying again does it once, if it was not done.';
+const NOT_KNOWN = 'The page was left before an answer came. You can safely try again: the action happens only once.';
 
 export const said = new Cell<readonly Said[]>(kept());
 said.watch(() => {

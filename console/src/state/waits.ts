@@ -21,8 +21,8 @@ const INTERRUPTS: Readonly<Record<Force, string>> = {
   aborts_stream: 'interrupts the agent',
   refuses_next_call: 'refuses its next tool call until the agent has read it',
   refuses_wrapped_call: 'refuses its next call of a wrapped tool until the agent has read it',
-  next_contact: 'asks at its next message',
-  waits: 'waits until the agent comes back',
+  next_contact: 'reaches the agent with its next message',
+  waits: 'waits until the agent returns',
 };
 
 const BEHIND_GATE = 'waits: the agent has to read an interrupt first';
@@ -49,7 +49,7 @@ function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: it will be filtered at the next message`;
   if (verdict.kind === 'filtered') return 'a filter is set: it will be filtered at the next message';
   if (verdict.kind === 'expired') return 'it has expired';
-  if (verdict.kind === 'superseded') return 'a newer one takes its place';
+  if (verdict.kind === 'superseded') return 'a newer notification replaces it';
   if (verdict.kind === 'known') return 'the agent knows it already';
   if (verdict.kind === 'behind_gate') return BEHIND_GATE;
   if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;

@@ -23,7 +23,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_response: z
     .object({ message: text.optional(), reasoning: text.optional(), data: z.json().optional() })
     .refine(({ message, reasoning, data }) => [message, reasoning, data].some((each) => each !== undefined), {
-      message: 'has none of message, reasoning and data; it needs one of them',
+      message: 'must have one of message, reasoning and data',
     }),
   tool_call_request: z.object({ id: name, name, arguments: z.record(z.string(), z.json()) }),
   tool_call_response: z.object({ id: name, content: text, is_error: z.boolean().optional(), ...carried }),
@@ -37,7 +37,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
       tool_calls: sized.nullish(),
     })
     .refine(({ from_turn: from, to_turn: to }) => from <= to, {
-      message: 'must have a to_turn that is not less than from_turn',
+      message: 'must have a to_turn that is at least from_turn',
     }),
 };
 

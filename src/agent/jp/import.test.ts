@@ -176,9 +176,9 @@ describe('conversations of JP', () => {
     [
       'a compaction that ends before it begins',
       { type: 'compaction', from_turn: 2, to_turn: 1 },
-      'must have a to_turn that is not less than from_turn',
+      'must have a to_turn that is at least from_turn',
     ],
-    ['an answer that says nothing', { type: 'chat_response' }, 'has none of message, reasoning and data; it needs one of them'],
+    ['an answer that says nothing', { type: 'chat_response' }, 'must have one of message, reasoning and data'],
   ])('refuses %s, naming file and entry', async (_what, entry, message) => {
     write([call, entry]);
     const refused = importJp(inbox, folder, 'shop/jp');

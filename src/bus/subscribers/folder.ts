@@ -178,7 +178,7 @@ export class Folder {
     try {
       // A link in a cloned repository must not bring the user's own files to a model. Links in the user's folder are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
-        return { kind: 'refused', why: 'is a link that leaves the folder' };
+        return { kind: 'refused', why: 'is a link that leads out of the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
     } catch (cause) {
       const code = codeOf(cause);

@@ -418,8 +418,8 @@ describe('files that cannot be read', () => {
       write(`${place}/own.txt`, toml(`${place}_own`));
     }
     expect(problems()).toEqual([
-      'web/s.toml: is a link that leaves the folder',
-      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link that leaves the folder',
+      'web/s.toml: is a link that leads out of the folder',
+      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link that leads out of the folder',
     ]);
     expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
   });

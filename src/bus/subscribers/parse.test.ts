@@ -7,7 +7,7 @@ import { parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
 const TEMPLATES: Readonly<Record<string, TemplateFound>> = {
   'build.toon.j2': { kind: 'template', template: { name: 'build.toon.j2', text: 'build: {{ event.message }}', hash: 'abc' } },
-  'link.toon.j2': { kind: 'refused', why: 'is a link that leaves the folder' },
+  'link.toon.j2': { kind: 'refused', why: 'is a link that leads out of the folder' },
 };
 const parse = (text: string): Parsed =>
   parseSubscriber(text, { file: 'b.toml', folder: 'user', template: (name) => TEMPLATES[name] ?? { kind: 'missing' } });
@@ -344,7 +344,7 @@ describe('an invalid file', () => {
     [
       'a template that is refused',
       with_('[output]\ntemplate = "link.toon.j2"'),
-      ['7:12: output.template is "link.toon.j2", which is a link that leaves the folder'],
+      ['7:12: output.template is "link.toon.j2", which is a link that leads out of the folder'],
     ],
     [
       'supersede without a key',

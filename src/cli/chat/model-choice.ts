@@ -42,7 +42,7 @@ async function noModel(env: Env): Promise<string> {
       `  ${`${name}:<model>`.padEnd(22)}${says}${keys.length === 0 ? '' : `; key in ${keys.join(' or ')}`}`,
   );
   return [
-    'no model is named; name it in one of these ways:',
+    'no model is chosen; choose a model in one of these ways:',
     `  --model ${example}`,
     `  EARPIECE_AGENT_MODEL=${example}`,
     `  [agent] model = "${example}"   in earpiece.toml`,

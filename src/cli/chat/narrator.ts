@@ -128,7 +128,7 @@ export class Narrator {
       case 'wake_asked':
         return;
       case 'turn_started':
-        if (event.by === 'notification') this.note('This turn is about what happened meanwhile:');
+        if (event.by === 'notification') this.note('This turn is about events that happened meanwhile:');
         else if (event.content === '') this.note('The last turn was cut off; it continues now.');
         return;
       case 'turn_ended':
@@ -210,7 +210,7 @@ export class Narrator {
       return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
     });
     if (summarized > 0)
-      lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications shows them`, undefined, 1, width));
+      lines.push(rodeLine(`and ${summarized} more that were only counted; get_notifications shows them`, undefined, 1, width));
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width, number?.()));
     this.#print('note', lines);
   }

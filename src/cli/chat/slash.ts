@@ -11,7 +11,7 @@ export const COMMANDS = {
   help: { args: '', says: 'this' },
   show: { args: '<n>', says: 'the whole text of a shortened part' },
   pending: { args: '', says: 'waiting notifications' },
-  wake: { args: '', says: 'begin a turn about the waiting notifications' },
+  wake: { args: '', says: 'begin a turn with the waiting notifications' },
   dismiss: { args: '[n]', says: 'withdraw the waiting notifications, or the n-th of them' },
   reply: { args: '<text>', says: 'add text to the running turn' },
   stop: { args: '', says: 'stop the running turn' },
@@ -53,7 +53,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
       );
     }
     case 'wake':
-      if (driver.busy) return ['a turn is already running; the waiting notifications ride on it'];
+      if (driver.busy) return ['a turn is already running; the waiting notifications ride on that turn'];
       return (await driver.wake()) ? [] : ['nothing waits'];
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));

@@ -30,7 +30,7 @@ export function withdraw(command: CommandLine, answer: Answer): void {
         'gate_lowered (an interrupt was already delivered; its gate is down now) or too_late (it was delivered; exit code 4).',
     )
     .option('--key <key>', 'instead of an id: every open notification with this key')
-    .option('--to <address>', 'only for this agent (default: with an id every agent, with a key the agents of this project)')
+    .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')
     .option('--reason <text>', 'the reason, stored in the log', 'by hand')
     .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
 npm test && earpiece withdraw --key tests --reason "they pass again"`)
@@ -74,11 +74,11 @@ const isProject = (log: LogKey): boolean => log.endsWith('/*');
  * The result for a notification in a project's log, which is for conversations that begin later. Existing conversations have
  * copies in their agents' logs.
  */
-const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
+const NOT_LATER = 'withdrawn; conversations that begin later do not get it';
 
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   withdrawn: 'withdrawn before an agent read it',
-  maybe_seen: 'withdrawn, but it had been offered: the agent may have seen it',
+  maybe_seen: 'withdrawn, but it was offered before: the agent may have seen it',
   gate_lowered: 'already delivered; its gate is down now',
   too_late: 'too late, it was already delivered',
   unknown: 'is unknown',

@@ -66,7 +66,7 @@ earpiece config explain conversation.notifications`)
           paint('dim', plain(other.decidedBy)),
         ]),
       ]);
-      print(rows.length === 0 ? paint('dim', 'no value is set there') : table(rows, [{}, {}, {}]));
+      print(rows.length === 0 ? paint('dim', 'the file has no value for it') : table(rows, [{}, {}, {}]));
     });
   group
     .command('set <key> <value>')
@@ -75,7 +75,7 @@ earpiece config explain conversation.notifications`)
       "Changes one value in your own file, which applies to all projects, or in the project's. Comments and layout stay. " +
         'The value is checked before it is written. Most changes reach running agents with the next carrier.',
     )
-    .option('--project', "change the project's file, which applies to everybody who works in the project")
+    .option('--project', "change the project's file, which applies to everybody in the project")
     .example(`earpiece config set budget.max_items 5
 earpiece config set wake.error auto --project
 earpiece config set 'conversation.notifications.kinds."mcp.reconnected"' false

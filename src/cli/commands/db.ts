@@ -32,7 +32,7 @@ export function db(group: CommandLine, answer: Answer): void {
     )
     .option(
       '--older <duration>',
-      'the age: what closed longer ago is removed (default: the settings retention and tasks.retention, 30d)',
+      'the minimum age of removed notifications and tasks (default: the settings retention and tasks.retention, 30d)',
     )
     .example('earpiece db prune --older 7d')
     .action(async (options: GlobalOptions & { older?: string }) => {
@@ -98,7 +98,7 @@ const compacted = async (store: Store): Promise<Bytes | undefined> =>
 /** Describes how much space a prune has freed. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
-    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by a version before 0.1.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
+    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: a version before 0.1.0 created it, and it is too large to shrink while other processes use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
   if (bytes === undefined || bytes.after >= bytes.before) return '';
   return `; the file has ${megabytes(bytes.after)}, it had ${megabytes(bytes.before)}`;
 }

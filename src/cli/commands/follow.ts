@@ -26,10 +26,10 @@ export type FollowOptions = GlobalOptions & {
 export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important line, reviews, comments and conflicts. ' +
-        '`log` follows a file, `url` an address, `files` what globs match, `git` the branch, its upstream and conflicts. ' +
+      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
+        '`log` follows a file, `url` an address, `files` the files that globs match, `git` the branch, its upstream and conflicts. ' +
         '`lsp` follows the errors that a language server finds in changed files, `agent` another agent until it is idle, blocked or done. ' +
-        'They are checked while a session of this project is active; the first check of a session also reports what changed since the last one. ' +
+        'They are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
         'Anything else is a command: it runs here as usual, and the agent is notified of the errors that it prints, until they are fixed.',
     )
     .option(
@@ -52,12 +52,12 @@ export function follow(command: CommandLine, answer: Answer): void {
       ),
     )
     .option('--name <label>', 'the name of a command in notifications')
-    .option('--matcher <names>', 'problem matchers of earpiece.toml for a command, separated by commas, beside the shipped ones')
+    .option('--matcher <names>', 'more problem matchers for a command, from earpiece.toml, separated by commas')
     .option('--look <project>', 'check what this project follows; the other commands start this')
     .option('--offer <address>', 'offer an agent to follow the pull request of its branch; hooks start this')
     .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
-      `earpiece follow pr                     # of the branch that is checked out
+      `earpiece follow pr                     # of the current branch
 earpiece follow pr 123 --to coder
 earpiece follow log app.log --match ERROR
 earpiece follow url http://localhost:3000/health
@@ -77,7 +77,7 @@ earpiece follow -- npm run dev`,
       }
       const [kind, ...rest] = words;
       if (kind === undefined)
-        throw new EarpieceError('bad_argument', `nothing to follow is named; write ${KINDS.join(', ')} or a command`);
+        throw new EarpieceError('bad_argument', `follow needs something to follow; write ${KINDS.join(', ')} or a command`);
       if (!isKind(kind) || isCommand(words)) {
         const { followCommand } = await import('../follow-command.ts');
         return answer(await followCommand(words, options));
@@ -114,7 +114,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(
-    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was followed before and is checked now' : ''}${there ? '' : '; checked from the next session on (--keep: from now on)'}`,
+    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was already followed, and is checked now' : ''}${there ? '' : '; checked from the next session on (--keep: from now on)'}`,
   );
 }
 
@@ -151,7 +151,7 @@ async function whatOf(
   }
   if (kind === 'git') {
     if (first !== undefined)
-      throw new EarpieceError('bad_argument', 'follow git takes no word: it follows the repository of this folder');
+      throw new EarpieceError('bad_argument', 'follow git takes no argument: it follows the repository of this folder');
     const { worktreeOf } = await import('../../inbox/index.ts');
     return { kind, folder: worktreeOf(process.cwd()) };
   }
@@ -163,7 +163,7 @@ async function whatOf(
   if (match === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `follow log ${first} needs --match <re>: the lines that count, such as --match ERROR`,
+      `follow log ${first} needs --match <re> for the lines to report, such as --match ERROR`,
     );
   const { patternOf } = await import('../../sources/follow/index.ts');
   patternOf(match);
@@ -206,7 +206,7 @@ async function agentOf(ear: UserInbox, word: string): Promise<string> {
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw new EarpieceError('bad_argument', `follow url ${JSON.stringify(text.slice(0, 80))} is not an address of http or https`);
+    throw new EarpieceError('bad_argument', `follow url ${JSON.stringify(text.slice(0, 80))} must be an http or https address`);
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not keep a password; leave it out of the address');
   return url.href;

@@ -10,7 +10,7 @@ const LATE_MS = 90_000;
 export function following(command: CommandLine): void {
   command
     .description(
-      'Lists what this project follows: the agents to notify, the last state and its time, and the reason if nothing is checked now.',
+      'Lists what this project follows: the agents to notify, the last state and its time, and the reason if a thing is not checked now.',
     )
     .action(async (options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');
@@ -75,7 +75,7 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
     return {
       word: 'waits',
       ok: false,
-      says: 'no process checks this; earpiece follow pr, log or url starts one, and so does the next session',
+      says: 'no process checks this; earpiece follow pr, log or url starts a process, and so does the next session',
     };
   return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
 }

@@ -55,7 +55,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         );
         if (readable.length > 0)
           complain(
-            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. It disappears when the last process has closed the database; or end the process that reads, then run earpiece db prune`,
+            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. Or end the process that reads, then run earpiece db prune`,
           );
         print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
       });

@@ -20,9 +20,7 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .option('--name <name>', 'the name of the wrapped server')
     .option('--url <url>', 'wrap this streamable HTTP server')
     .option('--servers <file>', 'wrap all servers of this mcpServers JSON file')
-    .addOption(
-      choice('--print <client>', INSTALL_HOSTS, 'only print how to install this gateway in a client, and how to undo that'),
-    )
+    .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print the lines that install and remove this gateway in a client'))
     .option('--all', 'with --print: one line for all servers of the client')
     .option('--http', 'serve streamable HTTP instead of stdio')
     .option('--host <host>', 'with --http: the address to listen on (default: 127.0.0.1)')
@@ -55,7 +53,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         if (options.all) return;
         const { hindrance } = await import('../gateway.ts');
         const why = await hindrance(words, options);
-        if (why !== undefined) complain(`the gateway would not start in this folder yet: ${why}`);
+        if (why !== undefined) complain(`the gateway cannot start in this folder yet: ${why}`);
         return;
       }
       // Servers and transports are loaded only here, so that every other command starts faster.
@@ -71,6 +69,6 @@ function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
   const [name, value] = given;
   throw new EarpieceError(
     'bad_argument',
-    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, but --print writes a line that starts one over stdio; leave the option out`,
+    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out`,
   );
 }

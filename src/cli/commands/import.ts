@@ -28,7 +28,7 @@ export function importing(group: CommandLine): void {
               .join(', ')}`,
           ),
         );
-        if (imported.pending > 0) print(`  ${imported.pending} notifications that JP had not delivered wait for this agent`);
+        if (imported.pending > 0) print(`  ${imported.pending} notifications that JP did not deliver wait for this agent`);
       });
     });
 }

@@ -108,7 +108,7 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
   }
   await pulled.offer?.release('write_error');
   if (lost.code === 'EPIPE') return;
-  complain(`${unwritten(lost)}; nothing counts as read`);
+  complain(`${unwritten(lost)}; the notifications stay unread`);
   answer(EXIT.failed.code);
 }
 

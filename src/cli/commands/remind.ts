@@ -56,11 +56,12 @@ earpiece remind --cancel standup`,
       if (when === undefined || words.length === 0)
         throw new EarpieceError(
           'bad_argument',
-          `remind needs ${when === undefined ? 'a time and a text' : `a text behind the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
+          `remind needs ${when === undefined ? 'a time and a text' : `a text after the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
         );
       if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave it out');
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
-      if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would expire before it is read; write e.g. 10m');
+      if (ttlMs === 0)
+        throw new EarpieceError('bad_argument', '--ttl "0" lets the reminder expire before it is read; write e.g. 10m');
       await withInbox(options, async (ear) => {
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();

@@ -25,10 +25,10 @@ export function resume(command: CommandLine): void {
         'notifies each conversation that has seen its pause that it may go on. A pause holds every tool call of its agent until ' +
         'it is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
         'agent cannot lift its own pause: the command is refused in a command of an agent, and in a shell where ' +
-        'EARPIECE_ADDRESS names one.',
+        'EARPIECE_ADDRESS names an agent.',
     )
     .option('--message <text>', 'the text for the agent (default: "Go on.")')
-    .option('--as <person>', 'the person who lifts it (default: your user name)')
+    .option('--as <person>', 'the person who lifts the pause (default: your user name)')
     .option(...SERVER_OPTION)
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder

@@ -26,16 +26,16 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
-        'Then notifies an agent of the result, with the last lines of output. If that fails, stderr shows a command that notifies the agent later.',
+        'Then notifies an agent of the result, with the last lines of output. If the notification fails, stderr shows a command that notifies the agent later.',
     )
     .option(
       '--to <address>',
       'the agent to notify (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
     .option('--name <label>', 'a name, used instead of the command line')
-    .option('--lines <n>', 'how many lines of output the agent reads: those about the failure, and the end; 0: none', '20')
+    .option('--lines <n>', 'number of output lines for the agent: lines about the failure, and the end; 0: none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
-    .option('--matcher <names>', 'problem matchers of earpiece.toml, separated by commas, beside the shipped ones')
+    .option('--matcher <names>', 'more problem matchers, from earpiece.toml, separated by commas')
     .option('--timeout <duration>', 'end the command after this time')
     .option(...SERVER_OPTION)
     .onMistake('put the options of the command after --: earpiece run-and-tell -- <command>')
@@ -66,7 +66,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
         forwardSignals: true,
         withoutTerminal: () =>
           complain(
-            'the command runs without a terminal, so its colours and progress may differ; to give it one: npm install @lydell/node-pty, beside earpiece',
+            'the command runs without a terminal, so its colours and progress may differ; for a terminal, install the package where earpiece is installed: npm install @lydell/node-pty',
           ),
         emitter: { emit: (event) => emitTo(options, event) },
         matchers,

@@ -102,7 +102,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           '--supersede needs --key <key>: the newest notification of a key replaces the older ones',
         );
       if (options.as?.trim() === '')
-        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who says this');
+        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who sends this');
       const inside = speaker();
       if (options.action === 'resume' && inside === undefined) notInItsShell('to lift a pause');
       if (inside !== undefined) {
@@ -231,7 +231,8 @@ function parseData(text: string): Json {
 function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   if (text === 'never') return { expiresAt: null };
   const ttlMs = durationOption('--ttl', text);
-  if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would expire before it is read; write e.g. 10m, or never');
+  if (ttlMs === 0)
+    throw new EarpieceError('bad_argument', '--ttl "0" lets the notification expire before it is read; write e.g. 10m, or never');
   return { ttlMs };
 }
 

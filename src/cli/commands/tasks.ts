@@ -33,7 +33,7 @@ export function tasks(group: CommandLine): void {
   const command = (usage: string): CommandLine =>
     group.command(usage).option('--project <project>', 'the project, if it is not this one');
   const changes = (usage: string): CommandLine =>
-    command(usage).option('--as <person>', 'the name of the person (default: you, or the agent that owns this shell)');
+    command(usage).option('--as <person>', 'the name of the person (default: you, or the agent of this shell)');
 
   command('list')
     .summary('list the open tasks')
@@ -247,5 +247,5 @@ function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, 
   const cut = interrupted === null ? '' : `, ${interrupted.why} by ${plain(interrupted.by.name)} at ${clock(interrupted.at)}`;
   const begun = `  ${id}  ${where} since ${clock(startedAt)}${cut}`;
   if (endedAt !== null) return `${begun}\n    ${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
-  return `${begun}; ${interrupted !== null ? 'has still to report' : conversation === null ? 'not taken up yet' : 'runs'}`;
+  return `${begun}; ${interrupted !== null ? 'has not reported yet' : conversation === null ? 'not taken up yet' : 'runs'}`;
 }

@@ -29,7 +29,7 @@ export function token(group: CommandLine): void {
     .command('create')
     .summary('create a token; it is shown only once')
     .description(
-      'Creates a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one of them. It queues in its project, at most at error. ' +
+      'Creates a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one conversation. An agent token queues in its project, at most at error. ' +
         'send: queues notifications and events in one project at most at error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))

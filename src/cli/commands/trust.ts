@@ -98,7 +98,7 @@ async function decide(parts: readonly Part[], options: Options): Promise<void> {
     first?.allow();
     const known = parts.filter(({ already }) => already.length > 0);
     if (options.json) return printJson({ file: (known[0] ?? first)?.place ?? null, trusted: true, what: [] });
-    if (known.length === 0) return print(`${plain(first?.place ?? '')}: nothing in it needs trust`);
+    if (known.length === 0) return print(`${plain(first?.place ?? '')}: nothing in this file needs trust`);
     return print(
       known
         .map(({ place, already }) =>

@@ -14,7 +14,7 @@ import { clock, level, paint, plain, plainLines, print, printJson } from '../ter
 export function why(command: CommandLine): void {
   command
     .description(
-      'Explains in one sentence why a notification was delivered, waits or ended, and what you can do. Then lists each step. ' +
+      'Explains in one sentence why a notification was delivered, waits or ended, and suggests what to do. Then lists each step. ' +
         'A notification for several agents is explained for each of them.',
     )
     .option(...SERVER_OPTION)

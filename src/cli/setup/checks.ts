@@ -193,7 +193,7 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   for (const line of lines) {
     const { node, entry } = partsOfLine(line);
     if (node !== undefined && !isProgram(node))
-      missing.add(`their Node ${short(node, place)} no longer exists: another node runs, or none`);
+      missing.add(`their Node ${short(node, place)} no longer exists: another Node runs instead, or none`);
     if (entry !== undefined && !existsSync(entry)) missing.add(`their Earpiece ${short(entry, place)} no longer exists`);
   }
   return [...missing].map((why) => bad(`the hooks start programs that do not exist: ${why}`));
@@ -224,7 +224,7 @@ function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Fin
     bad(
       said === undefined
         ? `the hooks use the database of this user, but this shell uses ${ours.db ?? ''}`
-        : `the hooks use the database ${said}, but this shell uses ${ours.db ?? 'the one of this user'}`,
+        : `the hooks use the database ${said}, but this shell uses ${ours.db ?? 'the database of this user'}`,
     ),
   ];
 }

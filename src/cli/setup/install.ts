@@ -59,7 +59,7 @@ function besidePlugin({ title, hooks }: Setup, place: Place): void {
   if (name === undefined) return;
   const out = `claude plugin uninstall ${plain(name)}`;
   print(
-    `${title} has the plugin ${plain(name)}, which brings the same hooks. With both, each hook runs twice; to keep one: ${out}\n`,
+    `${title} has the plugin ${plain(name)}, which contains the same hooks. With both, each hook runs twice; to keep only one: ${out}\n`,
   );
 }
 
@@ -89,7 +89,7 @@ function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays unchanged: ${why}`);
   return [
     ...lines,
-    ...(Object.keys(taken).length === 0 && lines.length === 0 ? [`${title}: no other MCP server to wrap`] : []),
+    ...(Object.keys(taken).length === 0 && lines.length === 0 ? [`${title}: there is no other MCP server to wrap`] : []),
   ].join('\n');
 }
 

@@ -38,7 +38,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   // The state folder holds the records of the installation, so the agents' files are restored first.
   const code = await runUninstall([], { ...options, all: true, yes: true });
   if (code !== EXIT.ok.code) {
-    complain('the files stay, because the entries of some agent could not be removed; fix that and try again');
+    complain('the files stay, because the entries of at least one agent could not be removed; fix that and try again');
     return code;
   }
   for (const { what, path, bytes } of going) {
@@ -49,7 +49,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   for (const line of json ? stays : []) printJson({ stays: line });
   if (!json)
     print(
-      `${paint('green', '✓')} ${stays.length > 0 ? 'what is named above stays' : 'nothing of Earpiece is left but its package'}; npm uninstall -g earpiece removes ${stays.length > 0 ? 'the package' : 'that'}`,
+      `${paint('green', '✓')} ${stays.length > 0 ? 'the files that are named above stay' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes ${stays.length > 0 ? 'the package' : 'that'}`,
     );
   return EXIT.ok.code;
 }

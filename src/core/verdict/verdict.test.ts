@@ -127,7 +127,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a session that another one goes on with',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN, wrappedOnly: true, passedTo: 'next' })] },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next has taken over: send it there.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next has taken over: send the notification to that conversation.',
     ['earpiece withdraw n1'],
   ],
   [
@@ -139,7 +139,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       ],
     },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process has exited. It gets notifications only when it calls a wrapped tool.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process has exited. This agent gets notifications only when it calls a wrapped tool.',
     ['earpiece doctor'],
   ],
   [
@@ -322,7 +322,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'due at one that hears by wrapped tools only, and has called none',
     { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
     'due',
-    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. None was called since it was queued (1 min ago). Built-in tools carry nothing.',
+    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry nothing.',
     ['earpiece doctor'],
   ],
   [
@@ -457,7 +457,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'passed on',
     { passedOn: { to: 'shop/coder#b', at: NOW } },
     'passed_on',
-    'Passed on at t0 to shop/coder#b, which took over when this conversation ended.',
+    'Transferred at t0 to shop/coder#b, which took over when this conversation ended.',
   ],
 ];
 

@@ -24,14 +24,14 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   switch (verdict.kind) {
     case 'never_carried':
       return verdict.log.endsWith('/*')
-        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while it is open gets it.`
+        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while the notification is open gets it.`
         : `Waiting: ${verdict.log} has not made contact yet. It is delivered at the first contact.`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
-          ? ` ${verdict.goesOn} has taken over: send it there.`
+          ? ` ${verdict.goesOn} has taken over: send the notification to that conversation.`
           : verdict.wrappedOnly
-            ? ' It gets notifications only when it calls a wrapped tool.'
+            ? ' This agent gets notifications only when it calls a wrapped tool.'
             : ''
       }`;
     case 'other_purpose':
@@ -86,7 +86,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const since =
         verdict.unseenSince === null
           ? ''
-          : ` None was called since it was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
+          : ` No wrapped tool was called since the notification was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
       return `Waiting: it rides on the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry nothing.${again}`;
     }
     case 'offered':
@@ -140,7 +140,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? 'Counted into another notification of its key.'
         : `Counted into ${verdict.into}, which has the same key and was still waiting.`;
     case 'passed_on':
-      return `Passed on at ${clock(verdict.at)} to ${verdict.to}, which took over when this conversation ended.`;
+      return `Transferred at ${clock(verdict.at)} to ${verdict.to}, which took over when this conversation ended.`;
     default:
       return verdict satisfies never;
   }
@@ -196,7 +196,7 @@ function rode(on: RodeOn | null): string {
       return name === null
         ? 'by an interrupt'
         : made
-          ? `in place of the result of ${name}, which was called`
+          ? `in place of the result of ${name}, which ran`
           : `in place of a call of ${name}`;
     case null:
       return 'with a message';

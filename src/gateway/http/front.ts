@@ -80,7 +80,7 @@ export class HttpFront {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
         const why =
           error.code === 'EADDRINUSE'
-            ? `port ${port} of ${host} is in use: choose another, or 0 for any that is free`
+            ? `port ${port} of ${host} is in use: choose another, or 0 for any free port`
             : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code}): choose another port or host`;
         reject(new EarpieceError('bad_argument', why, { cause: error }));
       });
@@ -140,7 +140,7 @@ export class HttpFront {
     if (this.#options.token !== undefined && (given === undefined || !sameText(given, this.#options.token))) {
       return [401, 'the token is missing or wrong; send the header Authorization: Bearer <token>'];
     }
-    if (request.url?.split('?')[0] !== this.#path) return [404, `there is nothing at this path; MCP is served at ${this.#path}`];
+    if (request.url?.split('?')[0] !== this.#path) return [404, `this path does not exist; MCP is served at ${this.#path}`];
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE')
       return [405, `the method must be POST, GET or DELETE, got ${request.method}`];
     if (request.method === 'POST' && mediaTypeOf(request.headers) !== 'application/json')

@@ -95,7 +95,7 @@ export class HttpSessions implements HttpEndpoint {
 
   #stateless(frame: Request, headers: IncomingHttpHeaders, response: ServerResponse): void {
     const mismatch = headerMismatch(frame, headers);
-    if (mismatch !== undefined) return refuse(response, 400, `headers and body disagree: ${mismatch}`, HEADER_MISMATCH, frame.id);
+    if (mismatch !== undefined) return refuse(response, 400, `headers and body differ: ${mismatch}`, HEADER_MISMATCH, frame.id);
     const at = clientInfoAt(frame);
     const conversation = header(headers, CONVERSATION);
     const key = JSON.stringify([at ? textOf(frame.bytes, at) : '', conversation ?? '']);

@@ -51,7 +51,7 @@ export class Lists {
         const other = seen.get(name);
         if (other !== undefined) {
           this.#options.report(
-            `${list}: "${name}" of "${peer.name}" is left out, because "${other}" has one with the same name; rename one of the servers`,
+            `${list}: "${name}" of "${peer.name}" is left out, because "${other}" has an entry with the same name; rename one of the servers`,
           );
           continue;
         }

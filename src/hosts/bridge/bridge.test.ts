@@ -197,7 +197,7 @@ describe('the bridge of a plugin', () => {
     expect(force.text).toContain('red');
     expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({
       kind: 'deny',
-      text: expect.stringContaining('in the message that follows') as string,
+      text: expect.stringContaining('The next message contains it') as string,
     });
     bridge.receive({ do: 'confirm', id: force.id });
     await ask({ kind: 'asked' });

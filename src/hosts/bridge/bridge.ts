@@ -28,7 +28,7 @@ type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
 
 /** How long an unused session counts as active while its host shows it. */
 const STILL_THERE_MS = 10 * 60_000;
-const FORCED_FIRST = 'This call was not made: an interrupt came first. It is in the message that follows.';
+const FORCED_FIRST = 'This call was not made: an interrupt came first. The next message contains it.';
 
 export class Bridge {
   readonly #options: BridgeOptions;

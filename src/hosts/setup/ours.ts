@@ -69,7 +69,7 @@ export const firstOf = (programs: readonly (readonly [condition: string, program
 
 export const onPath = (program: string): string => `command -v ${program} >/dev/null`;
 
-const GONE = 'earpiece: its files or its Node are gone, so notifications wait; run: npx earpiece install';
+const GONE = 'earpiece: its files or its Node no longer exist, so notifications wait; run: npx earpiece install';
 
 export type Program = { readonly command: string; readonly args: readonly string[] };
 

@@ -53,10 +53,10 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
 
 function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
   if (words.length === 0) return 'it is reached over HTTP, and the agent keeps its sign-in';
-  if (!/^[\w-]{1,64}$/u.test(name)) return 'its name would change';
+  if (!/^[\w-]{1,64}$/u.test(name)) return 'the gateway would change its name';
   if (name.includes('__')) return 'its name has "__", which separates a server from its tools';
   const other = Object.keys(table).find((key) => !KNOWN.has(key));
-  if (other !== undefined) return `a gateway cannot keep its ${other}`;
+  if (other !== undefined) return `a gateway cannot preserve its ${other}`;
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
   if (odd !== undefined) return odd.why;
   return [...words, table['cwd']].some((text) => typeof text === 'string' && REFERENCE.test(text))
@@ -71,7 +71,7 @@ const UNKEPT = [
   {
     keys: ['command', 'args'],
     isKept: (value: unknown) => [value].flat().every(isText),
-    why: 'its command has a word that is not a text',
+    why: 'its command has an argument that is not a text',
   },
   {
     keys: ['env', 'environment'],

@@ -414,7 +414,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
           { id: 'hold', result: 'too_late' },
         ]);
       }
-      expect(await steps('hold')).toContain('gate lowered: sweep: its time was over');
+      expect(await steps('hold')).toContain('gate lowered: sweep: its time has passed');
       expect(await inbox.sweep()).toMatchObject({ expired: 0 });
     });
 

@@ -12,7 +12,7 @@ import type { Pruned } from './retention.ts';
 
 /** The `by` of records that a sweep writes. */
 export const EXPIRY = 'sweep';
-const OVER = { by: EXPIRY, reason: 'its time was over' };
+const OVER = { by: EXPIRY, reason: 'its time has passed' };
 
 const DAY_MS = 24 * 3_600_000;
 

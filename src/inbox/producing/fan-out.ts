@@ -66,7 +66,9 @@ async function pausesIn(context: Context, project: string): Promise<readonly { r
 async function nobody(context: Context, project: string): Promise<EarpieceError> {
   const last = (await context.store.presence({ project })).toSorted((a, b) => b.seenAt - a.seenAt)[0];
   const keeps =
-    last === undefined ? `${project}/<agent> keeps it until that agent arrives` : `${last.log} keeps it until that agent returns`;
+    last === undefined
+      ? `${project}/<agent> keeps the notification until that agent arrives`
+      : `${last.log} keeps the notification until that agent returns`;
   return new EarpieceError(
     'nobody_there',
     `no conversation is active in project ${JSON.stringify(project)}; start an agent that is connected (earpiece install connects coding agents), or name one agent: ${keeps}`,

@@ -103,7 +103,7 @@ function detailOf(
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
   if (isType(body, 'notification_closed')) return `${body.by}: ${body.reason}`;
   if (isType(body, 'carrier_redacted'))
-    return `the provider refused the request ${body.refusals ?? 1} times with it and accepted it without: ${body.reason}`;
+    return `the provider refused the request ${body.refusals ?? 1} times with the notification and accepted it without: ${body.reason}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
     const by = isByAgent(body) ? body.by : markedBy(body.by);

@@ -86,7 +86,10 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       summary: "Send a person's message, quoted as theirs; it is delivered like any notification",
       ...idempotency,
       request: { params: conversationParams, body: jsonBody(messageInput) },
-      responses: { ...answers(queued, 'queued', 201), 200: answers(queued, 'was queued before, or counted into another')[200] },
+      responses: {
+        ...answers(queued, 'queued', 201),
+        200: answers(queued, 'was queued before, or counted in another notification')[200],
+      },
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');

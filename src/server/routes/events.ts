@@ -73,7 +73,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);
-          makeEvent(event, { id: 'made when it is emitted', now: inbox.store.now() });
+          makeEvent(event, { id: 'created when the event is emitted', now: inbox.store.now() });
           return event;
         } catch (error) {
           throw inBatch(error, i, given.length);

@@ -50,7 +50,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       request: { body: jsonBody(schemas.notificationInput) },
       responses: {
         ...answers(schemas.queued, 'queued', 201),
-        200: answers(schemas.queued, 'was queued before, or counted into another')[200],
+        200: answers(schemas.queued, 'was queued before, or counted in another notification')[200],
       },
     }),
     async (c) => {
@@ -89,7 +89,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           by: z
             .enum(TIMED_BY)
             .default('queued')
-            .openapi({ description: 'with from and to: the time that they filter; waiting: open at `to`' }),
+            .openapi({ description: 'with from and to: the time that they filter; waiting: open at the time `to`' }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
@@ -99,7 +99,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           limit: limitQuery(200, 50),
         }),
       },
-      responses: answers(schemas.notificationsPage, 'notifications; a page may be short although there is a next one'),
+      responses: answers(schemas.notificationsPage, 'notifications; a page may be short although there is a next page'),
     }),
     async (c) => {
       const { log, project, conversation, state, source, level, q, from, to, by, kind, before, limit } = c.req.valid('query');
@@ -149,7 +149,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       tags: ['notifications'],
       summary: 'Explain a notification: each step, the reason, and the exact text for the model',
       request: { params: idParams, query: logQuery },
-      responses: answers(schemas.story, 'its story, for each conversation that should get it'),
+      responses: answers(schemas.story, 'the explanation, for each conversation that should get the notification'),
     }),
     async (c) => {
       const who = principalOf(c);

@@ -41,7 +41,7 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
           limit: limitQuery(100, 30),
         }),
       },
-      responses: answers(searchPage, 'matches; a page may be short or empty although there is a next one'),
+      responses: answers(searchPage, 'matches; a page may be short or empty although there is a next page'),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');

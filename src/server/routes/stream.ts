@@ -24,7 +24,9 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
           project: nameParam.optional(),
           conversation: nameParam.optional(),
           types: z.string().max(1_000).optional().openapi({ description: 'only records of these types, separated by commas' }),
-          after: seqQuery.optional().openapi({ description: 'first sends everything after this position; Last-Event-ID wins' }),
+          after: seqQuery
+            .optional()
+            .openapi({ description: 'first sends everything after this position; Last-Event-ID has priority' }),
         }),
         headers: z.object({ 'last-event-id': z.string().max(40).optional() }),
       },
@@ -32,7 +34,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
         200: { description: 'an event stream that does not end', content: { 'text/event-stream': { schema: z.string() } } },
         400: { description: 'the request is invalid', content: { 'application/problem+json': { schema: problem } } },
         401: { description: 'the token is missing or not valid', content: { 'application/problem+json': { schema: problem } } },
-        403: { description: 'the token does not allow that', content: { 'application/problem+json': { schema: problem } } },
+        403: { description: 'the token does not allow this', content: { 'application/problem+json': { schema: problem } } },
         429: { description: 'too many requests', content: { 'application/problem+json': { schema: problem } } },
         503: { description: 'not possible now; try again', content: { 'application/problem+json': { schema: problem } } },
       },

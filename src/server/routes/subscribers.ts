@@ -125,9 +125,9 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
                 .string()
                 .max(400)
                 .optional()
-                .openapi({ description: 'an agent or a conversation of it; without it nothing is sent' }),
+                .openapi({ description: 'an agent or one of its conversations; without this, nothing is sent' }),
               for: z.string().max(400).optional().openapi({
-                description: 'an agent or a conversation of it: what a real notification would do there now; nothing is sent',
+                description: 'an agent or one of its conversations: the effect of a real notification there now; nothing is sent',
               }),
             })
             .openapi('TestInput'),
@@ -249,7 +249,9 @@ function sentSays(verdict: Verdict | null, now: number): string {
 function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Address, { readonly kind: 'project' }> {
   const address = parseAddress(text);
   if (address.kind === 'project')
-    throw new ProblemError('bad_argument', `${formatAddress(address)} is a whole project; name one agent of it`, { field });
+    throw new ProblemError('bad_argument', `${formatAddress(address)} is a whole project; name one agent of the project`, {
+      field,
+    });
   if (address.project !== project)
     throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of it`, {
       field,

@@ -42,7 +42,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       request: {
         query: z.strictObject({
           ...projectQuery,
-          status: z.string().max(200).optional().openapi({ description: 'only these, separated by commas' }),
+          status: z.string().max(200).optional().openapi({ description: 'only tasks with these statuses, separated by commas' }),
           assignee: nameParam.optional(),
           open: flag.optional().openapi({ type: 'boolean', description: 'only open ones' }),
           before: z.string().max(20).optional(),

@@ -177,11 +177,11 @@ it('one token may use a part of all streams: an admin token four fifths, any oth
   };
   const streams = [];
   for (let i = 0; i < 2; i++) streams.push(await own.open(narrow, { project: 'shop' }));
-  expect([room(narrow), room(who)]).toEqual(['2 streams of this token are open, the most that are served; close some', 'room']);
+  expect([room(narrow), room(who)]).toEqual(['2 streams of this token are open, the maximum; close some streams', 'room']);
   for (let i = 0; i < 8; i++) await own.open(who, {});
-  expect(room(who)).toBe('10 streams are open, the most that are served; close some');
+  expect(room(who)).toBe('10 streams are open, the maximum; close some streams');
   for (const stream of streams) await stream.cancel();
-  expect([room(who), room(narrow)]).toEqual(['8 streams of this token are open, the most that are served; close some', 'room']);
+  expect([room(who), room(narrow)]).toEqual(['8 streams of this token are open, the maximum; close some streams', 'room']);
   await own.stop();
 });
 
@@ -202,7 +202,7 @@ it('a stream takes its place before it opens, and frees the place if it fails', 
   expect(own.size).toBe(8);
   await own.stop();
   const again = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
-  for (let i = 0; i < 20; i++) await expect(again.open(who, { after: 99 })).rejects.toThrow('position 99 is beyond the newest');
+  for (let i = 0; i < 20; i++) await expect(again.open(who, { after: 99 })).rejects.toThrow('position 99 is after the newest');
   again.mustHavePlace(who);
   await again.stop();
 });

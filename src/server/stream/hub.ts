@@ -122,7 +122,7 @@ export class Hub implements Streams {
       if (after > head)
         throw new ProblemError(
           'bad_argument',
-          `position ${after} is beyond the newest (${head}), so it belongs to another database; read the history again and continue from its head`,
+          `position ${after} is after the newest position (${head}), so it belongs to another database; read the history again and continue from its head`,
           { field: 'after' },
         );
       const stream = new Stream(this, { who, query, after, hangUp, leave }, this.#options);

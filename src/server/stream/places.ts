@@ -31,7 +31,7 @@ export class Places {
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
     if (this.#taken < this.#max && own < ofOne) return;
     const open = this.#taken >= this.#max ? `${this.#taken} streams` : `${own} streams of this token`;
-    throw new ProblemError('too_many_streams', `${open} are open, the most that are served; close some`, {
+    throw new ProblemError('too_many_streams', `${open} are open, the maximum; close some streams`, {
       headers: { 'retry-after': '5' },
     });
   }

@@ -249,7 +249,7 @@ class Files implements FilesSource {
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
       if (this.#entries.unread >= this.#maxFiles)
-        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched`);
+        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the other files are not watched`);
       if (this.#mode !== 'scanning' && isBehindLink(this.#root, path)) return;
       entry = this.#entries.at(path);
       if (this.#mode === 'scanning') {

@@ -139,7 +139,7 @@ function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): voi
   if (list.length >= MAX_FOLLOWED)
     throw new EarpieceError(
       'bad_argument',
-      `this project follows ${MAX_FOLLOWED} things already; earpiece unfollow <id> ends one`,
+      `this project follows ${MAX_FOLLOWED} things already; to stop following one: earpiece unfollow <id>`,
     );
   if (by !== undefined && list.filter((each) => each.by === by).length >= MAX_OF_AN_AGENT)
     throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; end one first`);

@@ -24,12 +24,12 @@ describe('the event about a command', () => {
     [exited(0), 'process.ended', '`npm test` succeeded after 12 s'],
     [exited(1), 'process.failed', '`npm test` failed with exit code 1 after 12 s'],
     [{ kind: 'killed', signal: 'SIGKILL', timedOut: false }, 'process.failed', '`npm test` was ended by SIGKILL after 12 s'],
-    [{ kind: 'killed', signal: 'SIGTERM', timedOut: true }, 'process.failed', '`npm test` was not done after 12 s and was ended'],
-    [{ kind: 'exited', code: 0, timedOut: true }, 'process.failed', '`npm test` was not done after 12 s and was ended'],
+    [{ kind: 'killed', signal: 'SIGTERM', timedOut: true }, 'process.failed', '`npm test` was ended after 12 s, its time limit'],
+    [{ kind: 'exited', code: 0, timedOut: true }, 'process.failed', '`npm test` was ended after 12 s, its time limit'],
     [
-      { kind: 'not_started', code: 127, reason: 'there is no such command' },
+      { kind: 'not_started', code: 127, reason: 'the command does not exist' },
       'process.failed',
-      '`npm test` could not be started: there is no such command',
+      '`npm test` could not be started: the command does not exist',
     ],
   ])('%j', (outcome, type, message) => {
     expect(ended(outcome)).toMatchObject({ type, message, severity: type === 'process.ended' ? 'info' : 'error' });

@@ -88,9 +88,9 @@ function howItWent(outcome: Outcome, durationMs: number): string {
     case 'not_started':
       return `could not be started: ${outcome.reason}`;
     case 'killed':
-      return outcome.timedOut ? `was not done ${after} and was ended` : `was ended by ${outcome.signal} ${after}`;
+      return outcome.timedOut ? `was ended ${after}, its time limit` : `was ended by ${outcome.signal} ${after}`;
     case 'exited':
-      if (outcome.timedOut) return `was not done ${after} and was ended`;
+      if (outcome.timedOut) return `was ended ${after}, its time limit`;
       return outcome.code === 0 ? `succeeded ${after}` : `failed with exit code ${outcome.code} ${after}`;
     default:
       return outcome satisfies never;

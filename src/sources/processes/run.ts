@@ -203,7 +203,7 @@ function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   if (there.some((file) => mayRun(file))) return undefined;
   return there.length > 0 || (command.includes('/') && isFolder(resolve(cwd, command)))
     ? { kind: 'not_started', code: 126, reason: 'the file cannot be executed' }
-    : { kind: 'not_started', code: 127, reason: 'there is no such command' };
+    : { kind: 'not_started', code: 127, reason: 'the command does not exist' };
 }
 
 function notStarted(command: string, error: unknown): Outcome {

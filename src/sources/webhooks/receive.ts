@@ -171,7 +171,7 @@ function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequ
       severity: event.severity === 'critical' ? 'error' : (event.severity ?? 'info'),
       ...(key === undefined ? {} : { key: `${source}:${key.length <= 150 ? key : checksum(key)}` }),
     },
-    { id: 'made when it is emitted', now },
+    { id: 'created when the event is emitted', now },
   );
   if (id === undefined) return made;
   return { ...made, id: id.length <= EVENT_LIMITS.textChars ? id : `${id.slice(0, 200)}~${checksum(id)}` };

@@ -60,16 +60,19 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
   const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
   if (isLate(error))
     return unavailable(
-      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, or see who holds a lock in pg_stat_activity`,
+      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, or find the process that holds a lock in pg_stat_activity`,
     );
-  if (code === '53300') return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler before it`);
+  if (code === '53300')
+    return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler in front of it`);
   if (code === '25006') return unavailable(`is a read-only standby (${said}): name the primary, or wait for its promotion`);
   if (isPassing(error))
     return unavailable(`could not be reached for ${Math.round(waitedMs)} ms (${said}): start it, or correct the address`);
   if (code.startsWith('28')) return refused(`refuses the user ${user} (${said}): correct user and password in the address`);
   if (code === '3D000') return refused(`does not exist (${said}): create it with createdb ${database}, or name another database`);
   if (code === '42501')
-    return refused(`does not let ${user} write (${said}): let its owner run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
+    return refused(
+      `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,
+    );
   if (code === '53100' || code === '53200')
     return new EarpieceError(
       'store_full',
@@ -83,7 +86,7 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
     return new EarpieceError('store_corrupt', `${name} is damaged (${said}): restore a backup`, options);
   if (/self[- ]signed|certificate|SSL|TLS/u.test(said))
     return refused(
-      `has no connection that sslmode allows (${said}): add sslrootcert=<file> with the certificate of its authority, or correct sslmode`,
+      `has no connection that sslmode allows (${said}): add sslrootcert=<file> with the certificate of the server's authority, or correct sslmode`,
     );
   return error;
 }

@@ -177,7 +177,7 @@ export class Half extends Error {
     super(`${files} missing`);
     this.error = new EarpieceError(
       'store_unavailable',
-      `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
+      `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if that fails, stop the program (\`fuser ${path}\`)`,
       { retryable: true, data: { path } },
     );
   }
@@ -187,7 +187,7 @@ export const splitError = (path: string, replaced: readonly string[]): EarpieceE
   const files = replaced.map((side) => `${path}${side}`).join(' and ');
   return new EarpieceError(
     'store_unavailable',
-    `${files} ${replaced.length === 1 ? 'was' : 'were'} replaced while this process (${process.pid}) uses the database. This process writes nothing more to it: restart it`,
+    `${files} ${replaced.length === 1 ? 'was' : 'were'} replaced while this process (${process.pid}) uses the database. This process writes nothing more to the database: restart it`,
     { data: { path } },
   );
 };

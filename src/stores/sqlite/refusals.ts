@@ -99,7 +99,7 @@ function denied(error: unknown, path: string, what: string): EarpieceError {
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is a file',
     EEXIST: 'a part of the path is a file',
-    ENOENT: 'no file can be made at this place',
+    ENOENT: 'no file can be created at this path',
     ENOSPC: 'the disk is full',
     EDQUOT: 'the quota is used up',
     ENAMETOOLONG: 'the path is too long',

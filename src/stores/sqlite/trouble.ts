@@ -59,7 +59,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.CORRUPT:
       return new EarpieceError(
         'store_corrupt',
-        `the database ${path} is damaged (${said}): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save what is readable`,
+        `the database ${path} is damaged (${said}): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save the readable data`,
         options,
       );
     case CODE.NOTADB:

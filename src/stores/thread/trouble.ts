@@ -7,7 +7,7 @@ export const closed = (path: string): EarpieceError =>
 export const stopped = (path: string, ms: number): EarpieceError =>
   new EarpieceError(
     'store_unavailable',
-    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk is stopped or very slow, or another process holds its lock; try again`,
+    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk does not answer or is very slow, or another process holds its lock; try again`,
     { retryable: true, data: { path } },
   );
 

@@ -72,10 +72,11 @@ function because(cause: unknown): string {
     return 'redirects to another address, and the token is not sent there; write that address instead';
   if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// instead`;
   if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
-    return `is not trusted: its certificate is not valid (${code}); name the certificate of its signer in NODE_EXTRA_CA_CERTS`;
+    return `is not trusted: its certificate is not valid (${code}); name the certificate of its authority in NODE_EXTRA_CA_CERTS`;
   if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// instead`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: its host name is unknown (${code})`;
-  if (/TIMEOUT|^TimeoutError$/u.test(code)) return 'did not answer in time; it may be busy, or may not be an earpiece server';
+  if (/TIMEOUT|^TimeoutError$/u.test(code))
+    return 'did not answer in time; the server may be busy, or may not be an earpiece server';
   if (code === '' || code === 'ECONNREFUSED') return 'cannot be reached; is earpiece serve running there?';
   return `cannot be reached (${code}); is earpiece serve running there?`;
 }

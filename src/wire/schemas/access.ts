@@ -47,7 +47,7 @@ export const shell = z.object({
 export const session = z
   .object({
     who: token,
-    project: z.string().describe('the project of the folder that the server runs in'),
+    project: z.string().describe('the project to which the working folder of the server belongs'),
     version: z.string(),
     store: z.string(),
     shell,

@@ -10,7 +10,7 @@ export const conversation = z
     purpose: nullable(z.string()),
     host: nullable(z.string()),
     hostVersion: nullable(z.string()),
-    folder: nullable(z.string()).describe('the worktree that the conversation works in'),
+    folder: nullable(z.string()).describe('the worktree of the conversation'),
     active: z.boolean(),
     startedAt: time,
     seenAt: time,
@@ -139,7 +139,7 @@ export const searchPage = z
     items: z.array(hit).describe('newest first'),
     looked: z.number().int().describe('the number of records that were searched for this page'),
     lookedBackTo: nullable(time).describe(
-      'when the oldest searched record was written, epoch milliseconds; null if none was searched',
+      'the time of the oldest searched record, epoch milliseconds; null if no record was searched',
     ),
     next: next.describe('the value for `before`; null if everything was searched'),
   })

@@ -169,7 +169,7 @@ export const interruptInput = z
 export const resumeInput = z
   .strictObject({
     to: text(400).openapi({
-      description: 'project/agent, project/agent#conversation, or project/* for everything that is paused in the project',
+      description: 'project/agent, project/agent#conversation, or project/* for all pauses of the project',
       example: 'shop/coder',
     }),
     message: text(LIMITS.messageChars).optional().describe('the text for the agent; default: Go on.'),

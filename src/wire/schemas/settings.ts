@@ -64,7 +64,7 @@ export const settingsInput = z
       )
       .refine((given) => Object.keys(given).length <= 100, 'at most 100 settings are allowed in one request')
       .openapi({
-        description: 'by key, as in the file; null removes the key, so that the next weaker source decides',
+        description: 'by key, as in the file; null removes the key, so that the source with the next lower priority decides',
         example: { 'budget.max_items': 5, min_level: null },
       }),
   })

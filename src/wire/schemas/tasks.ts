@@ -51,7 +51,7 @@ export const executionsPage = page(execution).openapi('TaskExecutionsPage');
 const expected = z
   .union([z.enum(TASK_STATUSES), z.number().int()])
   .optional()
-  .describe('the status or the version that you saw; if the task now has another one, nothing is changed (409)');
+  .describe('the status or the version that you saw; if the task now has another status or version, nothing is changed (409)');
 const author = text(TASK_LIMITS.actor).optional().describe('the person who makes the change');
 export const taskInput = z
   .strictObject({

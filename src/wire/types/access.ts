@@ -50,7 +50,7 @@ export type ShellInfo = {
 
 export type SessionReply = {
   readonly who: TokenInfo;
-  /** The project of the folder that the server runs in. */
+  /** The project to which the working folder of the server belongs. */
   readonly project: string;
   readonly version: string;
   readonly store: string;

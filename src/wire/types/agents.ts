@@ -18,7 +18,7 @@ export type ConversationSummary = {
   readonly purpose: string | null;
   readonly host: string | null;
   readonly hostVersion: string | null;
-  /** The worktree that the conversation works in. */
+  /** The worktree of the conversation. */
   readonly folder: string | null;
   readonly active: boolean;
   readonly startedAt: number;
@@ -122,7 +122,7 @@ export type SearchPage = {
   readonly items: readonly Hit[];
   /** The number of records that were searched for this page. */
   readonly looked: number;
-  /** When the oldest searched record was written, epoch milliseconds; null if none was searched. */
+  /** The time of the oldest searched record, epoch milliseconds; null if no record was searched. */
   readonly lookedBackTo: number | null;
   /** The value for `before`; null if everything was searched. */
   readonly next: string | null;

@@ -30,19 +30,19 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Waking',
-    about: 'When an agent that is idle is woken.',
+    about: 'Which notifications wake an idle agent.',
     has: (key) => key.startsWith('wake.'),
   },
   {
     name: 'Budgets',
-    about: 'How much one carrier takes, how its text looks, and how long notifications wait.',
+    about: 'The size and format of a carrier, and the waiting times of notifications.',
     has: (key) =>
       /^(budget\.|view$|interrupt$|ttl\.|max_open|max_defer|coalesce\.|retention|agent\.(budget\.|max_cycles))/u.test(key),
     named: [WINDOWS],
   },
   {
     name: 'Sources',
-    about: 'Which sources emit events, and who may send them.',
+    about: 'Which sources emit events, and which tokens may send events.',
     has: (key) => /^(sources?\.|webhooks\.|files\.|git\.|gateway\.|server\.)/u.test(key),
   },
   { name: 'Everything else', about: '', has: () => true },
@@ -112,8 +112,8 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
               <>
                 {fixed.length < own.length && (
                   <p className="muted fixed-head">
-                    Changed in a file, or by the command line, since it may run commands, open connections, move the log or say
-                    what is kept back:
+                    Change these settings in a file or on the command line, because they may run commands, open connections, move
+                    the log or decide what is redacted:
                   </p>
                 )}
                 <SettingTable label={name} settings={fixed} />
@@ -167,7 +167,7 @@ function Where({
       <>
         <p className="words">
           {files.length === 0
-            ? 'No earpiece.toml was found: these are the defaults. Make one in the project, and it takes effect at once.'
+            ? 'No earpiece.toml was found: these are the defaults. If you create one in the project, it takes effect at once.'
             : `Read from ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}; a change of a file takes effect at once.`}
         </p>
         <Command text="earpiece config explain budget.max_items" />

@@ -18,7 +18,7 @@ function kindKey(typed: string): string {
 export const FILTERS: readonly NamedSettings[] = [
   {
     title: 'Kinds and sources',
-    none: 'No kind or source is filtered by its name. The field below offers those of this week.',
+    none: 'No kind or source is filtered by its name. The field below offers the kinds and sources of this week.',
     has: (key) => key.startsWith(KINDS),
     fields: [
       {
@@ -33,7 +33,7 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Tools',
-    none: 'Each notification of a tool is delivered. If you set one of a tool, “content” of that tool is left out.',
+    none: 'Each notification of a tool is delivered. If you set a notification of a tool, that tool’s “content” is filtered.',
     has: (key) => key.startsWith(TOOLS) && key.includes('.notifications.'),
     fields: [
       { kind: 'text', label: 'Tool', placeholder: 'cargo_test', offers: () => [] },
@@ -54,7 +54,7 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Highest level of a source',
-    none: 'Each source may claim the level that its kind of sender may.',
+    none: 'No source has a limit of its own; the limits of the senders apply.',
     has: (key) => key.startsWith('max_level.'),
     fields: [
       { kind: 'text', label: 'Source, or * for the rest', placeholder: 'webhook', offers: ({ sources }) => ['*', ...sources] },
@@ -64,14 +64,14 @@ export const FILTERS: readonly NamedSettings[] = [
     change: (source = '', level = '') => ({
       key: `max_level.${part(source)}`,
       value: level,
-      done: `${source === '*' ? 'the rest' : source} claims at most ${level} now, from the next notification on`,
+      done: `${source === '*' ? 'the rest' : source} has at most level ${level} now, from the next notification on`,
     }),
   },
 ];
 
 export const WINDOWS: NamedSettings = {
   title: 'Window of a source',
-  none: 'The window of one line is the same for all.',
+  none: 'All sources have the same window.',
   has: (key) => key.startsWith('coalesce.sources.'),
   fields: [
     { kind: 'text', label: 'Source', placeholder: 'file', offers: ({ sources }) => sources },
@@ -81,7 +81,7 @@ export const WINDOWS: NamedSettings = {
   change: (source = '', window = '') => ({
     key: `coalesce.sources.${part(source)}`,
     value: window,
-    done: `what comes of ${source} within ${window} is one line ${NEXT_CARRIER}`,
+    done: `notifications of ${source} within ${window} become one line ${NEXT_CARRIER}`,
   }),
 };
 

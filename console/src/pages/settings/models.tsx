@@ -14,7 +14,7 @@ export function Models(): ReactElement {
       {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
       {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
       {own.length > 0 && <SettingTable label="models" settings={own} />}
-      <p>To choose one, for this start or for good; it counts at the next start of earpiece chat or earpiece run:</p>
+      <p>To choose a model for one start, or permanently from the next start of earpiece chat or earpiece run on:</p>
       <Command text="earpiece chat --model anthropic:claude-sonnet-5" />
       <Command text="earpiece config set agent.model ollama:qwen3" />
     </>

@@ -58,12 +58,12 @@ export function Notifications({ project, find }: { readonly project: string; rea
       ))}
       {value !== undefined && value.subscribers.length === 0 && (
         <Empty title="There is no subscriber">
-          <p>Put a file in the project, and it is active for the next event:</p>
+          <p>Put a file into the project; it takes effect with the next event:</p>
           <Command text="mkdir -p .earpiece/subscribers" />
         </Empty>
       )}
       {value !== undefined && value.subscribers.length > 0 && shown.length === 0 && (
-        <Empty title={`None has “${find}” in it`}>
+        <Empty title={`No subscriber contains “${find}”`}>
           <button type="button" onClick={() => change(to.settings('notifications', { project }))}>
             Clear the filter
           </button>

@@ -14,7 +14,7 @@ export function check(group: CommandLine, answer: Answer): void {
     .summary('list every problem with its place')
     .description(
       'Lists every problem of the subscribers in these files or folders (default: all that apply here), of their templates and conditions, ' +
-        'with its line and column. The exit code is 8 if one is an error, not for warnings.',
+        'with its line and column. The exit code is 8 if there is an error; warnings do not count.',
     )
     .action(async (paths: readonly string[], options: GlobalOptions) => {
       await using engine = templateEngine();

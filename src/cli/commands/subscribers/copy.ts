@@ -54,7 +54,7 @@ export function copy(group: CommandLine): void {
       const trusted = options.user === true || trust.isTrusted(folder);
       if (options.json) return printJson({ id, files: made, trusted });
       const counts = trusted
-        ? `${plain(id)} is copied: your changes there take effect from the next event on`
+        ? `${plain(id)} is copied; your changes to the copy take effect with the next event`
         : `${plain(id)} has no effect yet, because ${plain(folder)} is not trusted. Read its files, then run: earpiece trust`;
       print(`${made.map((name) => plain(name)).join('\n')}\n${counts}`);
     });

@@ -50,7 +50,7 @@ export class LanguageServer {
       child.once('error', (error: NodeJS.ErrnoException) =>
         reject(
           new CannotLook(
-            error.code === 'ENOENT' ? `${program}: there is no such command` : `${program} cannot be started: ${error.message}`,
+            error.code === 'ENOENT' ? `${program}: the command does not exist` : `${program} cannot be started: ${error.message}`,
             { lasting: true },
           ),
         ),

@@ -38,15 +38,15 @@ export const DELIVERY: readonly Effect[] = [
     when: queued('a', { audience: [conversation('x'), conversation('y')] }),
     becomes: { 'a for x': { state: 'open' }, 'a for y': { state: 'open' } },
   },
-  { name: 'queued critical raises the gate', given: [], when: critical, becomes: { '!': { gate: true } } },
+  { name: 'a queued critical notification raises the gate', given: [], when: critical, becomes: { '!': { gate: true } } },
   {
-    name: 'queued pause raises the gate',
+    name: 'a queued pause raises the gate',
     given: [],
     when: queued('p', { action: 'pause' }),
     becomes: { p: { gate: true } },
   },
   {
-    name: 'folded counts into an open one',
+    name: 'a fold raises the count of an open notification',
     given: [queued('a', { key: 'k' })],
     when: folded('b', 'a', { count: 3, differs: { message: 'other' } }),
     becomes: {
@@ -55,26 +55,26 @@ export const DELIVERY: readonly Effect[] = [
     },
   },
   {
-    name: 'folded into a closed one',
+    name: 'a fold into a closed notification',
     given: [queued('a'), result(['a'])],
     when: folded('b', 'a'),
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'folded into an offered one',
+    name: 'a fold into an offered notification',
     given: [queued('a'), offered('c', ['a'])],
     when: folded('b', 'a'),
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'folded into one that was offered before',
+    name: 'a fold into a notification that was offered before',
     given: [queued('a'), offered('c', ['a']), released('c')],
     when: folded('b', 'a'),
     becomes: { conflict: { a: 'offered' } },
   },
   { name: 'folded into nothing', given: [], when: folded('b', 'a'), becomes: { conflict: { a: 'unknown' } } },
   {
-    name: 'offered is a lease with its owner and first text',
+    name: 'an offer is a lease with its owner and first text',
     given: [queued('a'), queued('b')],
     when: offered('c', ['a'], { conversation: 'x', summarizes: ids('b') }),
     becomes: {
@@ -98,7 +98,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'offered after it was closed, or without having been queued',
+    name: 'offered after it was closed, or although it was never queued',
     given: [queued('a'), result(['a'])],
     when: offered('d', ['a', 'zz']),
     becomes: { conflict: { a: 'closed', zz: 'unknown' } },
@@ -110,7 +110,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'unknown' } },
   },
   {
-    name: 'confirmed closes the offer',
+    name: 'a confirmation closes the offer',
     given: [queued('a'), queued('b'), offered('c', ['a'], { summarizes: ids('b'), conversation: 'x' })],
     when: confirmed('c'),
     becomes: {
@@ -118,33 +118,33 @@ export const DELIVERY: readonly Effect[] = [
       b: { state: 'closed', outcome: 'summarized' },
     },
   },
-  { name: 'confirmed by an unknown carrier changes nothing', given: [queued('a')], when: confirmed('zz'), becomes: {} },
+  { name: 'a confirmation by an unknown carrier changes nothing', given: [queued('a')], when: confirmed('zz'), becomes: {} },
   {
-    name: 'confirmed late, after a release, still closes: the model has the text',
+    name: 'a late confirmation after a release still closes, because the model has the text',
     given: [queued('a'), offered('c', ['a']), released('c', 'lease_expired')],
     when: confirmed('c'),
     becomes: { a: { state: 'closed', outcome: 'delivered' } },
   },
   {
-    name: 'confirmed late, when another carrier has it, changes nothing',
+    name: 'a late confirmation changes nothing if another carrier has the notification',
     given: [queued('a'), offered('c', ['a']), released('c', 'owner_dead'), offered('d', ['a'])],
     when: confirmed('c'),
     becomes: {},
   },
   {
-    name: 'confirmed keeps the gate up until it is read',
+    name: 'after a confirmation, the gate stays up until the interrupt is read',
     given: [critical, offered('c', ['!'])],
     when: confirmed('c'),
     becomes: { '!': { state: 'closed', gate: true, read: false } },
   },
   {
-    name: 'released opens again and keeps the text',
+    name: 'a release opens the notification again and keeps the text',
     given: [queued('a'), offered('c', ['a'], { conversation: 'x' })],
     when: released('c'),
     becomes: { a: { state: 'open', offers: 1, text: 'text of a' } },
   },
   {
-    name: 'offered again keeps the first text and counts',
+    name: 'a second offer keeps the first text and counts',
     given: [queued('a'), offered('c', ['a']), released('c')],
     when: offered('d', ['a'], {
       view: { format: 'default', text: 'T', repeated: true, items: [{ ids: ids('a'), text: 'other' }] },
@@ -164,7 +164,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: {},
   },
   {
-    name: 'released after it was confirmed changes nothing',
+    name: 'a release after a confirmation changes nothing',
     given: [queued('a'), offered('c', ['a']), confirmed('c')],
     when: released('c'),
     becomes: {},
@@ -210,7 +210,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { '!': { state: 'closed', outcome, gate: false } },
   })),
   {
-    name: 'withdrawn out of an offer',
+    name: 'withdrawn during an offer',
     given: [queued('a'), offered('c', ['a'])],
     when: closed(['a'], 'withdrawn'),
     becomes: { a: { state: 'closed', outcome: 'withdrawn', offers: 1 } },
@@ -228,13 +228,13 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'closed without having been queued',
+    name: 'closed although it was never queued',
     given: [],
     when: closed(['a'], 'withdrawn'),
     becomes: { conflict: { a: 'unknown' } },
   },
   {
-    name: 'read lowers the gate',
+    name: 'a read lowers the gate',
     given: [critical, result(['!'])],
     when: read(['!']),
     becomes: { '!': { read: true, gate: false } },

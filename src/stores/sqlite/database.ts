@@ -277,7 +277,7 @@ export class Database {
   #leaveMoved(deleted: boolean): void {
     const aside = setAsideOf(this.#files, this.#real);
     this.#report(
-      `${this.path} was ${deleted ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old one` +
+      `${this.path} was ${deleted ? 'deleted or moved away, and a new database is created at the path' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old file` +
         (aside.length === 0 ? '' : `; its companion files are now ${aside.join(' and ')}`),
     );
     if (hasOthers(this.#files, filesAt(this.path, this.#real))) {

@@ -114,6 +114,18 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     expect(await shell.json(['following'])).toEqual([]);
   }, 30_000);
 
+  it('each run of a command that was stopped reports its error again', async () => {
+    const script = join(shell.folder, 'watch.mjs');
+    writeFileSync(script, `console.log('cart.c:3:5: error: expected ";"'); setInterval(() => {}, 1_000);`);
+    for (let run = 1; run <= 3; run++) {
+      const running = shell.begin(follow(process.execPath, script));
+      await until((all) => all.length === 1);
+      running.process.kill('SIGINT');
+      await running.ended.catch(() => undefined);
+      expect(await open()).toEqual([]);
+    }
+  }, 60_000);
+
   it('a missing command gives an error that names the arguments of follow', async () => {
     const { code, stderr } = await shell.run(follow('logs'));
     expect(code).toBe(127);

@@ -95,7 +95,7 @@ class Telling {
     const { store, now } = this.#place;
     const { uid } = this.#followed;
     const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
-    const before = (this.#state ??= await caughtUp(this.#place, uid, await stateOf(store, uid)));
+    const before = (this.#state ??= await caughtUp(this.#place, uid, begun(await stateOf(store, uid), now())));
     if (wanted === this.#said || before === undefined) return;
     const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
     const state: State = { turn: before.turn + 1, told: before.told, summary, lookedAt: now() };
@@ -108,6 +108,12 @@ class Telling {
     if (heard) this.#said = wanted;
   }
 }
+
+/**
+ * The next run of a command has the same uid, and a run that left nothing open has removed its state. So the turns of a new state
+ * begin at the time: the store would drop reports with the ids of an earlier run.
+ */
+const begun = (state: State, now: number): State => (state.turn === 0 ? { ...state, turn: now } : state);
 
 function standingOf({ what }: Followed, { problem, count }: Open): Standing {
   const command = what.kind === 'command' ? what.command : '';

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import { checksum } from '../../core/event.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
 import type { Followed, What } from './list.ts';
 
@@ -12,8 +13,20 @@ const CHUNK_BYTES = 1_048_576;
 const MAX_LINES = 50;
 const LINE_CHARS = 300;
 
-/** The file's inode, the offset up to which it was read, and the last matching line. */
-type Place = { readonly ino: number; readonly offset: number; readonly last?: string };
+/**
+ * The file's inode, the offset up to which it was read, a checksum of the bytes before that offset, how often reading began again
+ * (it is part of the ids of lines), and the last matching line.
+ */
+type Place = {
+  readonly ino: number;
+  readonly offset: number;
+  readonly seen?: string;
+  readonly restarts?: number;
+  readonly last?: string;
+};
+
+/** The number of bytes before the offset that show whether the file is still the one that was read. */
+const SEEN_BYTES = 64;
 
 export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { level = 'warning' }: Followed): Follower {
   const pattern = patternOf(match);
@@ -32,12 +45,15 @@ export function patternOf(match: string): Pattern {
 function lookAt(file: string, pattern: Pattern, level: News['severity'], before: Place | undefined): Look {
   const opened = openOf(file);
   // A file that is created later is read from its beginning.
-  if (opened === undefined) return look({ ino: 0, offset: 0 }, [], { summary: 'the file does not exist yet' });
+  if (opened === undefined)
+    return look({ ino: 0, offset: 0, restarts: before?.restarts ?? 0 }, [], { summary: 'the file does not exist yet' });
   try {
     const { ino, size } = fstatSync(opened);
     // The first check begins at the end of the file, so that earlier lines are not reported.
-    if (before === undefined) return look({ ino, offset: size }, []);
-    const start = before.ino === ino && before.offset <= size ? before.offset : 0;
+    if (before === undefined) return look({ ino, offset: size, seen: seenAt(opened, size) }, []);
+    const isSame = before.ino === ino && before.offset <= size && isRead(opened, before);
+    const start = isSame ? before.offset : 0;
+    const restarts = (before.restarts ?? 0) + (isSame ? 0 : 1);
     const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
     const length = readSync(opened, bytes, 0, bytes.length, start);
     const { news, end } = linesIn(bytes.subarray(0, length), start);
@@ -47,14 +63,24 @@ function lookAt(file: string, pattern: Pattern, level: News['severity'], before:
     const offset = rest === undefined ? start + end : rest.at;
     const last = told.at(-1)?.line ?? before.last;
     return look(
-      { ino, offset, ...(last === undefined ? {} : { last: short(last) }) },
-      told.map(({ at, line }) => newsOf(file, level, `${ino}:${at}`, line)),
+      { ino, offset, seen: seenAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
+      told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
       { hasMore: offset < size && offset > start },
     );
   } finally {
     closeSync(opened);
   }
 }
+
+/** Returns the checksum of the bytes before the offset. */
+function seenAt(opened: number, offset: number): string {
+  const bytes = Buffer.alloc(Math.min(SEEN_BYTES, offset));
+  const length = readSync(opened, bytes, 0, bytes.length, offset - bytes.length);
+  return checksum(bytes.toString('latin1', 0, length));
+}
+
+/** False if the file was emptied and has grown past the offset since. */
+const isRead = (opened: number, { offset, seen }: Place): boolean => seen === undefined || seen === seenAt(opened, offset);
 
 const look = (
   place: Place,

@@ -221,10 +221,11 @@ function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotL
   return { says: message, lasting, since: before?.since ?? at, times: (before?.times ?? 0) + 1 };
 }
 
-function waitAfter({ everyMs = 0 }: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): number {
-  if (!(seen instanceof CannotLook)) return Math.max(everyMs, seen.againMs);
+function waitAfter({ everyMs }: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): number {
+  // A check that stopped at its limit continues at once.
+  if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : (everyMs ?? seen.againMs);
   const back = Math.min(LONGEST_MS, FIRST_WAIT_MS * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
-  return Math.max(everyMs, seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
+  return Math.max(everyMs ?? 0, seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
 }
 
 /**

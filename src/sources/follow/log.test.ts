@@ -1,0 +1,68 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Json } from '../../core/json.ts';
+import type { Followed } from './list.ts';
+import { logFollower } from './log.ts';
+
+let folder: string;
+let file: string;
+let state: Json | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-log-'));
+  file = join(folder, 'a.log');
+  writeFileSync(file, 'ERROR old\n');
+  state = undefined;
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** The reported lines of a check, with their ids. */
+async function look(): Promise<{ readonly id: string; readonly line: unknown }[]> {
+  const follower = logFollower({ kind: 'log', file, match: 'ERROR' }, {} as Followed);
+  const found = await follower.look(state, new AbortController().signal);
+  state = found.state;
+  return found.news.map(({ id, data }) => ({ id, line: (data as { line: string }).line }));
+}
+
+const lines = async (): Promise<unknown[]> => (await look()).map(({ line }) => line);
+
+describe('a log file that is emptied', () => {
+  it('is read from its beginning each time, and no id is given twice', async () => {
+    await look();
+    const ids: string[] = [];
+    for (let round = 1; round <= 3; round++) {
+      writeFileSync(file, '');
+      expect(await look()).toEqual([]);
+      appendFileSync(file, `ERROR one of ${round}\nERROR two of ${round}\n`);
+      const found = await look();
+      expect(found.map(({ line }) => line)).toEqual([`ERROR one of ${round}`, `ERROR two of ${round}`]);
+      ids.push(...found.map(({ id }) => id));
+    }
+    expect(new Set(ids).size).toBe(6);
+  });
+
+  it('is read from its beginning if it has grown past the earlier end since the last check', async () => {
+    await look();
+    writeFileSync(file, 'ERROR longer than the line before\n');
+    expect(await lines()).toEqual(['ERROR longer than the line before']);
+    appendFileSync(file, 'ERROR next\n');
+    expect(await lines()).toEqual(['ERROR next']);
+  });
+});
+
+it('a log file that is replaced, or removed and written again, is read from its beginning', async () => {
+  await look();
+  const ids: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    if (round % 2 === 0) renameSync(file, `${file}.${round}`);
+    else rmSync(file);
+    expect(await look()).toEqual([]);
+    writeFileSync(file, 'ERROR new\n');
+    const found = await look();
+    expect(found).toHaveLength(1);
+    ids.push(...found.map(({ id }) => id));
+  }
+  expect(new Set(ids).size).toBe(4);
+});

@@ -9,7 +9,7 @@ import { CLI } from './cost.ts';
 import { textsOf } from '../model/texts.ts';
 
 const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
-/** Whether a name is a tool of the official filesystem server, with any prefix of the agent. */
+/** Matches the name of a tool of the official filesystem server, with any prefix of the agent. */
 const A_TOOL = /read_text_file/;
 
 /** One start with a new home. `ms`: from the start of the agent to its first request that offers tools. */

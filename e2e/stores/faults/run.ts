@@ -223,7 +223,7 @@ class Worker {
     this.#child.kill('SIGKILL');
   }
 
-  /** Resolves after some of the worker's work, also if the worker finds no work. */
+  /** Kills the worker after some of its work, or after a time if it finds no work. */
   async killedSoon(): ReturnType<Worker['end']> {
     await this.#ready;
     await Promise.race([this.#tells(Math.random() * 40), this.#ended, sleep(1_000)]);

@@ -11,7 +11,7 @@ import { matches, parsePattern, type Pattern } from './glob.ts';
 
 type Rule = { readonly pattern: Pattern; readonly negated: boolean; readonly folderOnly: boolean };
 
-/** Patterns of temporary files, which Vim, Emacs, Kate and JetBrains write while a file is edited. */
+/** Paths that are always ignored, including the temporary files of Vim, Emacs, Kate and JetBrains. */
 const ALWAYS: readonly Pattern[] = [
   '.git',
   'node_modules',

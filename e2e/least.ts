@@ -1,4 +1,4 @@
-/** A limit of wall-clock time is for the product; time that another process takes from the machine does not count. */
+/** Helps tests with a limit of wall-clock time: time that other processes take from the machine must not fail them. */
 const RUNS = 3;
 
 /** The least of up to three runs, in ms: the first one below the limit ends it. */

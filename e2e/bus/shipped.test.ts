@@ -242,7 +242,7 @@ describe('their texts', () => {
     );
   });
 
-  test('US3(a), US3(b), US3(c): what remains of each budget; several warnings are one status', async () => {
+  test('US3(a), US3(b), US3(c): the rest of each budget is shown; several warnings are one status', async () => {
     proves('bus:shipped');
     expect(await render('budget_warning', [{ type: 'budget.token.warning' }])).toBe(
       'budget_warn: token at 85% - 15000 of 100000 left',

@@ -36,7 +36,7 @@ describe('earpiece mcp', () => {
     expect(await coder.call('list_agents')).not.toContain('WORD-2');
   });
 
-  it('a mistake gives a sentence for the model, and the server continues', async () => {
+  it('a wrong call gets an error message for the model, and the server continues', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     await stage.open();

@@ -179,7 +179,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_offered'] })).toHaveLength(1);
   });
 
-  it('a failing result carries too, and the store may appear later than the gateway', async () => {
+  it('a failing result carries notifications, too, and the store may appear later than the gateway', async () => {
     proves('delivery:carriers');
     await using stage = new Stage();
     const gateway = await stage.gateway();

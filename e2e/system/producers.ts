@@ -52,7 +52,7 @@ export class Producer {
   readonly #said: Journal<ProducerLine>;
   /** The number of answers that confirmed a queued notification. */
   acknowledged = 0;
-  /** The due time of its last reminder, in milliseconds since 1970. */
+  /** The due time of the producer's last reminder, in milliseconds since 1970. */
   dueBy = 0;
   /** Notifications sent to one agent, for a withdrawal. */
   #recent: Sending[] = [];

@@ -140,7 +140,7 @@ export class Carriers {
   }
 }
 
-/** The calls that have their results in these messages. */
+/** Returns the ids of the calls whose results are in these messages. */
 function callsIn(messages: readonly Message[]): ReadonlySet<string> {
   const calls = new Set<string>();
   for (const { role, content } of messages)

@@ -13,7 +13,7 @@ it('100 kills at random moments: nothing lost, nothing twice', async () => {
   expect(counts.acknowledged).toBeGreaterThan(100);
 }, 240_000);
 
-it('a death at each named point: the same', async () => {
+it('a death at each named point: nothing lost, nothing twice', async () => {
   proves('faults:points', 'store:kill-9');
   const { points, counts, problems } = await run({ rounds: 0, pointsEach: 1 });
   expect(problems).toEqual([]);
@@ -22,7 +22,7 @@ it('a death at each named point: the same', async () => {
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
 }, 240_000);
 
-it('the same with a thread for each database', async () => {
+it('with a thread for each database: nothing lost, nothing twice', async () => {
   proves('faults:random', 'faults:points', 'store:thread');
   const { random, points, counts, problems } = await run({ rounds: 60, pointsEach: 1, thread: true });
   expect(problems).toEqual([]);

@@ -5,7 +5,7 @@ import { memoryStore } from '../../stores/index.ts';
 import { arrive, begin, Inbox, leave, type Conversation } from '../index.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-it('two conversations that arrive at the same moment know each other, so neither is the heir of the other', async () => {
+it('two conversations that begin at the same moment count as simultaneous, so neither is the heir of the other', async () => {
   proves('succession:heir');
   const log = logKey('shop', 'coder');
   const inbox = new Inbox({

@@ -481,6 +481,10 @@ export const REQUIREMENTS = {
     behaviour:
       'A server with an unset variable is reported like a failing server. The other servers keep working, and their tool names do not change.',
   },
+  'gateway:unstartable': {
+    behaviour:
+      'A server that the system refuses to start (a NUL character, too long arguments) is named with one line. The other servers answer.',
+  },
   'gateway:after-names': {
     behaviour: "after:<tool> accepts the name that the client lists, server:tool, and the server's own name for the tool.",
   },

@@ -92,6 +92,61 @@ describe('a server that does not start', () => {
     expect(code).toBe(8);
   });
 
+  it.each<[string, object, RegExp]>([
+    [
+      'a NUL in an argument',
+      { command: 'cat', args: ['x\0y'] },
+      /servers\.json:\S+ mcpServers\.bad has a NUL character in its argument "x\\u0000y"; remove it/,
+    ],
+    ['a NUL in the command', { command: 'ca\0t' }, /mcpServers\.bad has a NUL character in its command "ca\\u0000t"; remove it/],
+    [
+      'a NUL in the environment',
+      { command: 'cat', env: { KEY: 'se\0cret' } },
+      /mcpServers\.bad has a NUL character in its variable "KEY"; remove it/,
+    ],
+    [
+      'a NUL in the folder',
+      { command: 'cat', cwd: '/tm\0p' },
+      /mcpServers\.bad has a NUL character in its folder "\/tm\\u0000p"; remove it/,
+    ],
+    [
+      'a command that is empty here',
+      { command: '${NOTHING:-}' },
+      /mcpServers\.bad has an empty command; write a program such as "npx"/,
+    ],
+    [
+      'a command of 5,000 characters',
+      { command: 'c'.repeat(5_000) },
+      /MCP server "bad" failed: the command "c{200}…" is longer than the system accepts; shorten it/,
+    ],
+    [
+      'arguments of 3 MB',
+      { command: 'cat', args: ['x'.repeat(3_000_000)] },
+      /MCP server "bad" failed: the arguments and the environment of the command "cat" are larger than the system accepts; put them into a file/,
+    ],
+    [
+      'a file as its folder',
+      { command: 'cat', cwd: ECHO },
+      /MCP server "bad" failed: its folder "\S+echo-server\.ts" or a part of the path of the command "cat" is not a folder; correct the path/,
+    ],
+  ])('is named with one line for %s, and the others answer', async (_, bad, line) => {
+    proves('gateway:unstartable');
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await several(stage, { a: echo, bad });
+    expect(textOf(await gateway.call('a__echo', { text: 'hello' }))).toContain('hello');
+    expect(gateway.stderr.split('\n').filter((each) => line.test(each))).toHaveLength(1);
+    expect(gateway.stderr).not.toMatch(/unexpected|secret/);
+  });
+
+  it.each(['', ' '])('is refused as a command line if its command is %j', async (word) => {
+    await using stage = new Stage();
+    stage.config('');
+    const { code, stderr } = await stage.run(['gateway', '--', word]);
+    expect(stderr).toContain(`the command after -- is ${JSON.stringify(word)}; write the program of an MCP server`);
+    expect(code).toBe(2);
+  });
+
   it('wrapped alone: doctor still names it after its gateway has ended', async () => {
     await using stage = new Stage();
     stage.config('');

@@ -227,6 +227,11 @@ async function upstreamsFrom(
       `--url ${JSON.stringify(options.url.slice(0, 80))} is not the URL of an MCP server; write e.g. https://example.com/mcp`,
     );
   const [program, ...args] = words;
+  if (program?.trim() === '')
+    throw new EarpieceError(
+      'bad_argument',
+      `the command after -- is ${JSON.stringify(program)}; write the program of an MCP server, e.g. earpiece gateway -- npx -y some-server`,
+    );
   if (program !== undefined) {
     const name = options.name ?? serverName(words);
     return [{ kind: 'stdio', name, command: program, args, ...defined({ running }) }];

@@ -3,7 +3,7 @@ import { defined } from '../core/defined.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { expandPath, type Surroundings } from './places.ts';
 import { splitKey } from './positions.ts';
-import type { Problem } from './problems.ts';
+import { seen, type Problem } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts';
 
@@ -111,6 +111,23 @@ export function readyServer(
   }
   const { target } = expanded;
   if (target.kind === 'http') return { kind: 'ready', server: { prefix, target } };
+  if (target.command.trim() === '') return { kind: 'problem', problem: 'has an empty command; write a program such as "npx"' };
+  const nul = placeOfNul(target);
+  if (nul !== undefined) return { kind: 'problem', problem: `has a NUL character in ${nul}; remove it` };
   const cwd = target.cwd === undefined ? worksIn : expandPath(target.cwd, base, at);
   return { kind: 'ready', server: { prefix, target: { ...target, ...defined({ cwd }) } } };
+}
+
+/**
+ * Names the first text with a NUL character, which no program can be started with. Does not show the values of the environment,
+ * which may be secrets.
+ */
+function placeOfNul({ command, args, env, cwd }: ServerEntry['target'] & { kind: 'stdio' }): string | undefined {
+  const has = (text: string): boolean => text.includes('\0');
+  if (has(command)) return `its command ${seen(command)}`;
+  const arg = args.find(has);
+  if (arg !== undefined) return `its argument ${seen(arg)}`;
+  const variable = Object.entries(env).find((pair) => pair.some(has));
+  if (variable !== undefined) return `its variable ${seen(variable[0])}`;
+  return cwd !== undefined && has(cwd) ? `its folder ${seen(cwd)}` : undefined;
 }

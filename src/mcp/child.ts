@@ -47,7 +47,16 @@ export class ChildServer implements Link {
   }
 
   start(): void {
-    const running = this.#first ?? new Spawned(this.#command);
+    let running: Spawned;
+    try {
+      running = this.#first ?? new Spawned(this.#command);
+    } catch (error) {
+      // Node throws for some commands and reports others by an event. The caller gets the same event for both.
+      const why = startFailure(this.#command, error as NodeJS.ErrnoException);
+      const startedAt = performance.now();
+      setImmediate(() => this.#ended(undefined, why, startedAt));
+      return;
+    }
     this.#first = undefined;
     const { child, startedAt } = running;
     this.#child = child;
@@ -128,10 +137,10 @@ export class ChildServer implements Link {
     child.stderr?.destroy();
   }
 
-  #ended(child: ChildProcess, why: string, startedAt: number): void {
+  #ended(child: ChildProcess | undefined, why: string, startedAt: number): void {
     if (this.#child !== child || this.#stopped) return;
     this.#child = undefined;
-    if (child.pid !== undefined) void endGroup(child.pid, 0);
+    if (child?.pid !== undefined) void endGroup(child.pid, 0);
     if (!this.#spoke) return this.#events.failed(why);
     if (performance.now() - startedAt > WELL_AFTER_MS) this.#failures = 0;
     const delay = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
@@ -145,9 +154,31 @@ export class ChildServer implements Link {
 }
 
 function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') {
-    return `the command "${command}" was not found${cwd === undefined ? '' : `, or its folder "${cwd}" does not exist`}`;
+  const what = `the command "${cut(command)}"`;
+  const folder = cwd === undefined ? undefined : `its folder "${cut(cwd)}"`;
+  const { code = '' } = error;
+  switch (code) {
+    case 'ENOENT':
+      return `${what} was not found${folder === undefined ? '' : `, or ${folder} does not exist`}`;
+    case 'EACCES':
+      return `${what} is not executable; check its permissions`;
+    case 'ENOTDIR':
+      return `${folder === undefined ? '' : `${folder} or `}a part of the path of ${what} is not a folder; correct the path`;
+    case 'ENAMETOOLONG':
+      return `${what}${folder === undefined ? '' : ` or ${folder}`} is longer than the system accepts; shorten it`;
+    case 'E2BIG':
+      return `the arguments and the environment of ${what} are larger than the system accepts; put them into a file`;
+    case 'ERR_INVALID_ARG_VALUE':
+      // Node's message contains the value, which may be a secret of the environment.
+      return command === ''
+        ? 'its command is empty; name a program such as "npx"'
+        : `${what}, its arguments, environment or folder contain a NUL character; remove it`;
+    default:
+      return error.message;
   }
-  if (error.code === 'EACCES') return `the command "${command}" is not executable; check its permissions`;
-  return error.message;
 }
+
+/** The most characters of a command or a folder in a message. */
+const SHOWN = 200;
+
+const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

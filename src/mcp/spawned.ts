@@ -23,7 +23,7 @@ export type SpawnedEvents = {
 };
 
 /**
- * The process of a server, in a separate process group. The process may start before its link exists, so that the server starts
+ * The process of a server, in a separate process group. The constructor throws for a command that the system or Node refuses. The process may start before its link exists, so that the server starts
  * as early as possible. Its events are kept for the link.
  */
 export class Spawned {
@@ -33,18 +33,19 @@ export class Spawned {
   readonly #unsent: ((events: SpawnedEvents) => void)[] = [];
 
   constructor({ command, args = [], env, cwd }: Command) {
-    const child = spawn(command, [...args], {
+    const child: ChildProcess = spawn(command, [...args], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
       ...(cwd !== undefined && { cwd }),
     });
     this.child = child;
-    child.stdin.on('error', () => {}); // The process has ended. `close` reports that.
-    child.stdin.on('drain', () => this.#tell((events) => events.drain()));
-    child.stdout.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
-    child.stdout.on('end', () => this.#tell((events) => events.stdoutEnd()));
-    child.stderr.on('data', (chunk: Buffer) => this.#tell((events) => events.stderr(chunk)));
+    // Without free file descriptors, the child has no streams, and only `error` is emitted.
+    child.stdin?.on('error', () => {}); // The process has ended. `close` reports that.
+    child.stdin?.on('drain', () => this.#tell((events) => events.drain()));
+    child.stdout?.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
+    child.stdout?.on('end', () => this.#tell((events) => events.stdoutEnd()));
+    child.stderr?.on('data', (chunk: Buffer) => this.#tell((events) => events.stderr(chunk)));
     child.once('error', (error: NodeJS.ErrnoException) => this.#tell((events) => events.failed(error)));
     child.once('exit', (code, signal) => this.#tell((events) => events.exited(code, signal)));
     child.once('close', () => this.#tell((events) => events.closed()));

@@ -1,5 +1,7 @@
 /** Hooks offer the agent to follow the pull request of the branch that it pushed, through the real `gh`. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
@@ -53,6 +55,8 @@ verifies(
     expect(await ran('npm test && gh pr create --fill')).toBe('');
     await until(async () => (await open()).length > 0);
     expect(await open()).toEqual([OFFER]);
+    const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
+    expect(page).toContain(`\n${OFFER.replace('pr.offered', 'pr')}\n`);
     expect(await hook('claude', 'PostToolBatch', { tool_calls: [{ tool_name: 'Bash' }] })).toContain(
       'acme/shop#12 is open and not followed',
     );
@@ -61,6 +65,8 @@ verifies(
     await until(() => asked() > before);
     await ran('git -C . push --force origin round', 'codex');
     await until(() => asked() > 2 * before);
+    await hook('gemini', 'AfterTool', { tool_name: 'run_shell_command', tool_input: { command: 'git push' }, tool_response: {} });
+    await until(() => asked() > 3 * before);
     await shell.says(['follow', '--offer', 'shop/coder'], { env: github.env });
     expect((await shell.json(['log', 'coder'])).filter(({ type }) => type === 'system_notification_queued')).toHaveLength(1);
   },

@@ -11,8 +11,8 @@ export type Part =
 export type Answer = readonly Part[];
 
 /**
- * One write to the socket. Of a part, its words; of a call, its name and the halves of its arguments, counted from 0; then its
- * end.
+ * One write to the socket. The chunks of a part are its words. The chunks of a call are its name and the halves of its arguments,
+ * counted from 0, and then its end.
  */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 

@@ -92,6 +92,28 @@ describe('a followed command', () => {
     ]);
   });
 
+  it('passes every byte in a terminal, and leaves the terminal as it was', async () => {
+    const script = `process.stdin.setRawMode(true); process.stdout.write('one\\n'); process.stdin.once('data', () => process.exit(0))`;
+    const command = [process.execPath, '-e', script];
+    const shown = async (words: readonly string[]): Promise<string> => {
+      // The shell's last command shows whether the terminal writes \r before \n again.
+      const line = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+      const terminal = spawnPty('/bin/sh', ['-c', `${line}; echo after`], {
+        cwd: shell.folder,
+        env: shell.env({ TERM: 'xterm' }),
+      });
+      let text = '';
+      const ended = new Promise((resolve) => terminal.onExit(resolve));
+      terminal.onData((data) => {
+        if (!text.includes('one') && `${text}${data}`.includes('one')) terminal.write('x');
+        text += data;
+      });
+      await ended;
+      return text;
+    };
+    expect(await shown([process.execPath, CLI, ...follow(...command)])).toBe(await shown(command));
+  }, 30_000);
+
   it('a command that succeeds withdraws the open errors of its earlier run, even after kill -9', async () => {
     const flag = join(shell.folder, 'broken');
     const script = join(shell.folder, 'build.mjs');

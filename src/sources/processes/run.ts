@@ -3,7 +3,7 @@
  * once. The command gets a terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed.
  * Otherwise the command gets pipes, so it may omit its colours.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -130,6 +130,8 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   };
   // From here on, keys go to the command, whose terminal turns Ctrl+C into a signal.
   stdin.setRawMode(true).on('data', typed).resume();
+  // Node's raw mode still writes \r before each \n, which the command's terminal has already done. `setRawMode(false)` restores all.
+  spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {
     // With `encoding: null`, the data are buffers, although their type is a text.

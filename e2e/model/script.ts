@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** A tool call as the test writes it. Each client converts `mcp` and `shell` to the name and arguments of a built-in tool. */
+/** A tool call as the test writes it. Each client converts `mcp` and `shell` to the name and arguments that it uses. */
 export type Call =
   | { readonly mcp: string; readonly tool: string; readonly args?: JsonObject }
   | { readonly shell: string }

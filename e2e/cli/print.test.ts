@@ -227,7 +227,7 @@ describe('gateway --print', () => {
     });
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(ran.stdout).toContain(
-      `claude mcp add filesystem -- npx --prefix ${stage.env()['HOME']} -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
+      `claude mcp add filesystem -- npx --prefix ${stage.env()['HOME']} --fetch-retries=0 -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
     );
     expect(ran.stderr).toContain('this earpiece runs from a cache folder');
     expect(ran.stderr).toContain('npm install -g earpiece, then print again');

@@ -38,10 +38,14 @@ type One = { readonly asked: Asked; readonly tx: string; answer?: Answer };
 export async function appendAll(writing: Writing, log: LogKey, batch: readonly Asked[], withinMs: number): Promise<Batch> {
   const all: One[] = batch.map((asked) => ({ asked, tx: `${writing.mine}${randomUUID()}` }));
   const run = new Run(writing, log);
-  await writing.logs.exclusive(log, (refresh) =>
-    writing.server.insist({ withinMs }, async (deadline) => {
+  await writing.logs.exclusive(log, (refresh, known) => {
+    // The server alone decides whether a notification is new. A repeated try begins with what the first one has done.
+    let stale = known;
+    return writing.server.insist({ withinMs }, async (deadline) => {
       const look: Look = (other) => (other === log ? refresh(run.onEffect) : writing.logs.fresh(other));
-      let view = await look(log);
+      let fresh = stale === undefined;
+      let view = stale ?? (await look(log));
+      stale = undefined;
       fault('append.begun');
       for (let from = 0; from < all.length;) {
         if (all[from]?.answer !== undefined) {
@@ -50,14 +54,15 @@ export async function appendAll(writing: Writing, log: LogKey, batch: readonly A
         }
         const to = from + partOf(all.slice(from));
         const part = all.slice(from, to);
-        if (isQueue(part[0]?.asked)) await run.queue(view, part);
-        else await run.decide(view, part, look);
+        if (isQueue(part[0]?.asked)) await run.queue(view, part, fresh);
+        else if (fresh) await run.decide(view, part, look);
         if (part.every(({ answer }) => answer !== undefined)) continue;
         if (performance.now() > deadline) throw new Late('other writers were always first');
         view = await look(log);
+        fresh = true;
       }
-    }),
-  );
+    });
+  });
   return { answers: all.map(({ answer }) => answer as Answer), ...run.head() };
 }
 
@@ -95,7 +100,7 @@ class Run {
   }
 
   /** Publishes each notification on the subject of its id, if that has never been used. */
-  async queue(view: View, part: readonly One[]): Promise<void> {
+  async queue(view: View, part: readonly One[], fresh: boolean): Promise<void> {
     const subjects = this.#w.logs.subjects(this.#log);
     await this.#exists(view);
     const { at, now } = this.#stamp(view);
@@ -104,7 +109,8 @@ class Run {
       const id = (draft?.body as { readonly id: string } | undefined)?.id ?? '';
       const seq = view.found.get(one.tx);
       if (seq !== undefined) return (this.#answerQueued(view, one, id, seq), []);
-      if (this.#answerKnown(view, one, id)) return [];
+      // The item may have changed since a view that is not fresh.
+      if (fresh ? this.#answerKnown(view, one, id) : view.log.byId.has(id as never)) return [];
       return [{ one, id, text: bodyText({ tx: one.tx, at, now }, one.asked.drafts) }];
     });
     const sent = await Promise.all(

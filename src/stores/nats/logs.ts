@@ -51,10 +51,16 @@ export class Logs {
     return entry.next;
   }
 
-  /** Runs alone among the work of this process on one log. `refresh` brings its view up to date. */
-  exclusive<T>(log: LogKey, work: (refresh: (onEffect?: OnEffect) => Promise<View>) => Promise<T>): Promise<T> {
+  /**
+   * Runs alone among the work of this process on one log. `refresh` brings its view up to date. `known`: the view of the last work, in
+   * which messages of other processes may be missing.
+   */
+  exclusive<T>(
+    log: LogKey,
+    work: (refresh: (onEffect?: OnEffect) => Promise<View>, known: View | undefined) => Promise<T>,
+  ): Promise<T> {
     const entry = this.#entry(log);
-    const running = entry.turn.then(() => work((onEffect) => this.#refresh(log, entry, onEffect)));
+    const running = entry.turn.then(() => work((onEffect) => this.#refresh(log, entry, onEffect), entry.view));
     entry.turn = running.catch(() => {
       // Work that ran out of time may still go on, with this view.
       entry.view = undefined;

@@ -292,6 +292,10 @@ export const REQUIREMENTS = {
     behaviour:
       'If the key of a new notification has an open notification that was never offered, the new one is added to its count.',
   },
+  'queue:counted-told': {
+    behaviour:
+      'A notification that is counted into another one while a carrier is composed is in the text of that carrier, or waits for the next one. A busy producer delays no carrier.',
+  },
   'queue:max-open': {
     behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
   },

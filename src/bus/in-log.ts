@@ -83,6 +83,7 @@ export class InLog {
       type: 'notification_closed',
       ...to,
       ids: [item.id],
+      counts: [item.count],
       outcome: 'withdrawn',
       by: this.#subscriber,
       reason,

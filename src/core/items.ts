@@ -18,6 +18,7 @@
  * heir takes over the unread items (`passing.ts`): an item gets another audience and keeps everything else.
  */
 import type { ConversationId } from './address.ts';
+import { countedSince } from './counts.ts';
 import { defined } from './defined.ts';
 import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
 import { isInterrupt, type NotificationId } from './notification.ts';
@@ -87,11 +88,12 @@ export type Settled =
   | { readonly kind: 'settled'; readonly items: readonly Item[] }
   /** The log already has this id, so queueing it again changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
-  /** The id is no longer open (`closed`), in another carrier's offer (`offered`), or not in this log (`unknown`). */
-  | {
-      readonly kind: 'conflict';
-      readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
-    };
+  /**
+   * The id is no longer open (`closed`), in another carrier's offer (`offered`), not in this log (`unknown`), or counts more
+   * notifications than the draft's `counts` (`counted`).
+   */
+  | { readonly kind: 'conflict'; readonly ids: readonly { readonly id: NotificationId; readonly why: Why }[] };
+type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
  * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
@@ -133,7 +135,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
       return settled([...grown, folded]);
     }
     case 'carrier_offered': {
-      const taken = take(found, [...record.ids, ...(record.summarizes ?? [])], record.conversation, lenient);
+      const taken = take(found, [...record.ids, ...(record.summarizes ?? [])], record, lenient);
       if (taken.kind === 'conflict') return taken;
       if (!record.reads && record.at_point !== 'forced' && !lenient) {
         const unaware = unflagged(record, taken.items);
@@ -189,7 +191,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     case 'tool_call_response': {
       const ids = [...(record.notifications ?? []).map((n) => n.id), ...(record.summarizes ?? [])];
       if (ids.length === 0) return settled([]);
-      const taken = take(found, ids, record.conversation, lenient);
+      const taken = take(found, ids, record, lenient);
       if (taken.kind === 'conflict') return taken;
       const texts = new Map(
         (record.view?.items ?? []).flatMap(({ ids: of, text }) => of.map((id) => [id, { text, group: of }] as const)),
@@ -220,6 +222,8 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
           held.map((item) => item.id),
           'offered',
         );
+      const news = lenient ? [] : countedSince(alive, record.ids, record.counts);
+      if (news.length > 0) return conflict(news, 'counted');
       return settled(alive.map((item) => close(item, place, record.outcome)));
     }
     case 'carrier_redacted':
@@ -346,15 +350,15 @@ function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): Notifi
   return taken.filter(({ id, offers }) => offers > 0 && ids.includes(id) && !flagged.includes(id)).map(({ id }) => id);
 }
 
-/** Takes items for a carrier of `conversation`. Each item must be open and not offered. */
+/** Takes items for a carrier of `conversation`. Each item must be open, not offered, and no larger than the carrier's text says. */
 function take(
   found: readonly Item[],
   ids: readonly NotificationId[],
-  conversation: ConversationId | undefined,
+  { conversation, counts }: Pick<OfferedRecord, 'conversation' | 'counts'>,
   lenient: boolean,
 ): { kind: 'taken'; items: Item[] } | Extract<Settled, { kind: 'conflict' }> {
   const items: Item[] = [];
-  const problems: { id: NotificationId; why: 'closed' | 'offered' | 'unknown' }[] = [];
+  const problems: { id: NotificationId; why: Why }[] = [];
   for (const id of ids) {
     const mine = of(found, conversation).filter((item) => item.id === id);
     const open = mine.filter((item) => item.state === 'open');
@@ -363,6 +367,7 @@ function take(
       if (!lenient) problems.push({ id, why: 'unknown' });
     } else problems.push({ id, why: mine.some((item) => item.state === 'offered') ? 'offered' : 'closed' });
   }
+  if (!lenient) problems.push(...countedSince(items, ids, counts).map((id) => ({ id, why: 'counted' as const })));
   return problems.length > 0 ? { kind: 'conflict', ids: problems } : { kind: 'taken', items };
 }
 
@@ -375,7 +380,7 @@ function isNews(differs: Item['differs'][number], known: Item['differs']): boole
 
 const outcome = (passing: Passing): Settled => (passing.kind === 'conflict' ? passing : settled(passing.items));
 const settled = (items: readonly Item[]): Settled => ({ kind: 'settled', items });
-const conflict = (ids: readonly NotificationId[], why: 'closed' | 'offered' | 'unknown'): Settled => ({
+const conflict = (ids: readonly NotificationId[], why: Why): Settled => ({
   kind: 'conflict',
   ids: ids.map((id) => ({ id, why })),
 });

@@ -189,7 +189,7 @@ export type Appended =
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly item: Item }
   | {
       readonly kind: 'conflict';
-      readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
+      readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' | 'counted' }[];
     }
   /** A setting of `swaps` no longer has the caller's expected value: nothing was written. */
   | { readonly kind: 'stale'; readonly key: string };

@@ -72,6 +72,11 @@ export type OfferedRecord = Base & {
   readonly ids: readonly NotificationId[];
   /** The notifications that close as summarized when this carrier is confirmed. */
   readonly summarizes?: readonly NotificationId[];
+  /**
+   * The counts that the text knows: how many notifications each item counted at the time of the plan, for `ids` and then for
+   * `summarizes`. An item that counts more refuses the record. Missing in records without a plan, and from before 0.1.0.
+   */
+  readonly counts?: readonly number[];
   readonly owner: Owner;
   /** `hook`: the process exited after its output, so it does not know whether the host survived. */
   readonly through?: 'hook';
@@ -153,6 +158,8 @@ export type GateLiftedRecord = Base & {
 export type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
+  /** The counts of `ids` that the reason knows. See `OfferedRecord`. */
+  readonly counts?: readonly number[];
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;
@@ -222,6 +229,8 @@ type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
+  /** The counts of `notifications` and then of `summarizes` that the view knows. See `OfferedRecord`. */
+  readonly counts?: readonly number[];
 };
 export type TurnStartRecord = Base & { readonly type: 'turn_start' };
 export type ChatRequestRecord = Base &

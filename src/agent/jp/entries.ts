@@ -33,6 +33,7 @@ export function entryOf(record: Draft): JpEntry {
     conversation: _conversation,
     view: _view,
     summarizes: _summarizes,
+    counts: _counts,
     ...body
   } = record as unknown as Table & { type: string; metadata?: Table };
   const jp = (metadata?.['jp'] ?? {}) as { timestamp?: string; metadata?: Table; entry?: JpEntry };

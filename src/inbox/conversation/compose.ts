@@ -1,10 +1,12 @@
 /** Composes one carrier. The plan decides which open items of a conversation the carrier takes, and the view frames them. */
 import type { ConversationId } from '../../core/address.ts';
+import { countsOf } from '../../core/counts.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { ClosedRecord, Outcome, SentView } from '../../core/records.ts';
+import type { Claim } from './claim.ts';
 import { factsFor, type CarryOptions } from './facts.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
@@ -15,6 +17,8 @@ export type Composed = {
   /** The notifications that the carrier takes. */
   readonly ids: readonly NotificationId[];
   readonly summarizes: readonly NotificationId[];
+  /** The counts of `ids` and then of `summarizes` that the view knows. */
+  readonly counts: readonly number[];
   readonly closings: readonly ClosedRecord[];
   readonly closedIds: ReadonlySet<NotificationId>;
   readonly decisions: readonly Decision[];
@@ -30,12 +34,15 @@ export type Composing = CarryOptions & {
   readonly decidesOnly?: boolean;
   /** If true, nothing is written to the store. */
   readonly dry?: boolean;
+  /** The claims of earlier attempts. */
+  readonly claim?: Claim;
 };
 
 const NOTHING: Composed = {
   items: [],
   ids: [],
   summarizes: [],
+  counts: [],
   closings: [],
   closedIds: new Set(),
   decisions: [],
@@ -44,9 +51,9 @@ const NOTHING: Composed = {
 
 export async function compose(
   { recipient, contact, frames }: Parts,
-  { leased, decidesOnly = false, dry = false, ...options }: Composing,
+  { leased, decidesOnly = false, dry = false, claim, ...options }: Composing,
 ): Promise<Composed> {
-  const items = await openItems({ recipient, contact });
+  const items = await openItems({ recipient, contact }, claim);
   if (items.length === 0) return NOTHING;
 
   const { id } = recipient;
@@ -59,27 +66,37 @@ export async function compose(
   const made = unframed
     ? plan(items, options.at, policy, facts, now)
     : await frames.plan(items, options.at, { policy, facts, now });
-  const closings = closingsOf(made.decisions, id);
+  const known = [...items, ...(claim?.items ?? [])];
+  const closings = closingsOf(made.decisions, id, known);
   const closedIds = new Set(closings.flatMap((closing) => closing.ids));
   const ids = made.lines.flatMap((line) => line.ids);
   const decided = { items, closings, closedIds, decisions: made.decisions };
-  if (ids.length === 0 || unframed) return { ...decided, ids: [], summarizes: [], explains: false };
-  return { ...decided, ids, summarizes: made.rest?.ids ?? [], ...(await frames.of(made, policy, format)) };
+  if (ids.length === 0 || unframed) return { ...decided, ids: [], summarizes: [], counts: [], explains: false };
+  const summarizes = made.rest?.ids ?? [];
+  const counts = countsOf(known, [...ids, ...summarizes]);
+  return { ...decided, ids, summarizes, counts, ...(await frames.of(made, policy, format)) };
 }
 
 /** Returns the open notifications that this conversation may take, after releasing the leases that have ended. */
-export async function openItems({ recipient, contact }: Pick<Parts, 'recipient' | 'contact'>): Promise<readonly Item[]> {
+export async function openItems(
+  { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
+  claim?: Claim,
+): Promise<readonly Item[]> {
   const { context, log, id } = recipient;
   const { store } = context;
   if (context.unwritten) await context.written();
   let all = await store.items(log, { kind: 'open', conversation: id });
   if (all.length === 0) return [];
   if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
-  return contact.mine(all.filter((item) => item.state === 'open'));
+  return contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
 }
 
 /** Makes one closing record for each outcome and reason. */
-function closingsOf(decisions: readonly Decision[], conversation: ConversationId): readonly ClosedRecord[] {
+function closingsOf(
+  decisions: readonly Decision[],
+  conversation: ConversationId,
+  items: readonly Item[],
+): readonly ClosedRecord[] {
   const groups = new Map<string, { outcome: Outcome; reason: string; step: string; ids: NotificationId[] }>();
   for (const decision of decisions) {
     if (decision.kind !== 'close') continue;
@@ -92,6 +109,8 @@ function closingsOf(decisions: readonly Decision[], conversation: ConversationId
     type: 'notification_closed',
     conversation,
     ids,
+    // An agent that knows a fact need not know what was counted in later.
+    ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
     outcome,
     by: step,
     reason,

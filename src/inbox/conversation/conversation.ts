@@ -24,6 +24,7 @@ import {
 } from '../../core/records.ts';
 import { signalText, gatedText } from '../../core/views/signal.ts';
 import type { Logs } from '../context.ts';
+import { Claim } from './claim.ts';
 import { compose, type Composed, type Composing } from './compose.ts';
 import { Contact } from './contact.ts';
 import type { CarryOptions } from './facts.ts';
@@ -134,11 +135,15 @@ export class Conversation {
     if (at < 0) throw new TypeError('carry needs a chat_request or a tool_call_response among the records');
     const carrier = own[at] as ChatRequestRecord | ToolCallResponseRecord;
     await this.#begins(options.at);
+    const claim = new Claim(this.#recipient, options.at);
     for (let tries = 0; ; tries++) {
-      const made = tries < TRIES ? await this.#compose({ ...options, leased: false }) : undefined;
+      const made = tries < TRIES ? await this.#compose({ ...options, leased: false, claim }) : undefined;
       const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
-      const appended = await this.inbox.store.append(this.log, [...(made?.closings ?? []), ...loaded]);
-      if (appended.kind !== 'appended') continue;
+      const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...(made?.closings ?? []), ...loaded]);
+      if (appended.kind !== 'appended') {
+        await claim.after(appended, made?.items ?? []);
+        continue;
+      }
       const content = String((carrier as { readonly content: unknown }).content);
       if (made?.view === undefined) return { records: appended.records, text: content };
       await this.#contact.carried(made.explains);
@@ -165,20 +170,28 @@ export class Conversation {
     await this.#begins(at);
     const lessee = carryingLesseeOf(this.#recipient);
     const size = (text: string): number => (inBytes ? Buffer.byteLength(text) : text.length);
+    const claim = new Claim(this.#recipient, at);
     for (let tries = 0; tries < TRIES; tries++) {
-      const { view, ids, summarizes, closings, explains } = await this.#compose({ ...options, leased: true });
-      if (view === undefined || size(view.text) > maxChars) {
-        if (closings.length === 0) return undefined;
-        if ((await this.inbox.store.append(this.log, closings)).kind === 'appended') return undefined;
+      const { items, view, ids, summarizes, counts, closings, explains } = await this.#compose({
+        ...options,
+        leased: true,
+        claim,
+      });
+      const fits = view !== undefined && size(view.text) <= maxChars;
+      if (fits) fault('offer.planned');
+      const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts }) : undefined;
+      const drafts = [...claim.releases(), ...closings, ...(record === undefined ? [] : [record])];
+      if (drafts.length === 0) return undefined;
+      const appended = await this.inbox.store.append(this.log, drafts);
+      if (appended.kind !== 'appended') {
+        await claim.after(appended, items);
         continue;
       }
-      fault('offer.planned');
-      const record = leaseOf(lessee, { at, on, view, ids, summarizes });
-      const appended = await this.inbox.store.append(this.log, [...closings, record]);
-      if (appended.kind !== 'appended') continue;
+      if (record === undefined) return undefined;
       fault('offer.appended');
       return offerOf(lessee, record, { confirmed: () => this.#contact.carried(explains) });
     }
+    await claim.drop();
     return undefined;
   }
 
@@ -264,9 +277,9 @@ export class Conversation {
 
 /** Returns the fields of a carrier's record that hold its notifications. */
 function loadOf(
-  { items, ids, summarizes }: Composed,
+  { items, ids, summarizes, counts }: Composed,
   view: SentView,
-): Pick<ToolCallResponseRecord, 'notifications' | 'summarizes' | 'view'> {
+): Pick<ToolCallResponseRecord, 'notifications' | 'summarizes' | 'counts' | 'view'> {
   const taken = ids.flatMap((id) => items.filter((item) => item.id === id));
   return {
     notifications: taken.map((item) => ({
@@ -274,6 +287,7 @@ function loadOf(
       ...(item.count > 1 ? { count: item.count, firstAt: item.at } : {}),
     })),
     ...(summarizes.length > 0 ? { summarizes } : {}),
+    counts,
     view,
   };
 }

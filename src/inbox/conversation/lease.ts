@@ -55,6 +55,7 @@ export const leaseOf = (
     readonly view: SentView;
     readonly ids: readonly NotificationId[];
     readonly summarizes?: readonly NotificationId[];
+    readonly counts?: readonly number[];
   },
 ): OfferedRecord => ({
   type: 'carrier_offered',
@@ -63,6 +64,7 @@ export const leaseOf = (
   at_point: what.at,
   ids: what.ids,
   ...((what.summarizes ?? []).length > 0 ? { summarizes: what.summarizes } : {}),
+  ...defined({ counts: what.counts }),
   owner: context.owner,
   ...defined({ through }),
   until: context.store.now() + leaseMs,

@@ -2,6 +2,7 @@
  * The answer of `get_notifications`. A pull is an offer: it leases the notifications that it shows for the first time.
  * Notifications that the model may have seen before are marked as repeated.
  */
+import { countsOf } from '../../core/counts.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { holdsGate } from '../../core/clocks.ts';
@@ -16,6 +17,7 @@ import type { Withheld } from '../../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
 import { countedKeys, unlistedText } from '../../core/unlisted.ts';
 import { pointsToWhole } from '../../core/views/wording.ts';
+import { Claim } from './claim.ts';
 import { compose } from './compose.ts';
 import type { Gate } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
@@ -72,8 +74,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
   const lessee = carryingLesseeOf(recipient);
   const render = await rendererOf(formatOf(recipient));
   await contact.seen({});
+  const claim = new Claim(recipient, 'tool_result');
   for (let tries = 0; tries < TRIES; tries++) {
-    const { open, closings } = await pullable(parts);
+    const { open, closings } = await pullable(parts, claim);
     const up = await gate.up();
     const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
       (item) => !item.read && isPartlyShown(item),
@@ -91,6 +94,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     });
     const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;
     if (!mark || items.length === 0) {
+      await claim.drop();
       if (mark && withheld.length > 0) await store.withheld(log, id, { take: true });
       return answer(wasOffered);
     }
@@ -108,14 +112,21 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
           ...(claims.some(wasOffered) ? { repeated: true as const } : {}),
         },
         ids: claims.map((item) => item.id),
+        counts: countsOf(
+          [...claims, ...claim.items],
+          claims.map((item) => item.id),
+        ),
       }),
       reads: true,
       ...(shows.length > 0 ? { shows } : {}),
       clockAt: store.now(),
     };
-    const drafts: Draft[] = [...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
+    const drafts: Draft[] = [...claim.releases(), ...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
-    if (appended !== undefined && appended.kind !== 'appended') continue;
+    if (appended !== undefined && appended.kind !== 'appended') {
+      await claim.after(appended, open);
+      continue;
+    }
     fault('offer.appended');
     // Uses the state at the append, because another process may have offered and released an item after this process read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
@@ -132,12 +143,21 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
       }),
     );
   }
+  await claim.drop();
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
 /** Returns the open items that a pull shows, and the closing records of the items that the plan closes now. */
-async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
-  const { items, closings, closedIds, decisions } = await compose(parts, { at: 'tool_result', leased: true, decidesOnly: true });
+async function pullable(
+  parts: Parts,
+  claim: Claim,
+): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
+  const { items, closings, closedIds, decisions } = await compose(parts, {
+    at: 'tool_result',
+    leased: true,
+    decidesOnly: true,
+    claim,
+  });
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
   const [hidden, early] = [kept('relevance'), kept('moment')];

@@ -90,6 +90,7 @@ export async function foldable(
       item.state === 'open' &&
       item.offers === 0 &&
       item.audience === wanted &&
+      item.notification.action === undefined &&
       item.notification.level === notification.level &&
       item.notification.kind.source === notification.kind.source &&
       item.notification.kind.name === notification.kind.name &&

@@ -115,14 +115,21 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
     },
     {
       weight: 4,
-      arbitrary: fc.record({ of: someIds, rest: fc.uniqueArray(id, { maxLength: 1 }), to: maybe(as) }).map(
-        ({ of, rest, to }): Made =>
-          ({ fresh }) =>
-            offered(fresh(), of, {
-              ...defined({ conversation: to }),
-              ...(rest.length > 0 && !of.includes(rest[0] as string) ? { summarizes: ids(...rest) } : {}),
-            }),
-      ),
+      arbitrary: fc
+        .record({
+          of: someIds,
+          rest: fc.uniqueArray(id, { maxLength: 1 }),
+          to: maybe(as),
+          counts: maybe(fc.constant([1, 3, 3, 1])),
+        })
+        .map(
+          ({ of, rest, to, counts }): Made =>
+            ({ fresh }) =>
+              offered(fresh(), of, {
+                ...defined({ conversation: to, counts }),
+                ...(rest.length > 0 && !of.includes(rest[0] as string) ? { summarizes: ids(...rest) } : {}),
+              }),
+        ),
     },
     {
       weight: 2,

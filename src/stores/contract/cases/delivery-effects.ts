@@ -74,6 +74,36 @@ export const DELIVERY: readonly Effect[] = [
   },
   { name: 'folded into nothing', given: [], when: folded('b', 'a'), becomes: { conflict: { a: 'unknown' } } },
   {
+    name: 'an offer whose text lacks a notification that was counted in since its plan',
+    given: [queued('a', { key: 'k' }), queued('z'), folded('b', 'a')],
+    when: offered('c', ['a', 'z'], { counts: [1, 1] }),
+    becomes: { conflict: { a: 'counted' } },
+  },
+  {
+    name: 'an offer whose summary lacks a notification that was counted in since its plan',
+    given: [queued('a', { key: 'k' }), queued('z'), folded('b', 'a')],
+    when: offered('c', ['z'], { summarizes: ids('a'), counts: [1, 1] }),
+    becomes: { conflict: { a: 'counted' } },
+  },
+  {
+    name: 'an offer whose text counts all',
+    given: [queued('a', { key: 'k', count: 2 }), queued('z'), folded('b', 'a')],
+    when: offered('c', ['z', 'a'], { counts: [1, 3] }),
+    becomes: { a: { state: 'offered', count: 3 }, z: { state: 'offered' } },
+  },
+  {
+    name: 'a record of the own transcript whose text lacks a notification that was counted in since its plan',
+    given: [queued('a', { key: 'k' }), folded('b', 'a')],
+    when: result(['a'], 'main', { counts: [1] }),
+    becomes: { conflict: { a: 'counted' } },
+  },
+  {
+    name: 'a close by a plan that did not see a notification that was counted in since',
+    given: [queued('a', { key: 'k' }), folded('b', 'a')],
+    when: { ...closed(['a'], 'known'), counts: [1] },
+    becomes: { conflict: { a: 'counted' } },
+  },
+  {
     name: 'an offer is a lease with its owner and first text',
     given: [queued('a'), queued('b')],
     when: offered('c', ['a'], { conversation: 'x', summarizes: ids('b') }),

@@ -1,0 +1,25 @@
+/**
+ * Guards the count of a notification. A carrier's text is made before its record is appended. If another notification is counted
+ * into one of its items in between, the text lacks that notification. So the record states the counts that its text knows, and an
+ * item with a greater count refuses the record.
+ */
+import type { Item } from './item.ts';
+import type { NotificationId } from './notification.ts';
+
+/** Returns the count of each id among the planned items. */
+export function countsOf(items: readonly Item[], ids: readonly NotificationId[]): number[] {
+  const known = new Map<NotificationId, number>();
+  for (const { id, count } of items) known.set(id, Math.max(count, known.get(id) ?? 0));
+  return ids.map((id) => known.get(id) ?? 0);
+}
+
+/** Returns the ids among `ids` whose items count more notifications than `counts` states. */
+export function countedSince(
+  items: readonly Item[],
+  ids: readonly NotificationId[],
+  counts: readonly number[] | undefined,
+): NotificationId[] {
+  if (counts === undefined) return [];
+  const known = new Map(ids.map((id, n) => [id, counts[n] ?? Infinity]));
+  return items.filter(({ id, count }) => count > (known.get(id) ?? Infinity)).map(({ id }) => id);
+}

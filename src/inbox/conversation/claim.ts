@@ -1,0 +1,70 @@
+/**
+ * Lets a slow carrier finish. The store refuses a carrier whose text lacks a notification that was counted in since its plan. A
+ * busy producer could refuse every attempt. So after a refusal the carrier claims these notifications: it leases them without a
+ * text, so that later ones are queued separately. The next attempt appends the release of the claims and the offer in one step.
+ * If the process dies in between, the claims end like every lease, and the model has seen nothing.
+ */
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Appended } from '../../core/ports.ts';
+import type { CarrierId, ContactPoint, ReleasedRecord } from '../../core/records.ts';
+import { leaseOf, lesseeOf } from './lease.ts';
+import { formatOf, type Recipient } from './recipient.ts';
+
+export class Claim {
+  readonly #recipient: Recipient;
+  readonly #at: ContactPoint;
+  readonly #carriers = new Set<CarrierId>();
+  #items: readonly Item[] = [];
+  /** The notifications of the refused plan. Newer ones wait for the next carrier, because they too may be counted up. */
+  #planned: ReadonlySet<NotificationId> | undefined;
+
+  constructor(recipient: Recipient, at: ContactPoint) {
+    this.#recipient = recipient;
+    this.#at = at;
+  }
+
+  /** The claimed notifications, with all that was counted into them. */
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** Returns the records that end the claims. The carrier appends them before its own records. */
+  releases(): ReleasedRecord[] {
+    const { id } = this.#recipient;
+    return [...this.#carriers].map((carrier) => ({ type: 'carrier_released', conversation: id, carrier, reason: 'late' }));
+  }
+
+  /** Selects the notifications of the next attempt. The claimed ones count as open. */
+  openOf(items: readonly Item[]): readonly Item[] {
+    const planned = this.#planned;
+    if (planned === undefined) return items.filter((item) => item.state === 'open');
+    const isClaimed = ({ state, carrier }: Item): boolean =>
+      state === 'offered' && carrier !== undefined && this.#carriers.has(carrier);
+    return items.flatMap((item) => {
+      if (!planned.has(item.id) || (item.state !== 'open' && !isClaimed(item))) return [];
+      return [{ ...item, state: 'open' as const }];
+    });
+  }
+
+  /** Claims the notifications that were counted up since the plan of a refused carrier. `planned`: all items of that plan. */
+  async after(refused: Appended, planned: readonly Item[]): Promise<void> {
+    const counted = refused.kind === 'conflict' ? refused.ids.flatMap(({ id, why }) => (why === 'counted' ? [id] : [])) : [];
+    if (counted.length === 0) return;
+    this.#planned ??= new Set(planned.map(({ id }) => id));
+    const { context, log } = this.#recipient;
+    const view = { format: formatOf(this.#recipient), items: [], text: '' };
+    const record = leaseOf(lesseeOf(this.#recipient), { at: this.#at, view, ids: [], summarizes: [...new Set(counted)] });
+    const appended = await context.store.append(log, [record]);
+    if (appended.kind !== 'appended') return;
+    this.#carriers.add(record.carrier);
+    this.#items = [...this.#items, ...appended.items];
+  }
+
+  /** Ends the claims of a carrier that was not appended. If this fails, the leases end by themselves. */
+  async drop(): Promise<void> {
+    if (this.#carriers.size === 0) return;
+    const { context, log } = this.#recipient;
+    await context.store.append(log, this.releases()).catch(() => undefined);
+  }
+}

@@ -145,6 +145,7 @@ type OfferedRecord = Base & {
   readonly at_point: ContactPoint;
   readonly ids: readonly NotificationId[];
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly owner: Owner;
   readonly through?: 'hook';
   readonly until: number;
@@ -191,6 +192,7 @@ type GateLiftedRecord = Base & {
 type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;
@@ -240,6 +242,7 @@ type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
 };
 type TurnStartRecord = Base & {
   readonly type: 'turn_start';

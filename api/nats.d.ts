@@ -123,6 +123,7 @@ type OfferedRecord = Base & {
   readonly at_point: ContactPoint;
   readonly ids: readonly NotificationId[];
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly owner: Owner;
   readonly through?: 'hook';
   readonly until: number;
@@ -169,6 +170,7 @@ type GateLiftedRecord = Base & {
 type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;
@@ -218,6 +220,7 @@ type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
 };
 type TurnStartRecord = Base & {
   readonly type: 'turn_start';
@@ -376,7 +379,7 @@ type Appended = {
   readonly kind: 'conflict';
   readonly ids: readonly {
     readonly id: NotificationId;
-    readonly why: 'closed' | 'offered' | 'unknown';
+    readonly why: 'closed' | 'offered' | 'unknown' | 'counted';
   }[];
 } |
 {

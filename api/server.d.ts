@@ -171,6 +171,7 @@ type OfferedRecord = Base & {
   readonly at_point: ContactPoint;
   readonly ids: readonly NotificationId[];
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly owner: Owner;
   readonly through?: 'hook';
   readonly until: number;
@@ -217,6 +218,7 @@ type GateLiftedRecord = Base & {
 type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
+  readonly counts?: readonly number[];
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;
@@ -266,6 +268,7 @@ type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
+  readonly counts?: readonly number[];
 };
 type TurnStartRecord = Base & {
   readonly type: 'turn_start';

@@ -91,6 +91,10 @@ export const REQUIREMENTS = {
   'store:thread-quiet': {
     behaviour: 'After each commit of another process, the store thread says at once whether anything is open for a conversation.',
   },
+  'store:unknown-outcome': {
+    behaviour:
+      'If the store does not answer a queue in time, the error has the id of the notification. A repetition with this id queues it once.',
+  },
   'store:frozen-disk': {
     behaviour:
       'A frozen disk or a held lock delays no call by more than 300 ms. The waiting notifications arrive afterwards, once.',

@@ -2,9 +2,11 @@
  * The file system of the database stops writing for some seconds (`fsfreeze`, like a snapshot or a hanging network block device),
  * or another process holds the lock: the agent's calls continue. Freezing needs Linux, root and a loop device.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -103,6 +105,48 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
     expect(heard.length).toBeGreaterThan(0);
     expect(heard.slice(1).filter(({ text }) => !text.includes('repeated'))).toEqual([]);
     expect(gateway.stderr).toMatch(/notifications cannot be reached/);
+  },
+  60_000,
+);
+
+it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
+  'a queue that gets no answer from a frozen disk names its id, and repeating it with this id queues it once',
+  async () => {
+    proves('store:unknown-outcome');
+    await using stage = new Stage();
+    using disk = new Disk(stage.folder);
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'queueing.ts'), join(disk.folder, 'earpiece.db')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const ask = (input: object): void => void child.stdin.write(`${JSON.stringify(input)}\n`);
+    const answer = async (): Promise<Record<string, unknown>> =>
+      JSON.parse((await lines.next()).value as string) as Record<string, unknown>;
+    const queue = (input: object): Promise<Record<string, unknown>> => {
+      ask(input);
+      return answer();
+    };
+    expect(await queue({ message: 'first', key: 'k' })).toMatchObject({ kind: 'queued' });
+    disk.freeze();
+    // The thread hangs in this write, and then does not answer the read of a notification with a key.
+    ask({ message: 'hangs' });
+    const refused = await queue({ message: NEWS, key: 'other' });
+    disk.thaw();
+    expect(await answer()).toMatchObject({ kind: 'queued' });
+    const { id } = refused['data'] as { readonly id: string };
+    expect(refused).toMatchObject({
+      code: 'store_unavailable',
+      retryable: true,
+      message: expect.stringContaining(
+        `another process holds its lock; the notification may still be stored: repeat it with the same id (${id})`,
+      ),
+    });
+    expect(id).toMatch(/^n_/);
+    expect(await queue({ message: NEWS, key: 'other', id })).toMatchObject({ id });
+    expect(await queue({ message: NEWS, key: 'other', id })).toMatchObject({ kind: 'duplicate', id });
+    child.stdin.end();
+    await ended;
   },
   60_000,
 );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
@@ -427,6 +428,19 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(
         (await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n4' })).kind,
       ).toBe('queued');
+    });
+
+    it('a queue that stored its notification succeeds, although the store does not answer the count after it', async () => {
+      proves('store:unknown-outcome');
+      const away = new EarpieceError('store_unavailable', 'away; try again', { retryable: true });
+      store.countOpen = () => Promise.reject(away);
+      expect(await inbox.queue('shop/coder', { message: 'a' })).toMatchObject({ kind: 'queued' });
+      expect(await inbox.open('shop/coder')).toHaveLength(1);
+      store.append = () => Promise.reject(away);
+      await expect(inbox.queue('shop/coder', { message: 'b', id: 'b' })).rejects.toMatchObject({
+        message: 'away; the notification may still be stored: repeat it with the same id (b)',
+        data: { id: 'b' },
+      });
     });
 
     it('beyond maxOpen no action is dropped, and no critical notification of a person', async () => {

@@ -4,6 +4,7 @@
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
+import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -53,7 +54,12 @@ export async function queueOne(
     if (appended.kind === 'appended') break;
     // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.
   }
-  await context.limit.queued(log, policy);
+  try {
+    await context.limit.queued(log, policy);
+  } catch (error) {
+    // The notification is stored, so its queue has succeeded. The next notification checks the limit again.
+    if (!(error instanceof EarpieceError)) throw error;
+  }
   return { kind: 'queued', id };
 }
 

@@ -33,11 +33,25 @@ export async function queue(
   const made = checked(context, input, policy);
   const notification = subscribed ? { ...made, subscriber: subscribed } : made;
   fault('queue.checked');
-  if (address.kind === 'project') return fanOut(context, address.project, notification, policy);
+  if (address.kind === 'project')
+    return fanOut(context, address.project, notification, policy).catch((error: unknown) => refuse(error, notification));
   const conversations = address.kind === 'conversation' ? [address.conversation] : [];
-  const queued = await queueOne(context, logOf(address), notification, { policy, conversations });
+  const queued = await queueOne(context, logOf(address), notification, { policy, conversations }).catch((error: unknown) =>
+    refuse(error, notification),
+  );
   fault('queue.acknowledged');
   return { ...queued, to: [formatAddress(address)] };
+}
+
+/** Throws the error with the id, because a repeated call without this id could queue the notification twice. */
+function refuse(error: unknown, { id }: Notification): never {
+  if (!(error instanceof EarpieceError) || error.code !== 'store_unavailable' || !error.retryable) throw error;
+  const what = error.message.replace(/[;:] try again$/u, '');
+  throw new EarpieceError(error.code, `${what}; the notification may still be stored: repeat it with the same id (${id})`, {
+    retryable: true,
+    data: { ...error.data, id },
+    cause: error,
+  });
 }
 
 /** Makes the record that `queue` would append for one agent, for a caller that appends it together with other records. */

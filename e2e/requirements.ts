@@ -443,6 +443,10 @@ export const REQUIREMENTS = {
   'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers directly and through the gateway.' },
   'gateway:inspector': { behaviour: 'The command line of the MCP inspector can list and call tools through the gateway.' },
   'gateway:profiles': { behaviour: 'Blocks, extend and strip change a result as documented, and nothing else in it.' },
+  'gateway:pull-room': {
+    behaviour:
+      'get_notifications never returns more than its client shows. The rest stays open, and the answer says how much more waits.',
+  },
   'gateway:max-result': { behaviour: 'If a result with its view is too big, it carries nothing, and the offer is released.' },
   'gateway:restart': { behaviour: 'The gateway restarts a crashed server. Open calls get an answer, and the next call works.' },
   'gateway:partial-frame': {

@@ -3,7 +3,7 @@ import type { Frame, Success } from '../../mcp/frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { isJson, textOf } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
-import { carrierIn, charsOf, linesIn, linesOf, plain, replaced, withRide, type Carrier } from './results.ts';
+import { carrierIn, charsOf, linesIn, linesOf, plain, replaced, sizeOf, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
@@ -94,6 +94,3 @@ function hasRoom(profile: Profile, carrier: Carrier, { chars, maxChars }: Result
   const { breaks, maxLines } = profile.joined ?? {};
   return breaks === undefined || maxLines === undefined || linesOf(carrier, breaks) + linesIn(text) <= maxLines;
 }
-
-const sizeOf = (profile: Profile): ((text: string) => number) =>
-  profile.inBytes ? (text) => Buffer.byteLength(text) : (text) => text.length;

@@ -1,5 +1,8 @@
 /** The tool with which an agent reads its open notifications. */
 import { EarpieceError } from '../../core/errors.ts';
+import type { Pulled } from '../../inbox/index.ts';
+import type { Profile } from './profiles.ts';
+import { sizeOf, textBlock } from './results.ts';
 import type { OwnTool } from './rider.ts';
 import { SESSION_TOKEN } from './task-tools.ts';
 
@@ -32,4 +35,35 @@ export function readArguments(args: unknown): { markAsRead: boolean; token: unkn
   if (typeof mark !== 'boolean')
     throw new EarpieceError('bad_argument', `mark_as_read must be true or false, got ${JSON.stringify(mark)}`);
   return { markAsRead: mark, token };
+}
+
+type Contents = Pick<Pulled, 'notifications' | 'withheld'>;
+
+/** `token` has the session token, if the client needs one. `again`: the model's name for the tool, if another call shows more. */
+type AnswerOptions = { readonly token: object; readonly again?: string };
+
+export function answerText({ notifications, withheld, more }: Contents & Pick<Pulled, 'more'>, options: AnswerOptions): string {
+  const { token, again } = options;
+  return JSON.stringify({
+    success: true,
+    ...token,
+    count: notifications.length,
+    ...(more > 0 ? { more, ...(again === undefined ? {} : { next: `${more} more wait: call ${again} again` }) } : {}),
+    notifications,
+    ...(withheld.length > 0 ? { withheld_results: withheld } : {}),
+  });
+}
+
+/** A number of waiting notifications that no conversation reaches. An answer is measured with it. */
+const MANY = 9_999_999;
+
+/**
+ * Returns whether the client shows an answer whole. Undefined if the client shows every answer whole. The answer is measured as
+ * the JSON of its block, because a client may give its model this JSON.
+ */
+export function fitsOn(profile: Profile, options: AnswerOptions): ((contents: Contents) => boolean) | undefined {
+  const { maxResultChars } = profile;
+  if (!Number.isFinite(maxResultChars)) return undefined;
+  const size = sizeOf(profile);
+  return (contents) => size(`[${textBlock(answerText({ ...contents, more: MANY }, options))}]`) <= maxResultChars;
 }

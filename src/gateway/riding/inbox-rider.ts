@@ -6,9 +6,10 @@ import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
 import { isSignal, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
-import { GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
+import { answerText, fitsOn, GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
-import { SIGNAL } from './results.ts';
+import type { Profile } from './profiles.ts';
+import { SIGNAL, sizeOf } from './results.ts';
 import {
   noDelivery,
   type Awaitable,
@@ -172,12 +173,18 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
   const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
     const { connection } = seat;
+    const room = roomAfter(result, connection.profile);
     // The task's report is already written, so a failure to add notifications must not fail the call.
     const ride = await riding(seat, conversation, {
       on: call.tool,
       tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],
+      ...(Number.isFinite(room) ? { maxChars: room } : {}),
     }).catch((): Ride => ({ kind: 'none' }));
     if (ride.kind !== 'ride') return { result, ...noDelivery };
+    if (sizeOf(connection.profile)(ride.text) > room) {
+      ride.delivery.release('too_big');
+      return { result, ...noDelivery };
+    }
     return {
       result: {
         ...result,
@@ -200,22 +207,17 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const box = options.boxes?.find(({ tools }) => tools.some(({ name }) => name === call.tool));
       if (box !== undefined) return boxedTool(connection, call, box);
       try {
-        const { markAsRead, token } = readArguments(call.args);
+        const { markAsRead, token: given } = readArguments(call.args);
         const seat = seatOf(connection);
-        const conversation = await speakerOf(inbox, seat, token);
+        const conversation = await speakerOf(inbox, seat, given);
         // The agent has read the previous answer, so the notifications of that answer are not listed again.
         await seat.settled();
-        const pulled = await conversation.pull({ mark: markAsRead });
-        const answer = {
-          success: true,
-          // A known client does not need the token and must not show it to other programs.
-          ...(seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) }),
-          count: pulled.notifications.length,
-          notifications: pulled.notifications,
-          ...(pulled.more > 0 ? { more: pulled.more } : {}),
-          ...(pulled.withheld.length > 0 ? { withheld_results: pulled.withheld } : {}),
-        };
-        return { result: text(JSON.stringify(answer)), ...deliveryOf(seat, pulled.offer) };
+        // A known client does not need the token and must not show it to other programs.
+        const token = seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) };
+        const how = { token, ...(markAsRead ? { again: namesOn(connection)(call.tool) } : {}) };
+        const fits = fitsOn(connection.profile, how);
+        const pulled = await conversation.pull({ mark: markAsRead, ...defined({ fits }) });
+        return { result: text(answerText(pulled, how)), ...deliveryOf(seat, pulled.offer) };
       } catch (error) {
         return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
       }
@@ -262,6 +264,16 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       settle(Promise.all(hearing.map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
     },
   };
+}
+
+/** Returns how much text the client shows after this result of an own tool. */
+function roomAfter({ content, isError }: CallToolResult, profile: Profile): number {
+  const shown = content.reduce(
+    (sum, block) =>
+      sum + sizeOf(profile)('text' in block ? String(block.text) : JSON.stringify(block)) + (profile.joined?.breaks ?? 0),
+    0,
+  );
+  return (isError ? profile.maxErrorChars : profile.maxResultChars) - shown;
 }
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });

@@ -17,6 +17,7 @@ import {
   type ObjectAt,
   type Range,
 } from '../../mcp/frames/json.ts';
+import type { Profile } from './profiles.ts';
 
 /** The field for the text in `structuredContent`, and its declaration for tools/list. */
 export const NOTICES = '_notices';
@@ -120,6 +121,10 @@ export function charsOf(
   }
   return Math.max(text, structured && !joined ? size(textOf(frame.bytes, structured)) : 0);
 }
+
+/** Returns how the client measures a text. */
+export const sizeOf = ({ inBytes }: Pick<Profile, 'inBytes'>): ((text: string) => number) =>
+  inBytes ? (text) => Buffer.byteLength(text) : (text) => text.length;
 
 /** Counts the lines of the text blocks, joined with each other and with the notification. */
 export function linesOf(carrier: Carrier, breaks: number): number {

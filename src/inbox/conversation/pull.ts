@@ -19,41 +19,17 @@ import { countedKeys, unlistedText } from '../../core/unlisted.ts';
 import { pointsToWhole } from '../../core/views/wording.ts';
 import { Claim } from './claim.ts';
 import { compose } from './compose.ts';
+import { fitting, shortened, shownResults, type Fits } from './fitting.ts';
 import type { Gate } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
 import type { Parts } from './parts.ts';
+import type { Contents, PulledNotification } from './pulled.ts';
 import { formatOf, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** One notification as `get_notifications` shows it. The field names are part of the tool's public output. */
-export type PulledNotification = {
-  readonly id: string;
-  /** `interrupt`, `message` (written by a person), else the kind. */
-  readonly type: string;
-  /** The agent that sent the notification with `tell_agent`. */
-  readonly agent?: string;
-  readonly action: string | null;
-  readonly level: string;
-  readonly message: string;
-  readonly instruction: string | null;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  readonly task_id?: string;
-  /** The data of the message: one value, or a list if several notifications were counted together. */
-  readonly data?: Json;
-  readonly count?: number;
-  readonly from?: string;
-  /** Set if the notification may have been shown before, in another answer or in a frame. */
-  readonly repeated?: true;
-  /** Set for a pause, which reading does not lift: the person who can lift the pause, and the way to do so. */
-  readonly holds?: string;
-};
-
-export type Pulled = {
-  readonly notifications: readonly PulledNotification[];
-  /** The number of waiting notifications that the answer does not show. */
+export type Pulled = Contents & {
+  /** The number of waiting notifications and withheld results that the answer does not show. */
   readonly more: number;
-  readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
   /** The offer to confirm after the answer is sent. Undefined if nothing was claimed. */
   readonly offer?: Offer;
 };
@@ -62,12 +38,14 @@ export type PullOptions = {
   /** Whether the pull claims the notifications that it shows. With false, nothing changes. */
   readonly mark: boolean;
   readonly limit?: number;
+  /** Whether the client shows an answer whole. What does not fit waits for the next call. Default: every answer fits. */
+  readonly fits?: Fits;
 };
 
 const LIMIT = 50;
 const TRIES = 8;
 
-export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: PullOptions): Promise<Pulled> {
+export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits }: PullOptions): Promise<Pulled> {
   const { recipient, contact, frames } = parts;
   const { context, log, id } = recipient;
   const { store } = context;
@@ -84,12 +62,18 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const all = [...new Map([...open, ...up, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
       (a, b) => b.seq - a.seq,
     );
-    const items = all.slice(0, limit);
-    const withheld: readonly Withheld[] = await store.withheld(log, id);
+    const kept: readonly Withheld[] = await store.withheld(log, id);
+    const show = (item: Item, repeated: boolean): PulledNotification =>
+      shown(item, { repeated, lift: gate.lift, now: store.now() });
+    // The flag `repeated` may be set later, so it is measured with each item.
+    const { items, takesWithheld, chars } = fitting(all, kept, { fits, limit, show: (item) => show(item, true) });
+    const withheld = takesWithheld ? kept : [];
     const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
-      notifications: items.map((item) => shown(item, { repeated: shownBefore(item), lift: gate.lift, now: store.now() })),
-      more: all.length - items.length,
-      withheld: withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: body })),
+      notifications: items
+        .map((item) => show(item, shownBefore(item)))
+        .map((each) => (Number.isFinite(chars) ? shortened(each, chars) : each)),
+      more: all.length - items.length + kept.length - withheld.length,
+      withheld: shownResults(withheld, chars),
       ...(offer ? { offer } : {}),
     });
     const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;

@@ -1,0 +1,87 @@
+/** Makes an answer of `get_notifications` that the client shows whole. Everything else waits for the next call. */
+import { isInterrupt } from '../../core/notification.ts';
+import type { Item } from '../../core/items.ts';
+import type { Withheld } from '../../core/ports.ts';
+import type { Contents, PulledNotification } from './pulled.ts';
+
+export type Fitting = {
+  /** The notifications of the answer, newest first. */
+  readonly items: readonly Item[];
+  /** Whether the answer has the withheld results. Otherwise they wait. */
+  readonly takesWithheld: boolean;
+  /** The most characters of each text. Only an answer with a single notification, or with only withheld results, is shortened. */
+  readonly chars: number;
+};
+
+/** Whether the client shows an answer with these contents whole. */
+export type Fits = (contents: Contents) => boolean;
+
+/**
+ * Chooses what the answer shows. Unread interrupts come first, because a gate waits for them. Items that were read before, such
+ * as an active pause, come last. `show` shows one item.
+ */
+export function fitting(
+  all: readonly Item[],
+  withheld: readonly Withheld[],
+  { fits, limit, show }: { fits: Fits | undefined; limit: number; show: (item: Item) => PulledNotification },
+): Fitting {
+  const whole = Number.POSITIVE_INFINITY;
+  if (fits === undefined) return { items: all.slice(0, limit), takesWithheld: withheld.length > 0, chars: whole };
+
+  const ranked = all.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);
+  const shown = ranked.map(show);
+  let count = 0;
+  while (count < ranked.length && fits({ notifications: shown.slice(0, count + 1), withheld: [] })) count++;
+  const [first] = shown;
+  if (count === 0 && first !== undefined) {
+    const chars = longest(lengthOf(first), (most) => fits({ notifications: [shortened(first, most)], withheld: [] }));
+    return { items: ranked.slice(0, 1), takesWithheld: false, chars };
+  }
+
+  const chosen = new Set(ranked.slice(0, count));
+  const items = all.filter((item) => chosen.has(item));
+  if (withheld.length === 0 || count < all.length) return { items, takesWithheld: false, chars: whole };
+  const notifications = shown.slice(0, count);
+  if (fits({ notifications, withheld: shownResults(withheld) })) return { items, takesWithheld: true, chars: whole };
+  // The results wait until no unread notification is left. Then they are shortened.
+  if (items.some((item) => !item.read)) return { items, takesWithheld: false, chars: whole };
+  const most = Math.max(...withheld.map(({ body }) => body.length));
+  return {
+    items: [],
+    takesWithheld: true,
+    chars: longest(most, (chars) => fits({ notifications: [], withheld: shownResults(withheld, chars) })),
+  };
+}
+
+/** Shortens a notification. Its data is left out. `all_of_it` names the command that prints the whole record. */
+export function shortened(notification: PulledNotification, chars: number): PulledNotification {
+  const { message, instruction, id } = notification;
+  const fields = Object.entries(notification).filter(([field]) => field !== 'data');
+  return {
+    ...(Object.fromEntries(fields) as PulledNotification),
+    message: cut(message, chars),
+    instruction: instruction === null ? null : cut(instruction, chars),
+    all_of_it: `earpiece why ${id} --json`,
+  };
+}
+
+export const shownResults = (withheld: readonly Withheld[], chars = Number.POSITIVE_INFINITY): Contents['withheld'] =>
+  withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: cut(body, chars) }));
+
+const rankOf = (item: Item): number => (item.read ? 2 : isInterrupt(item.notification) ? 0 : 1);
+
+const lengthOf = ({ message, instruction }: PulledNotification): number => Math.max(message.length, instruction?.length ?? 0);
+
+const cut = (text: string, chars: number): string =>
+  text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}… (cut: ${chars} of ${text.length} characters)`;
+
+/** Returns the largest number up to `most` that fits. */
+function longest(most: number, fits: (chars: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,33 @@
+/** The contents of an answer of `get_notifications`. */
+import type { Json } from '../../core/json.ts';
+
+/** One notification as `get_notifications` shows it. The field names are part of the tool's public output. */
+export type PulledNotification = {
+  readonly id: string;
+  /** `interrupt`, `message` (written by a person), else the kind. */
+  readonly type: string;
+  /** The agent that sent the notification with `tell_agent`. */
+  readonly agent?: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  readonly task_id?: string;
+  /** The data of the message: one value, or a list if several notifications were counted together. */
+  readonly data?: Json;
+  readonly count?: number;
+  readonly from?: string;
+  /** Set if the notification may have been shown before, in another answer or in a frame. */
+  readonly repeated?: true;
+  /** Set for a pause, which reading does not lift: the person who can lift the pause, and the way to do so. */
+  readonly holds?: string;
+  /** Set if the texts are cut, because the client would not show them whole: the command that prints all of them. */
+  readonly all_of_it?: string;
+};
+
+export type Contents = {
+  readonly notifications: readonly PulledNotification[];
+  readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
+};

@@ -120,6 +120,9 @@ describe('db', () => {
     expect(await shell.json(['db', 'backup', 'copy.db'])).toEqual([{ store: `sqlite ${shell.db}`, file: to }]);
     await using copy = await openLoadedInbox({ db: to, cwd: shell.folder, env: shell.env() });
     expect((await copy.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
+    const { code, stderr } = await shell.run(['db', 'backup', '']);
+    expect(stderr).toContain('the file "" has no name; write e.g. ~/earpiece.db');
+    expect(code).toBe(2);
   });
 });
 

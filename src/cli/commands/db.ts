@@ -61,6 +61,8 @@ export function db(group: CommandLine, answer: Answer): void {
     .description('Makes a consistent copy while other processes use the database.')
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, options: GlobalOptions) => {
+      if (file.trim() === '')
+        throw new EarpieceError('bad_argument', `the file ${JSON.stringify(file)} has no name; write e.g. ~/earpiece.db`);
       await withDatabase(options, async (ear) => {
         const { store } = ear;
         if (!('backup' in store) || typeof store.backup !== 'function')

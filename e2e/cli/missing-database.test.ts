@@ -40,6 +40,13 @@ describe('a missing database', () => {
     expect(existsSync(typo)).toBe(false);
   });
 
+  it.each(['inbox', 'db check'])('%s: an address without a file is an error that says so', async (line) => {
+    await using shell = new Shell();
+    const { code, stderr } = await shell.run([...line.split(' '), '--db', 'sqlite:']);
+    expect(stderr).toBe('earpiece: "sqlite:" names no file: write sqlite:/path/to/earpiece.db\n');
+    expect(code).toBe(2);
+  });
+
   it('reads as an empty log if nobody named it, and is not created by reading', async () => {
     await using shell = new Shell();
     expect(await shell.says(['log'])).toBe('the log is empty\n');

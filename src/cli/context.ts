@@ -80,7 +80,8 @@ export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Pr
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
-  if (file === undefined || !isAbsent(file)) return undefined;
+  // The store reports an address without a file, such as `sqlite:`.
+  if (file === undefined || file === '' || !isAbsent(file)) return undefined;
   if (db === undefined) return file;
   throw new EarpieceError(
     'bad_argument',

@@ -158,7 +158,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
     expect(offer?.view.repeated).toBeUndefined();
   });
 
-  it('what the agent knows closes only what was counted before', async () => {
+  it('a fact that the agent knows closes only notifications that were counted before', async () => {
     proves('queue:counted-told');
     const reads = reader();
     await produce({ about: 'file@a' });

@@ -626,15 +626,18 @@ type PulledNotification = {
   readonly from?: string;
   readonly repeated?: true;
   readonly holds?: string;
+  readonly all_of_it?: string;
 };
-type Pulled = {
+type Contents = {
   readonly notifications: readonly PulledNotification[];
-  readonly more: number;
   readonly withheld: readonly {
     readonly tool: string;
     readonly at: string;
     readonly result: string;
   }[];
+};
+type Pulled = Contents & {
+  readonly more: number;
   readonly offer?: Offer$1;
 };
 type Lifted = {

@@ -1064,6 +1064,10 @@ export const REQUIREMENTS = {
   'hosts:in': {
     behaviour: 'earpiece in wakes an idle agent with one typed line. It types nothing while the agent works or a person types.',
   },
+  'hosts:in-enter': {
+    behaviour:
+      'earpiece in pauses before Enter, and presses Enter again if no turn begins. It never types the line twice into one box.',
+  },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { run } from '../sources/processes/index.ts';
@@ -17,6 +18,15 @@ const BELL = '\u0007';
 const BELL_EVERY_MS = 60_000;
 /** The time after a turn during which nothing is typed, because the person may be about to send the next line. */
 const SETTLED_MS = 500;
+/**
+ * The time between the line and Enter. Gemini CLI takes an Enter within 30 ms of a key as pasted text, and other agents have
+ * similar limits. Then the line stays in the box, unsent.
+ */
+const ENTER_AFTER_MS = 150;
+/** The time within which an Enter begins a turn, with the prompt hook's start on a busy machine. */
+const TURN_WITHIN_MS = 4_000;
+/** The most times that Enter is pressed for one line. */
+const MAX_ENTERS = 3;
 
 /** Runs the agent, and resolves with its exit code. */
 export async function runIn(words: readonly string[], options: GlobalOptions): Promise<number> {
@@ -65,9 +75,9 @@ async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
     await using ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
-    const bell = new Bell();
+    const looker: Looker = { bell: new Bell(), line: undefined };
     for (let head = await ear.store.head(); !signal.aborted;) {
-      await look(ear, nudging, bell);
+      await look(ear, nudging, looker);
       head = await ear.store.changed(head, { signal, withinMs: 1_000 });
     }
   } catch {
@@ -75,27 +85,49 @@ async function nudge(nudging: Nudging): Promise<void> {
   }
 }
 
-async function look(ear: UserInbox, { file, type, pressed }: Nudging, bell: Bell): Promise<void> {
+/** A typed line that may still be in the agent's box. The agent was idle since `idleAt`. */
+type TypedLine = { readonly idleAt: number; readonly enters: number; readonly enteredAt: number };
+type Looker = { readonly bell: Bell; line: TypedLine | undefined };
+
+async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<void> {
+  const { file, type, pressed } = nudging;
+  const { bell } = looker;
   const known = stateIn(file);
   if (known === undefined || known.state === 'over') return;
-  const wakes = await wakesOf(ear.conversation({ log: known.log, conversation: known.conversation }));
-  if (wakes.length === 0) return;
   const isIdle = (): boolean => {
     const now = stateIn(file);
     return (
       now?.state === 'idle' && now.conversation === known.conversation && pressed() < now.at && Date.now() - now.at >= SETTLED_MS
     );
   };
+  if (looker.line !== undefined && known.state === 'idle' && known.at === looker.line.idleAt) {
+    // No turn has begun, so the box still has the line. A second line would follow the first one.
+    if (performance.now() - looker.line.enteredAt < TURN_WITHIN_MS) return;
+    if (isIdle() && looker.line.enters < MAX_ENTERS) looker.line = enter(nudging, looker.line);
+    else bell.ring();
+    return;
+  }
+  looker.line = undefined;
+  const wakes = await wakesOf(ear.conversation({ log: known.log, conversation: known.conversation }));
+  if (wakes.length === 0) return;
   if (!isIdle()) {
     if (known.state === 'idle' && pressed() >= known.at) bell.ring();
     return;
   }
-  const { log, conversation } = known;
+  const { log, conversation, at } = known;
   await ear.store.append(log, [{ type: 'agent_woken', conversation, ids: wakes }]);
   // The person may have begun to type during the write.
-  if (!isIdle()) return bell.ring();
+  if (!isIdle() || stateIn(file)?.at !== at) return bell.ring();
   type(NUDGE);
+  looker.line = { idleAt: at, enters: 0, enteredAt: performance.now() };
+  await sleep(ENTER_AFTER_MS);
+  if (!isIdle()) return bell.ring();
+  looker.line = enter(nudging, looker.line);
+}
+
+function enter({ type }: Nudging, line: TypedLine): TypedLine {
   type('\r');
+  return { ...line, enters: line.enters + 1, enteredAt: performance.now() };
 }
 
 class Bell {

@@ -1,0 +1,33 @@
+/**
+ * A coding agent in a terminal, with a box like that of Gemini CLI: an Enter within 30 ms of another key is a line break. It
+ * takes the first `IGNORED` other Enters as line breaks, too. It prints each line that it sends, as JSON.
+ */
+import { logKey, type ConversationId } from '../../src/core/address.ts';
+import { noteState, TERMINAL_VARIABLE } from '../../src/hosts/terminal-state.ts';
+
+const QUICK_MS = 30;
+const file = process.env[TERMINAL_VARIABLE] ?? '';
+const of = { log: logKey('shop', 'coder'), id: 'main' as ConversationId };
+let ignored = Number(process.env['IGNORED'] ?? 0);
+let box = '';
+let keyAt = Number.NEGATIVE_INFINITY;
+
+process.stdin.setRawMode(true).on('data', (keys: Buffer) => {
+  for (const key of keys.toString()) {
+    const isQuick = performance.now() - keyAt < QUICK_MS;
+    keyAt = performance.now();
+    if (key !== '\r') box += key;
+    else if (isQuick || ignored-- > 0) box += '\n';
+    else send();
+  }
+});
+
+function send(): void {
+  noteState(file, { kind: 'prompt' }, false, of);
+  process.stdout.write(`SENT ${JSON.stringify(box)} END\r\n`);
+  box = '';
+}
+
+noteState(file, { kind: 'prompt' }, false, of);
+noteState(file, { kind: 'turn_end' } as Parameters<typeof noteState>[1], false, of);
+process.stdout.write('READY\r\n');

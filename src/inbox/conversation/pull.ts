@@ -38,7 +38,7 @@ export type PullOptions = {
   /** Whether the pull claims the notifications that it shows. With false, nothing changes. */
   readonly mark: boolean;
   readonly limit?: number;
-  /** Whether the client shows an answer whole. What does not fit waits for the next call. Default: every answer fits. */
+  /** Whether the client shows an answer whole. Notifications that do not fit wait for the next call. Default: every answer fits. */
   readonly fits?: Fits;
 };
 

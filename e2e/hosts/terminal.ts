@@ -41,6 +41,8 @@ export interface AgentTerminal {
   readonly enter: (line: string) => Promise<void>;
 }
 
+export type TerminalClient = 'claude' | 'codex' | 'gemini';
+
 export type ClaudeTerminal = AgentTerminal;
 
 const COLUMNS = 120;
@@ -48,7 +50,7 @@ const WAIT_MS = 120_000;
 
 /** Starts an agent in a terminal with its own HOME, answers every first-run dialog, and ends it after `use`. */
 export async function inTerminal(
-  client: 'claude' | 'codex',
+  client: TerminalClient,
   options: TerminalOptions,
   use: (terminal: AgentTerminal) => Promise<void>,
 ): Promise<void> {
@@ -133,8 +135,12 @@ export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: Claud
   inTerminal('claude', options, use);
 
 /** Without the arguments for a single turn and its prompt. */
-const forTerminal = (args: readonly string[], client: 'claude' | 'codex'): readonly string[] =>
-  client === 'claude' ? args.slice(2) : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
+const forTerminal = (args: readonly string[], client: TerminalClient): readonly string[] =>
+  client === 'claude'
+    ? args.slice(2)
+    : client === 'gemini'
+      ? args.filter((arg) => arg !== '-p' && arg !== '')
+      : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
 
 /** The person's answers at the first start: the theme, the key, and the trust in the folder. */
 function answerDialogs(home: string, key: string): void {

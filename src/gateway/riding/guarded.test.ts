@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GuardedRider } from './guarded.ts';
-import { noDelivery, noRider, type Connection, type Result, type Ride, type Rider } from './rider.ts';
+import { noDelivery, noRider, type Call, type Connection, type Result, type Ride, type Rider, type Verdict } from './rider.ts';
 
 const connection: Connection = { key: 'k', profile: { kind: 'blocks', maxErrorChars: Infinity, maxResultChars: Infinity } };
 const result = { server: 'files', tool: 'read' } as Result;
@@ -40,6 +40,37 @@ test('a tool of Earpiece waits until a late offer is released, so that a pull fi
   resolve({ ...ride, delivery: { ...noDelivery, release } });
   await called;
   expect(order).toEqual(['called', 'released: late', 'called']);
+});
+
+describe('a refusal from memory that is sent before the store answers', () => {
+  const text = 'stop';
+  const outcomes = ['confirm', 'client_died'] as const;
+  const cases = outcomes.flatMap((outcome) => [[outcome, 'before'] as const, [outcome, 'after'] as const]);
+
+  test.each(cases)('passes its outcome (%s, %s the answer of the store) to the delivery of the store', async (outcome, when) => {
+    const said: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { rider } = guarded({
+      before: () => promise,
+      held: () => ({ kind: 'refuse', text, delivery: noDelivery }),
+      callTool: () => ({ result: { content: [] }, ...noDelivery }),
+    });
+    const sent = await rider.before(connection, { tool: 'read' } as Call);
+    if (sent.kind !== 'refuse') throw new Error('the call passed');
+    const end = (): void => (outcome === 'confirm' ? sent.delivery?.confirm() : sent.delivery?.release(outcome));
+    if (when === 'before') end();
+    resolve({
+      kind: 'refuse',
+      text,
+      delivery: { confirm: () => said.push('confirm'), release: (reason) => said.push(reason) },
+    });
+    await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '2' });
+    if (when === 'after') {
+      expect(said).toEqual([]);
+      end();
+    }
+    expect(said).toEqual([outcome]);
+  });
 });
 
 describe('a rider that is busy with an open log', () => {

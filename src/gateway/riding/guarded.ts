@@ -2,12 +2,14 @@ import { patience } from '../../inbox/index.ts';
 import type {
   Call,
   Connection,
+  Delivery,
   OwnAnswer,
   OwnCall,
   OwnTool,
   Awaitable,
   Result,
   Ride,
+  ReleaseReason,
   Rider,
   UpstreamEvent,
   Verdict,
@@ -174,8 +176,10 @@ export class GuardedRider {
         return value;
       }
       this.#trouble(what, `no answer within ${withinMs} ms`);
-      const instead = otherwise();
-      this.#awaits(connection, this.#comesLate(what, answer, instead));
+      const early = new EarlyDelivery();
+      const known = otherwise();
+      const instead = known.kind === 'refuse' ? { ...known, delivery: early } : known;
+      this.#awaits(connection, this.#comesLate(what, answer, instead, early));
       return instead;
     } catch (error) {
       this.#trouble(what, reasonOf(error));
@@ -194,14 +198,14 @@ export class GuardedRider {
     });
   }
 
-  async #comesLate(what: string, answer: Promise<Verdict | Ride>, instead: Verdict | Ride): Promise<void> {
+  async #comesLate(what: string, answer: Promise<Verdict | Ride>, instead: Verdict | Ride, early: EarlyDelivery): Promise<void> {
     try {
       const value = await answer;
       this.#well(what);
-      if (!('delivery' in value)) return;
-      // The client has already got a refusal with the same text from the last known gate, so this delivery is confirmed.
-      if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
-      else value.delivery?.release('late');
+      if (!('delivery' in value) || value.delivery === undefined) return;
+      // The client was sent a refusal with the same text from the last known gate.
+      if (value.kind === 'refuse' && instead.kind === 'refuse') early.becomes(value.delivery);
+      else value.delivery.release('late');
     } catch {
       // The call failed after it was reported as late, so there is no delivery to release.
     }
@@ -218,6 +222,33 @@ export class GuardedRider {
     if (this.#out === undefined || (this.#out !== what && performance.now() - this.#failedAt < CALM_MS)) return;
     this.#out = undefined;
     this.#report('notifications can be reached again');
+  }
+}
+
+/**
+ * The delivery of a refusal that is sent before the store answers. The store's delivery with the same text gets its outcome,
+ * because the client may never read the refusal.
+ */
+class EarlyDelivery implements Delivery {
+  #delivery: Delivery | undefined;
+  #outcome: ((delivery: Delivery) => void) | undefined;
+
+  becomes(delivery: Delivery): void {
+    this.#delivery = delivery;
+    this.#outcome?.(delivery);
+  }
+
+  confirm(): void {
+    this.#end((delivery) => delivery.confirm());
+  }
+
+  release(reason: ReleaseReason): void {
+    this.#end((delivery) => delivery.release(reason));
+  }
+
+  #end(outcome: (delivery: Delivery) => void): void {
+    this.#outcome = outcome;
+    if (this.#delivery !== undefined) outcome(this.#delivery);
   }
 }
 

@@ -130,7 +130,7 @@ test.each(['nodenext', 'bundler'])('every subpath has strict types with moduleRe
   // The server's types use Hono's, which need the DOM's.
   const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext', 'dom'], target: 'es2024' };
   const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
-  // No optional peer is installed here: the declarations do not use their types.
+  // No optional peer is installed here, because the declarations must not need the types of these packages.
   const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, skipLibCheck: false, ...types };
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.mts'] }));
   const { stdout } = node([join(bin, 'tsc'), '-p', '.']);

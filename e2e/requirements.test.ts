@@ -59,7 +59,7 @@ describe('promises', () => {
   });
 });
 
-describe('the scan and the citation', () => {
+describe('the search for cited promises, and proves()', () => {
   test('one id and several ids are found, across lines', () => {
     expect(cited("verifies(\n'a:b', () => {}); describe('x', () => { proves('c:d',\n 'e:f');")).toEqual(['a:b', 'c:d', 'e:f']);
   });

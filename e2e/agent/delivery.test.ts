@@ -92,7 +92,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('reply');
   });
 
-  it('notifications that arrive during the last answer', async () => {
+  it('a notification that arrives during the last answer starts one more cycle', async () => {
     await start([
       {
         says: [text('all is well')],
@@ -190,7 +190,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('a carrier that the API refuses stays one line for good', async () => {
+  it('notifications that the API refuses are replaced by one line, even after a restart', async () => {
     const refuses = {
       status: 400,
       body: { error: { message: 'bad content', type: 'invalid_request_error', code: 400, status: 'INVALID' } },

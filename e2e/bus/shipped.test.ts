@@ -99,7 +99,8 @@ describe('the files', () => {
     for (const { name, description } of set.subscribers) expect(`${name}: ${description}`).toMatch(/^[A-Z].{3,}: [A-Z].{10,}\.$/);
   });
 
-  // 4.4, the nine subscribers of the first design: windows, keys and results. The plan and the code of the first design disagree;
+  // The nine subscribers of the first design, with their windows, keys and results. The plan and the code of the first design
+  // disagree;
   // here both levels are critical.
   test.each([
     [

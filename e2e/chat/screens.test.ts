@@ -23,7 +23,7 @@ const TEST = `console.log('half of 1001 cents is 500, expected 501');
 process.exitCode = 1;
 `;
 
-it('the page shows the real screens', { timeout: 120_000 }, async () => {
+it('docs/chat.md shows the screens of a real terminal', { timeout: 120_000 }, async () => {
   const [failed, written, more] = [new Hold(), new Hold(), new Hold()];
   await using stage = await ChatStage.open([
     {

@@ -97,7 +97,7 @@ describe('the name of a project', () => {
     expect(await roots.queued(moved)).toEqual({ to: ['shop/coder'], told: '' });
   });
 
-  it('is set by the environment if no person can answer a question', async () => {
+  it('needs no confirmation in CI or with EARPIECE_PROJECT', async () => {
     proves('project:moved');
     await using roots = new Roots();
     const first = roots.repository('build-1/shop', 'project = "shop"\n');

@@ -81,7 +81,7 @@ verifies('console:person', 'Stop names its effect at this host in advance, asks 
   const composer = page.getByRole('form', { name: 'Say something' });
   await composer.getByRole('button', { name: 'Stop' }).filter({ hasText: 'aborts the stream' }).waitFor();
   await composer.getByRole('button', { name: 'Stop' }).click();
-  // Nothing has happened yet.
+  // The first click on Stop only asks for confirmation.
   await composer.getByRole('button', { name: 'Do not stop' }).click();
   expect(model.aborted).toEqual([]);
   await composer.getByRole('button', { name: 'Stop' }).click();

@@ -92,7 +92,7 @@ verifies('console:phone', 'no name and no text extends beyond the page, regardle
   expect((await page.locator('.talk-head').boundingBox())?.height).toBeLessThan(180);
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.getByRole('button', { name: 'Show more' }).last().click();
-  // A phone lays out only a part of a megabyte.
+  // On a phone, the page renders only the first part of a megabyte.
   const megabyte = page.locator('article[data-state=staged]', { hasText: 'MMMM' });
   await megabyte.getByRole('button', { name: 'Show more' }).click();
   await megabyte.getByText('the first 50,000 of 1,000,000 characters').waitFor();

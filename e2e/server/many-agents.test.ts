@@ -71,7 +71,7 @@ describe('10,000 agents with 100 open each', () => {
 
   verifies(
     'server:many-agents',
-    'the query plan walks names by their index, and the rows of each name by the index of their table',
+    'the query plan finds agents by the index of names, and their open items by the primary key',
     async () => {
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
       const file = new DatabaseSync(db, { readOnly: true });

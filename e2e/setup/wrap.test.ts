@@ -141,7 +141,7 @@ describe('values of one server', () => {
     const servers = Object.fromEntries(Object.entries(own).map(([name, env]) => [name, server({ env })]));
     home.write('.claude.json', JSON.stringify({ mcpServers: servers }));
     expect(home.run(['install', 'claude', '--wrap', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    // A line added to the list later gets no value either.
+    // A server that is added to the list later gets no value either.
     const list = JSON.parse(home.read(KINDS['claude']?.list ?? '')) as { mcpServers: Record<string, object> };
     const variable = /EARPIECE_KEPT_\w+/u.exec(JSON.stringify(list.mcpServers['a-b']))?.[0] ?? '';
     list.mcpServers['thief'] = server({ args: [SERVER, `\${${variable}}`] });

@@ -16,7 +16,10 @@ const without = (name: string) => (call: Call) => (call.name === name ? undefine
 const optionsOf = ({ args }: Call): Partial<typeof OPTIONS> | undefined =>
   args.find((arg): arg is typeof OPTIONS => arg instanceof Object && 'swaps' in arg);
 
-/** Each defect: the calls that it keeps, and the cases that find it, after `has `. */
+/**
+ * The defects, named after the data that the store loses. Each has a function that drops or changes the lost calls, and the
+ * titles of the cases that must fail, without the leading `has `.
+ */
 const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | undefined, ...found: readonly string[]]>> = {
   'a whole append that swaps a setting': [
     (call) => (call.name === 'append' && optionsOf(call) !== undefined ? undefined : call),

@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-it.each(rows)('refuses $name, with the way out', async ({ given, options, code, says }) => {
+it.each(rows)('refuses $name, and says what to do', async ({ given, options, code, says }) => {
   proves('store:refuses');
   const path = join(folder, 'e.db');
   given(path);

@@ -187,7 +187,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('a fact that a tool shows is not notified again, even in the same batch', async () => {
+  it('a notification about a fact that a tool has shown is not delivered, even in the same batch', async () => {
     const fetcher: Tool = { ...echo, name: 'fetch', execute: async () => ({ content: 'ended', knows: ['handle:build'] }) };
     const { agent } = await start([{ calls: [{ id: 'a', name: 'fetch' }] }, { text: 'ok' }], { tools: [fetcher] });
     await inbox.queue('shop/coder#main', { message: 'build ended', about: 'handle:build', id: 'n1', deliver: 'after_tool' });

@@ -52,7 +52,8 @@ type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithR
 export type Moment = { readonly at: number; readonly tick: number };
 
 /**
- * The most different events that may be open at the same time, in addition to the events that a storm lists. Further events are
+ * The maximum number of different events that may be open at the same time, in addition to the events that a storm lists. Further
+ * events are
  * only counted. For errors, the limit is higher.
  */
 const BURST_OF_SINGLES = 20;

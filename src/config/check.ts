@@ -194,7 +194,10 @@ export function nodeAt(path: readonly string[]): Node | undefined {
   return typeof found === 'string' ? undefined : found;
 }
 
-/** Describes the problem of a name that the user chose in a key. Returns undefined if another part of the key is the problem. */
+/**
+ * Describes the problem with a name that the user chose as part of a key. Returns undefined if another part of the key is the
+ * problem.
+ */
 export function wrongNameIn(path: readonly string[]): string | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? found : undefined;

@@ -315,7 +315,8 @@ const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
 /**
- * Converts `inMs` to a time. The delay starts at the clock of the process that queues the notification. The clock of the program
+ * Converts `inMs` to a time. The delay counts from the clock time of the process that queues the notification. The clock of the
+ * program
  * that asked may differ.
  */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {

@@ -202,8 +202,8 @@ describe('the output that each host reads', () => {
   });
 });
 
-describe('who calls', () => {
-  it('of Codex is a sub-agent with the id of its parent', () => {
+describe('the caller of a tool', () => {
+  it('in a sub-agent of Codex has the session id of the parent', () => {
     expect(hostOf('codex').parse(common('PreToolUse', { tool_name: 'Bash', agent_id: 'child' }))?.caller).toEqual({
       session: 's-1',
       subagent: 'child',
@@ -212,7 +212,7 @@ describe('who calls', () => {
     });
   });
 
-  it('of Letta Code is the folder, because its tool events name no session', () => {
+  it('in Letta Code is the folder, because its tool events name no session', () => {
     const [start, tool] = [LETTA('SessionStart', { conversation_id: 'c' }), LETTA('PreToolUse', { tool_name: 'Bash' })];
     expect(hostOf('letta').parse(start)?.caller).toEqual(hostOf('letta').parse(tool)?.caller);
   });

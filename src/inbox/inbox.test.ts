@@ -686,7 +686,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk('b').offer({ at: 'tool_result' }))?.ids).toEqual(['b']);
     });
 
-    it('project/* reaches every active conversation once, even if it is repeated, and no ended conversation', async () => {
+    it('a notification to project/* reaches each active conversation once, even if it is queued twice, and never an ended conversation', async () => {
       proves('address:fan-out');
       const writer = inbox.conversation('shop/writer#w');
       await talk('a').seen();

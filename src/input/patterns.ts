@@ -34,7 +34,7 @@ export interface Pattern {
   find(text: string): readonly (string | undefined)[] | undefined;
 }
 
-/** A cache of the read patterns, by their source. A policy is read before every notification. */
+/** Caches compiled patterns by their source, because a policy is read before every notification. */
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 

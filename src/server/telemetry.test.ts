@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_TELEMETRY, openTelemetry } from './telemetry.ts';
 
 describe('OpenTelemetry', () => {
-  it('is undefined if the package is not installed', async () => {
+  it('does nothing if the package is not installed', async () => {
     const none = await openTelemetry(() => Promise.reject(new Error('Cannot find package')));
     expect(none).toBe(NO_TELEMETRY);
     expect(await none.span('x', {}, async (set) => (set({ a: 1 }), 7))).toBe(7);

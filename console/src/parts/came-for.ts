@@ -29,8 +29,8 @@ export function useCameFor(
 const BACK_PAGE = 500;
 
 /**
- * Brings a place of the log into view when it changes. Loads the entries before that place first, and returns true during that
- * time. Then it marks, opens and focuses the line.
+ * Brings a place of the log into view when it changes. First loads the missing earlier entries, and returns true while they load.
+ * Then it marks, opens and focuses the line.
  */
 export function useCameTo(
   page: React.RefObject<HTMLElement | null>,

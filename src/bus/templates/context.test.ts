@@ -86,7 +86,7 @@ test('a template sees the events that a storm lists, and the count of all', () =
   expect(contextOf(line([rest]))).not.toHaveProperty('event');
 });
 
-test('data other than an object becomes the value', () => {
+test('data that is not an object becomes payload.value', () => {
   expect(made([grouped([{ message: 'a', data: [1, 2] }])]).events[0]?.payload).toEqual({ value: [1, 2] });
   expect(made([grouped([{ message: 'a' }])]).events[0]?.payload).toEqual({});
 });

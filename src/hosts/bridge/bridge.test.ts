@@ -158,7 +158,7 @@ describe('the bridge of a plugin', () => {
     expect(woken.map(({ body }) => (body as unknown as { ids: string[] }).ids)).toEqual([['n1'], ['n3']]);
   });
 
-  it('does not wake a session that works, is paused, or whose level never wakes', async () => {
+  it('wakes no session that works or is paused, and none for a level that never wakes', async () => {
     await ask({ kind: 'session_start' });
     state('working');
     await queue({ id: 'n1', level: 'error' });

@@ -99,7 +99,7 @@ describe('server-sent events', () => {
     ).toEqual(expected);
   });
 
-  test('for any chunks, the raw events together are the same bytes, and a written event is read unchanged', () => {
+  test('for any split of the stream, the raw events join to the same bytes, and each written event is read unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(), { maxLength: 8 }), (texts, at) => {
         const payloads = texts.map((text) => JSON.stringify(text));

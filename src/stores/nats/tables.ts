@@ -70,7 +70,9 @@ export class Tables {
     return seq !== undefined;
   }
 
-  /** The mark of a removed row has done its work. */
+  /**
+   * Deletes the tombstone of a removed row. No caller waits for this. If it fails, the tombstone stays, and readers ignore it.
+   */
   #forget(seq: number): void {
     this.#server.remove(this.#server.tables, seq).catch(() => {});
   }

@@ -9,7 +9,7 @@
  */
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
 
-/** Descriptors that could not be closed, by the file's device and inode. */
+/** Descriptors that stay open because closing them would drop locks of this process, by the file's device and inode. */
 const PARKED = new Map<string, number[]>();
 
 const keyOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;

@@ -34,7 +34,7 @@ const STOPS: Readonly<Record<Force, string>> = {
 
 const PAUSES: Readonly<Record<Force, string>> = {
   aborts_stream: 'lets it finish its turn, then holds it until you resume it',
-  refuses_next_call: 'refuses its very next tool call, of built-in tools too, until you resume it',
+  refuses_next_call: 'refuses every tool call, also of built-in tools, until you resume it',
   refuses_wrapped_call: 'refuses its calls of wrapped tools until you resume it; built-in tools still run',
   next_contact: 'reaches it with its next message, and holds until you resume it',
   waits: 'holds it when it returns, until you resume it',

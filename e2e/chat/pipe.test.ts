@@ -88,7 +88,7 @@ template = "query.toon.j2"
     const { code, stderr } = await stage.run(['chat'], { env });
     expect(code).toBe(2);
     expect(await stage.run(['run', 'hello'], { env })).toMatchObject({ code: 2, stderr });
-    expect(stderr).toContain('earpiece: no model is named');
+    expect(stderr).toContain('earpiece: no model is chosen');
     expect(stderr).toMatch(/^ {2}--model anthropic:\S+\n {2}EARPIECE_AGENT_MODEL=\S+\n {2}\[agent\] model = /mu);
     expect(stderr).toContain('ANTHROPIC_API_KEY is set (anthropic)');
     expect((await stage.run(['chat', '--model', 'opanai:x'])).stderr).toContain('did you mean openai:…?');

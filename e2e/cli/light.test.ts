@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 860, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 760, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 770, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 890, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 785, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 795, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_320,
+        kb: 1_345,
         packages: [
           'commander',
           'hono',

@@ -146,7 +146,7 @@ describe('an untrusted clone', () => {
       expect(textOf(refused)).toContain(words);
     expect(shell.calls()).toEqual([]);
 
-    const left = client.stderr.split('\n').filter((line) => line.includes('ignored until you have read it'));
+    const left = client.stderr.split('\n').filter((line) => line.includes('ignored until you read the file'));
     expect(left).toHaveLength(1);
     for (const key of ['max_level."*"', 'ttl.info', 'ttl.critical', 'budget.max_item_chars', 'gateway.profiles.raw']) {
       expect(left[0]).toContain(key);

@@ -77,7 +77,7 @@ verifies(
     await levels.getByRole('combobox', { name: 'Source, or * for the rest' }).fill('alerts');
     await levels.getByRole('combobox', { name: 'at most' }).selectOption('info');
     await levels.getByRole('button', { name: 'Limit it' }).click();
-    await levels.getByText('saved: alerts claims at most info now, from the next notification on').waitFor();
+    await levels.getByText('saved: alerts has at most level info now, from the next notification on').waitFor();
 
     const windows = page.getByRole('form', { name: 'Window of a source' });
     await windows.getByRole('combobox', { name: 'Source' }).fill('file');

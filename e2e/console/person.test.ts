@@ -200,10 +200,10 @@ for (const host of ['claude-code', 'opencode'] as const)
       const streams = host === 'opencode' ? ', and in its terminal aborts the running request' : '';
       await composer.locator('.stop-does').getByText(`refuses its next tool call${streams}`, { exact: true }).waitFor();
       await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
-      await page.getByText('refuses the very next tool call, of built-in tools too, until the agent has read it').waitFor();
+      await page.getByText('refuses the next tool call, of built-in tools too, until the agent has read it').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
       expect(await pause.getAttribute('title')).toBe(
-        'Pause: refuses its very next tool call, of built-in tools too, until you resume it',
+        'Pause: refuses every tool call, also of built-in tools, until you resume it',
       );
       await pause.click();
       await composer

@@ -228,7 +228,7 @@ verifies(
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();
-    await second.getByText('A send token cannot read').waitFor();
+    await second.getByText('A send token does not work, because it cannot read').waitFor();
     await second.reload();
     await second.getByRole('textbox', { name: 'Token' }).waitFor();
     const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });

@@ -139,7 +139,7 @@ describe('hooks after a switch of Node', () => {
     expect(await hook(home, 'PreToolUse')).toEqual({
       code: 0,
       stdout: '',
-      stderr: expect.stringMatching(/^earpiece: its files or its Node are gone[^\n]*npx earpiece install\n$/u) as string,
+      stderr: expect.stringMatching(/^earpiece: its files or its Node no longer exist[^\n]*npx earpiece install\n$/u) as string,
     });
     const now = join(other, 'dist/cli/main.js');
     expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject(

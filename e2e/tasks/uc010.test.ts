@@ -172,7 +172,7 @@ describe('a task that is unblocked before the agent pulled', () => {
     await agent.does('get_notifications');
     await office.person.moveTask('t1', { status: 'in_progress', author: 'Ann' });
     const told = await agent.call('report_completed', { result: 'blocked', summary: 'as told' });
-    expect(told.text).toContain('the reason to stop has ended');
+    expect(told.text).toContain('the reason to stop is resolved');
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
     expect((await agent.call('echo', { text: 'on' })).text).toBe('on');
     expect(await agent.does('report_completed', { result: 'blocked', summary: 'no key' })).toMatchObject({

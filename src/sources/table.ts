@@ -76,6 +76,7 @@ export const SOURCES = {
       'pr.conflict',
       'pr.merged',
       'pr.closed',
+      'pr.offered',
       'problem.found',
       'log.matched',
       'url.failed',

@@ -37,11 +37,14 @@ export async function queue(
     return fanOut(context, address.project, notification, policy).catch((error: unknown) => refuse(error, notification));
   const conversations = address.kind === 'conversation' ? [address.conversation] : [];
   const queued = await queueOne(context, logOf(address), notification, { policy, conversations }).catch((error: unknown) =>
-    refuse(error, notification),
+    isUnwritten(error) ? Promise.reject(error as Error) : refuse(error, notification),
   );
   fault('queue.acknowledged');
   return { ...queued, to: [formatAddress(address)] };
 }
+
+/** Whether the store certainly wrote nothing, as when another process held the lock all the time. */
+const isUnwritten = (error: unknown): boolean => error instanceof EarpieceError && error.data['written'] === false;
 
 /** Throws the error with the id, because a repeated call without this id could queue the notification twice. */
 function refuse(error: unknown, { id }: Notification): never {

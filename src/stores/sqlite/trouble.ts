@@ -99,5 +99,5 @@ export const busyFor = (path: string, ms: number, last: unknown): EarpieceError 
     : new EarpieceError(
         'store_unavailable',
         `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or find that process (\`fuser ${path}\`)`,
-        { retryable: true, data: { path } },
+        { retryable: true, data: { path, written: false } },
       );

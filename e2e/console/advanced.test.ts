@@ -20,7 +20,7 @@ afterAll(() => browser.close());
 verifies('console:settings', 'a duration is typed as in the file, and an invalid duration has its error next to it', async () => {
   await using stage = await Stage.open(browser);
   const page = await advanced(stage);
-  const ttl = page.getByRole('textbox', { name: 'An info waits for' });
+  const ttl = page.getByRole('textbox', { name: 'An info notification waits for' });
   expect(await ttl.inputValue()).toBe('1d');
   await ttl.fill('3');
   await ttl.press('Enter');
@@ -49,7 +49,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
     'max_defer = "1h 30m"\n\n[ttl]\ninfo = "never"\n\n[agent.budget]\ntokens = 5000\n',
   );
   expect(stage.ear.conversation('shop/coder#main').policy()).toMatchObject({ maxDeferMs: 5_400_000, ttlMs: { info: null } });
-  await row(page, 'ttl.info').getByRole('button', { name: 'Take out An info waits for' }).click();
+  await row(page, 'ttl.info').getByRole('button', { name: 'Take out An info notification waits for' }).click();
   await row(page, 'ttl.info').getByText('taken out').waitFor();
   expect(await ttl.inputValue()).toBe('1d');
 });
@@ -143,7 +143,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       const page = await advanced(stage, { viewport: { width, height: 800 }, colorScheme });
       await page.getByText('Everything else').click();
       await row(page, 'lease.lasts').waitFor();
-      const ttl = page.getByRole('textbox', { name: 'An info waits for' });
+      const ttl = page.getByRole('textbox', { name: 'An info notification waits for' });
       await ttl.fill('x');
       await ttl.press('Enter');
       await row(page, 'ttl.info').getByText('write a duration').waitFor();

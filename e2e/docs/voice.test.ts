@@ -1,4 +1,7 @@
 /** Tests the check of plain English: each rule finds its own example, and accepts the better sentence. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LONG, MAX_WORDS, RULES } from '../../scripts/voice/rules.ts';
 import { areaOf, findings, inCode, inPage, overLimit } from '../../scripts/voice/voice.ts';
@@ -63,8 +66,38 @@ test('a page may have no finding, a room of code has a limit, and only a higher 
   expect(overLimit(byArea, {})).toEqual([{ area: 'src/core', found, most: 0 }]);
 });
 
-test('the check reads every page, the code and the tests', () => {
-  const files = findings(new URL('../..', import.meta.url).pathname).map(({ file }) => file);
-  expect(files.some((file) => file.startsWith('src/'))).toBe(true);
-  expect(files.every((file) => !file.startsWith('scripts/voice/'))).toBe(true);
+test('the check reads every page, the code and the tests, and not the files with the rules', () => {
+  using root = folderWith({
+    'README.md': 'It is told.',
+    'docs/a/page.md': 'It is told.',
+    'vitest.config.ts': '// It is told.',
+    'scripts/voice/rules.ts': '// It is told.',
+    'e2e/a/b.test.ts': "it('it is told', () => {});",
+    ...Object.fromEntries(
+      ['src', 'console', 'contracts', 'bench', 'scripts', 'examples'].map((at) => [`${at}/a.ts`, '// It is told.']),
+    ),
+    'console/b.tsx': '// It is told.',
+  });
+  expect(findings(root.path).map(({ file }) => file)).toEqual([
+    'README.md',
+    'bench/a.ts',
+    'console/a.ts',
+    'console/b.tsx',
+    'contracts/a.ts',
+    'docs/a/page.md',
+    'e2e/a/b.test.ts',
+    'examples/a.ts',
+    'scripts/a.ts',
+    'src/a.ts',
+    'vitest.config.ts',
+  ]);
 });
+
+function folderWith(files: Readonly<Record<string, string>>): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'earpiece-voice-'));
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    writeFileSync(join(path, file), text);
+  }
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+}

@@ -1,8 +1,9 @@
 /** Draws random sentences for a reader to judge, because the rules find only some faults. */
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textsOfCode, type Text } from './code.ts';
+import { filesOf } from './files.ts';
 import { sentencesOf, sentencesOfPage, wordsOf } from './sentences.ts';
 
 export const KINDS = ['pages', 'help and errors', 'docstrings', 'comments', 'titles'] as const;
@@ -41,18 +42,12 @@ const rankOf = (seed: string, { file, text }: Drawn): string =>
  * one file are returned once.
  */
 export function sentences(root: string): Drawn[] {
-  const files = globSync(['*.md', 'docs/**/*.md', '*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], {
-    cwd: root,
+  const found = filesOf(root, EXEMPT).flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return (file.endsWith('.md') ? ofPage(file, text) : ofCode(file, text)).filter(
+      (each) => wordsOf(each.text.replaceAll(/`[^`]*`/gu, '')) >= FEWEST_WORDS,
+    );
   });
-  const found = files
-    .toSorted()
-    .filter((file) => !EXEMPT.some((exempt) => file.startsWith(exempt)))
-    .flatMap((file) => {
-      const text = readFileSync(join(root, file), 'utf8');
-      return (file.endsWith('.md') ? ofPage(file, text) : ofCode(file, text)).filter(
-        (each) => wordsOf(each.text.replaceAll(/`[^`]*`/gu, '')) >= FEWEST_WORDS,
-      );
-    });
   return [...new Map(found.map((each) => [`${each.kind} ${each.file} ${each.text}`, each])).values()];
 }
 

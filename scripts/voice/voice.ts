@@ -1,7 +1,8 @@
 /** Finds sentences that break the rules of `rules.ts`, in pages and in code, and counts them by area. */
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textsOfCode, type Text } from './code.ts';
+import { filesOf } from './files.ts';
 import { LONG, MAX_WORDS, RULES } from './rules.ts';
 import { sentencesOf, sentencesOfPage, wordsOf, type Sentence } from './sentences.ts';
 
@@ -18,14 +19,10 @@ const EXEMPT = ['scripts/voice/', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture'
 
 /** Returns every finding in the repository at `root`, in the order of the files. */
 export function findings(root: string): Finding[] {
-  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
-  const code = globSync(['*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], { cwd: root });
-  return [...pages.toSorted(), ...code.toSorted()]
-    .filter((file) => !EXEMPT.some((exempt) => file.startsWith(exempt)))
-    .flatMap((file) => {
-      const text = readFileSync(join(root, file), 'utf8');
-      return file.endsWith('.md') ? inPage(file, text) : inCode(file, text);
-    });
+  return filesOf(root, EXEMPT).flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return file.endsWith('.md') ? inPage(file, text) : inCode(file, text);
+  });
 }
 
 export const inPage = (file: string, page: string): Finding[] =>

@@ -67,8 +67,8 @@ export class Stage {
   }
 
   /**
-   * Runs the command line as another person or program would. An address in the environment would make the shell that of an
-   * agent, so it is removed.
+   * Runs the command line for another person or program. The address of the agent is removed from the environment, because the
+   * command would otherwise act for the agent.
    */
   async earpiece(args: readonly string[], { input, env = this.env }: RunOptions = {}): Promise<string> {
     const { EARPIECE_ADDRESS: own, ...outside } = env;

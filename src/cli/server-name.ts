@@ -181,7 +181,7 @@ function fromUrl(url: string): string {
   return named.toReversed().flatMap((label) => cleaned(label) ?? [])[0] ?? 'server';
 }
 
-/** Returns the last part of a path that is specific to the server. */
+/** Returns the last name in the path that is not generic (`GENERIC`). Only the last four names of the path are checked. */
 function fromPath(path: string | undefined): string | undefined {
   const parts = path?.split(/[/\\]/) ?? [];
   for (const part of parts.toReversed().slice(0, 4)) {

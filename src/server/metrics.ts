@@ -45,7 +45,7 @@ export class Metrics {
     family(
       'earpiece_http_request_seconds',
       'histogram',
-      'Time to the head of the answer.',
+      'Time until the response headers were ready.',
       [...this.#times.values()].flatMap(({ labels: of, counts, sum, count: n }) => {
         let below = 0;
         const inner = of.slice(1, -1);

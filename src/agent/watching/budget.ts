@@ -168,8 +168,8 @@ export class Budget {
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
 /**
- * Returns the numbers for `data`. Each number has the names of both vocabularies, so that templates with either vocabulary can
- * use the number.
+ * Returns the numbers for `data`. A number may have two names, such as `limit` and `max`, because existing templates use either
+ * name.
  */
 function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
   const remaining = Math.max(0, limit - current);

@@ -81,8 +81,8 @@ function lastOf(tail: Buffer, part: Buffer): Buffer {
 }
 
 /**
- * One server-sent event. `data` is the event's data lines, joined with line breaks. `raw` is the whole event including its final
- * empty line, so that it can be passed on unchanged.
+ * One server-sent event. `data` is the event's data lines, joined with line breaks. `raw` is the whole event with its final empty
+ * line, for a reader that passes the event on unchanged.
  */
 export type SseEvent = {
   readonly data: Buffer | undefined;

@@ -381,7 +381,7 @@ class Files implements FilesSource {
   }
 
   #unclear(entry: Entry, why: string | undefined): void {
-    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can`);
+    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted once it can be read`);
   }
 
   /**

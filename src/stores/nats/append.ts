@@ -24,7 +24,7 @@ export type Writing = {
   readonly tables: Tables;
   readonly logs: Logs;
   readonly settings: Settings;
-  /** The beginning of the names of this process's appends. */
+  /** The prefix of the names that this process gives to its appends. */
   readonly mine: string;
   readonly now: () => number;
   /** The newest time in the store that this process knows. */

@@ -22,7 +22,7 @@ export type OnEffect = (seq: number, effect: Effect | undefined) => void;
 export class Logs {
   readonly #server: Server;
   readonly #tables: Tables;
-  /** The beginning of the names of this process's appends. */
+  /** The prefix of the names that this process gives to its appends. */
   readonly #mine: string;
   readonly #entries = new Map<LogKey, Entry>();
 

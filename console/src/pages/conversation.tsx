@@ -331,7 +331,9 @@ function Wakes({
       <p>
         <Icon name="bell" />
         <span className="words">
-          {about.length === 1 ? `${first.kind} waits, and the agent is idle.` : `${about.length} notifications wait, and the agent is idle.`}
+          {about.length === 1
+            ? `${first.kind} waits, and the agent is idle.`
+            : `${about.length} notifications wait, and the agent is idle.`}
         </span>
       </p>
       <button type="button" aria-busy={asking} onClick={() => void discuss()}>

@@ -13,7 +13,7 @@ const LONGEST = 6;
 export const ROUND = 'Look after the shop: run its tests, and report the result.';
 
 export function nextRound(messages: readonly Message[]): Says {
-  // A notification after results is a separate message, which does not begin a round.
+  // A notification that follows results is a separate message. It does not begin a new round.
   const isRound = (message: Message): boolean => message.role === 'user' && !textOf(message).trimStart().startsWith('[ep ');
   const begins = messages.findLastIndex(isRound);
   const round = messages.filter(isRound).length;

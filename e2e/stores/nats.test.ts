@@ -6,7 +6,7 @@ import { connect } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
 import type { LogKey } from '../../src/core/address.ts';
 import type { Store } from '../../src/core/ports.ts';
-import { LOG, queued, result, said } from '../../src/stores/contract/drafts.ts';
+import { closed, LOG, queued, result, said } from '../../src/stores/contract/drafts.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { proves } from '../verifies.ts';
 import { type NatsServers, startNats } from './nats-server.ts';
@@ -136,6 +136,21 @@ test('one id that two processes queue at the same moment, one among other record
         expect(await a.read({ log: LOG })).toEqual(await b.read({ log: LOG }));
       }),
     );
+  }));
+
+test('a prune that takes longer than the time of a call removes everything old, in steps', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats');
+    await withStore(url, async (store) => {
+      const ids = Array.from({ length: 4_000 }, (_, n) => `n${n}`);
+      await Promise.all(ids.map((id) => store.append(LOG, [queued(id)], { withinMs: 60_000 })));
+      await store.append(LOG, [closed(ids, 'withdrawn')], { withinMs: 60_000 });
+      await store.append(LOG, [queued('newest')]);
+      expect(await store.prune(store.ordered() + 1, { withinMs: 1_500 })).toEqual({ records: 4_001, items: 4_000 });
+      expect(await store.read({ log: LOG })).toHaveLength(1);
+      expect(await store.countOpen(LOG)).toBe(1);
+      expect(await store.verify()).toEqual([]);
+    });
   }));
 
 test('a record that is larger than the server takes is refused with both sizes', () =>

@@ -200,11 +200,15 @@ const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) 
 
 /**
  * Removes old closed items from one log, and adds the positions of the removed records to `removed`. Returns the number of
- * removed items.
+ * removed items. With `most`, removes about as many items, and as many records without an item.
  */
-export function pruneLog(log: Log, { before, head, removed }: { before: number; head: number; removed: Set<number> }): number {
+export function pruneLog(
+  log: Log,
+  { before, head, removed, most = Infinity }: { before: number; head: number; removed: Set<number>; most?: number },
+): number {
   const going = new Set<NotificationId>();
   for (const cell of log.closed) {
+    if (going.size >= most) break;
     const { id, outcome, group } = cell.item;
     const cells = log.byId.get(id) ?? [];
     if (outcome === 'folded' && group !== undefined) continue;
@@ -224,7 +228,7 @@ export function pruneLog(log: Log, { before, head, removed }: { before: number; 
     }
   const history = log.records.filter((record) => seqs.has(record.seq));
   for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) removed.add(seq);
-  const loose = new Set(removableLoose(old));
+  const loose = new Set(removableLoose(old).slice(0, most));
   for (const seq of loose) removed.add(seq);
   if (loose.size > 0) {
     const left = log.loose.filter((record) => !loose.has(record.seq));

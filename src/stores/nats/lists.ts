@@ -4,6 +4,7 @@ import type { AgentOverview, LogOverview, Presence, ReadQuery } from '../../core
 import type { Stored } from '../../core/records.ts';
 import { openOf, overviewOf, selectRecords } from '../memory-log.ts';
 import { unsound } from '../soundness.ts';
+import { inTurns } from './in-turns.ts';
 import type { Logs } from './logs.ts';
 import { logTokens, projectSubjects, token } from './names.ts';
 import type { Server } from './server.ts';
@@ -109,11 +110,4 @@ export async function verify(of: Listing, onProgress?: (done: number, of: number
   }
   onProgress?.(names.length, names.length);
   return problems;
-}
-
-async function inTurns<A, B>(all: readonly A[], work: (one: A) => Promise<B>): Promise<B[]> {
-  const done: B[] = [];
-  for (let from = 0; from < all.length; from += AT_ONCE)
-    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))));
-  return done;
 }

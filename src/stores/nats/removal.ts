@@ -8,6 +8,7 @@ import type { Erased } from '../../core/ports.ts';
 import { eraseLog, pruneLog } from '../memory-log.ts';
 import { fault } from '../../core/faults.ts';
 import type { Conversations } from './conversations.ts';
+import { inTurns } from './in-turns.ts';
 import type { Cut, Logs } from './logs.ts';
 import type { Server } from './server.ts';
 import { type Settings } from './settings.ts';
@@ -22,7 +23,10 @@ export type Removing = {
   readonly conversations: Conversations;
 };
 
-/** Removes the old records of one log. The newest record of the store stays. */
+/** The notifications that one step of a prune removes: the server takes about a millisecond for each record. */
+const CHUNK = 500;
+
+/** Removes one chunk of the old records of one log, none at the end. The newest record of the store stays. */
 export async function pruneOne(
   of: Removing,
   log: LogKey,
@@ -33,7 +37,7 @@ export async function pruneOne(
     fault('prune.begun');
     const head = await of.server.lastSeq(of.server.logs);
     const gone = new Set<number>();
-    const items = pruneLog(view.log, { before, head, removed: gone });
+    const items = pruneLog(view.log, { before, head, removed: gone, most: CHUNK });
     if (gone.size === 0 && view.void.size === 0) return { records: 0, items };
     // The view has lost them already: it is read again.
     of.logs.forget(log);
@@ -59,7 +63,7 @@ async function remove({ server, tables, logs }: Removing, view: View, seqs: read
     all = [...new Set([...(known?.removed ?? []), ...view.void, ...seqs])].slice(-MOST_LISTED);
     return { removed: all, upTo: Math.max(known?.upTo ?? 0, view.decided) };
   });
-  for (const seq of all) await server.remove(server.logs, seq);
+  await inTurns(all, (seq) => server.remove(server.logs, seq));
   // The messages are gone, and the list with them. Views that have them read the log anew either way.
   await tables.change<Cut>(row, randomUUID(), (known) => ({
     removed: (known?.removed ?? []).filter((seq) => !all.includes(seq)),

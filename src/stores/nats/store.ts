@@ -188,11 +188,13 @@ class NatsStore implements Store {
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
     const total = { records: 0, items: 0 };
-    for (const log of await this.#try(options, () => logNames(this.#all))) {
-      const { records, items } = await this.#try(options, () => pruneOne(this.#all, log, before));
-      total.records += records;
-      total.items += items;
-    }
+    for (const log of await this.#try(options, () => logNames(this.#all)))
+      for (let left = true; left;) {
+        const { records, items } = await this.#try(options, () => pruneOne(this.#all, log, before));
+        total.records += records;
+        total.items += items;
+        left = records > 0;
+      }
     await this.#try(options, () => this.#conversations.prune(before, this.now()));
     return total;
   }

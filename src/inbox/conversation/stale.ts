@@ -8,11 +8,15 @@ import { isSame } from '../presence/presence.ts';
 export async function releaseStale(context: Context, log: LogKey, items: readonly Item[]): Promise<number> {
   const { store, owner, isAlive, leases } = context;
   const now = store.now();
+  const seen = new Set<CarrierId>();
   const stale = new Map<CarrierId, ReleasedRecord['reason']>();
   for (const item of items) {
-    if (item.state !== 'offered' || item.carrier === undefined) continue;
-    const alive = item.owner && isAlive(item.owner);
-    const othersAlive = alive === true && !isSame(item.owner, owner);
+    // The items of one carrier have one owner and one lease.
+    if (item.state !== 'offered' || item.carrier === undefined || seen.has(item.carrier)) continue;
+    seen.add(item.carrier);
+    const isOwn = isSame(item.owner, owner);
+    const alive = isOwn || (item.owner && isAlive(item.owner));
+    const othersAlive = alive === true && !isOwn;
     if (leases.isOver({ carrier: item.carrier, until: item.until ?? 0, othersAlive }, now))
       stale.set(item.carrier, 'lease_expired');
     else if (alive === false) stale.set(item.carrier, 'owner_dead');

@@ -47,14 +47,15 @@ verifies(
   30_000,
 );
 
-it('run-and-tell names the error of a matcher', async () => {
+it('run-and-tell and follow name the error of a matcher at the end of a command', async () => {
   proves('follow:matchers');
   script(WRONG);
   await shell.says(['trust', '--yes']);
   await shell.run(['run-and-tell', '--to', 'coder', '--matcher', 'bash', '--', 'bash', '-n', 'deploy.sh']);
-  expect(await open()).toEqual([
-    expect.stringMatching(/^`bash -n deploy\.sh` failed with exit code 2 after .*: syntax error near .* \(deploy\.sh:3\)$/u),
-  ]);
+  const ended = /^`bash -n deploy\.sh` failed with exit code 2 after .*: syntax error near .* \(deploy\.sh:3\)$/u;
+  expect(await open()).toEqual([expect.stringMatching(ended)]);
+  await shell.run(['follow', '--to', 'coder', '--matcher', 'bash', '--', 'bash', '-n', 'deploy.sh']);
+  expect((await open()).filter((message) => ended.test(message))).toHaveLength(2);
 });
 
 it('without trust, with another name or with an invalid pattern, the command does not run', async () => {
@@ -71,6 +72,8 @@ it('without trust, with another name or with an invalid pattern, the command doe
   await shell.says(['trust', '--yes']);
   expect(await refusal('bsh')).toContain('--matcher "bsh" is in no earpiece.toml here; did you mean bash?');
   shell.config("[matchers.bad]\npattern = { regexp = '(?=x)(.+)', message = 1 }\n");
+  // A person sees what is wrong before they trust the file.
+  expect((await shell.run(['config', 'check'])).stdout).toContain('matchers.bad.pattern[0].regexp is "(?=x)(.+)": lookahead');
   await shell.says(['trust', '--yes']);
   expect(await refusal('bad')).toContain('matchers.bad.pattern[0].regexp is "(?=x)(.+)": lookahead and lookbehind');
   const { code, stdout } = await shell.run(['config', 'check']);

@@ -47,60 +47,107 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(50);
 }
 
+/** Resolves when each process that a hook has started to ask GitHub has ended. */
+const settled = (): Promise<void> =>
+  until(() => !execFileSync('ps', ['-Awwo', 'args'], { encoding: 'utf8' }).includes(`--db ${shell.db} --offer`));
+
 verifies(
   'follow:offer',
   'after gh pr create the agent is offered the pull request once; further pushes offer nothing',
   async () => {
     await hook('claude', 'SessionStart', { source: 'startup' });
     expect(await ran('npm test && gh pr create --fill')).toBe('');
-    await until(async () => (await open()).length > 0);
+    await settled();
     expect(await open()).toEqual([OFFER]);
     const page = readFileSync(join(import.meta.dirname, '../../docs/guides/follow.md'), 'utf8');
     expect(page).toContain(`\n${OFFER.replace('pr.offered', 'pr')}\n`);
     expect(await hook('claude', 'PostToolBatch', { tool_calls: [{ tool_name: 'Bash' }] })).toContain(
       'acme/shop#12 is open and not followed',
     );
-    const before = asked();
-    await ran('git push');
-    await until(() => asked() > before);
-    await ran('git -C . push --force origin round', 'codex');
-    await until(() => asked() > 2 * before);
-    await hook('gemini', 'AfterTool', { tool_name: 'run_shell_command', tool_input: { command: 'git push' }, tool_response: {} });
-    await until(() => asked() > 3 * before);
-    await shell.says(['follow', '--offer', 'shop/coder'], { env: github.env });
+    const once = asked();
+    const shellCall = { tool_name: 'Bash', tool_input: { command: 'git push' } };
+    const pushes = [
+      () => ran('git push'),
+      () => ran('git -C . push --force origin round', 'codex'),
+      () => hook('codex', 'PostToolUse', { tool_name: 'shell', tool_input: { command: ['bash', '-lc', 'git push'] } }),
+      () => hook('gemini', 'AfterTool', { ...shellCall, tool_name: 'run_shell_command', tool_response: {} }),
+      () => hook('qwen', 'PostToolBatch', { tool_calls: [{ tool_name: 'read_file' }, shellCall] }),
+      () =>
+        hook('cline', 'PostToolUse', {
+          hookName: 'PostToolUse',
+          taskId: 's1',
+          workspaceRoots: [shell.folder],
+          postToolUse: { toolName: 'execute_command', parameters: { command: 'git push' } },
+        }),
+    ];
+    for (const [i, push] of pushes.entries()) {
+      await push();
+      await settled();
+      expect(asked(), String(push)).toBe((i + 2) * once);
+    }
     expect((await shell.json(['log', 'coder'])).filter(({ type }) => type === 'system_notification_queued')).toHaveLength(1);
   },
   60_000,
 );
 
+it('a hook that has nothing else to say offers the pull request', async () => {
+  proves('follow:offer');
+  const call = (event: string, more: object): Promise<string> =>
+    shell.says(['hook', 'claude'], {
+      input: JSON.stringify({ hook_event_name: event, session_id: 's1', cwd: shell.folder, ...more }),
+      env: github.env,
+    });
+  await call('SessionStart', { source: 'startup' });
+  const bash = (command: string): Promise<string> => call('PostToolUse', { tool_name: 'Bash', tool_input: { command } });
+  await bash('npm test');
+  await bash('git push');
+  await settled();
+  expect((await ear.open('shop/claude-code')).map(({ notification: { kind } }) => kind.name)).toEqual(['offered']);
+}, 60_000);
+
 it('nothing is offered for a pull request that is followed, for other commands, without trust, and if it is turned off', async () => {
   proves('follow:offer', 'config:trust');
   await hook('claude', 'SessionStart', { source: 'startup' });
-  const what = { kind: 'pr', host: HOST, repo: 'acme/shop', number: 12 } as const;
-  const { followed } = await add(ear.store, 'shop', { uid: 'u1', what, to: 'shop/coder' });
-  await ran('git push');
-  await until(() => asked() > 0);
-  const once = asked();
-  await shell.says(['unfollow', followed.id]);
+  const follow = async (number: number, to: string): Promise<string> => {
+    const what = { kind: 'pr', host: HOST, repo: 'acme/shop', number, title: 'as it was' } as const;
+    return (await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to })).followed.id;
+  };
+  for (const to of ['shop/coder', 'shop/*']) {
+    const id = await follow(12, to);
+    await ran('git push');
+    await settled();
+    await shell.says(['unfollow', id]);
+  }
+  const twice = asked();
+  expect(twice).toBeGreaterThan(0);
 
   await ran('git status; echo push');
+  await hook('claude', 'PreToolUse', { tool_name: 'Bash', tool_input: { command: 'git push' } });
+  const push = { tool_name: 'Bash', tool_input: { command: 'git push' } };
+  await hook('claude', 'PostToolUse', { ...push, agent_id: 'a1' });
   shell.config('[follow]\noffer = false\n');
   await ran('git push');
   shell.config('[gateway.servers.x]\ncommand = "x"\n');
   await shell.run(['hook', 'claude', '--as', 'coder'], {
-    input: JSON.stringify({
-      hook_event_name: 'PostToolUse',
-      session_id: 's1',
-      cwd: shell.folder,
-      tool_name: 'Bash',
-      tool_input: { command: 'git push' },
-    }),
+    input: JSON.stringify({ hook_event_name: 'PostToolUse', session_id: 's1', cwd: shell.folder, ...push }),
     env: github.env,
   });
+  await settled();
+  expect(asked()).toBe(twice);
+  expect(await open()).toEqual([]);
+
   shell.config('');
+  await follow(13, 'shop/coder');
   await ran('git push');
-  await until(async () => (await open()).length > 0);
+  await settled();
   expect(await open()).toEqual([OFFER]);
-  // Only the first and the last push have asked GitHub.
-  expect(asked()).toBe(2 * once);
+  expect(asked()).toBe(1.5 * twice);
 }, 60_000);
+
+it('a branch without a pull request gets no offer and no error', async () => {
+  proves('follow:offer');
+  execFileSync('git', ['switch', '-qc', 'other'], { cwd: shell.folder, stdio: 'pipe' });
+  expect(await shell.says(['follow', '--offer', 'shop/coder'], { env: github.env })).toBe('');
+  expect(asked()).toBeGreaterThan(0);
+  expect(await open()).toEqual([]);
+});

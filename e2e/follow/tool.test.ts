@@ -86,6 +86,7 @@ it('is limited to the project, this machine and this repository, and cannot end 
     [{ git: false }, 'git must be true'],
     [{ agent: 'other/coder' }, 'belongs to another project; you can follow only agents of shop'],
     [{ agent: 'coder' }, 'is you'],
+    [{ agent: '*' }, 'is a whole project; name one agent'],
     [{ agent: 'nobody' }, 'no agent "nobody" has been seen in shop'],
     [{ stop: 'f1' }, 'was not asked for by you'],
     [{ stop: 'f9' }, 'is not followed'],

@@ -12,19 +12,24 @@ import { untilStopped, type GlobalOptions } from './context.ts';
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
   if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
+  startFollow(['--db', config.db, '--look', project], folder);
+  return true;
+}
+
+/** Starts `earpiece follow` with these options, in a process that outlives its parent. */
+export function startFollow(options: readonly string[], folder: string): void {
   const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, [entry, 'follow', '--db', config.db, '--look', project], {
+  const child = spawn(process.execPath, [entry, 'follow', ...options], {
     cwd: folder,
     detached: true,
     stdio: 'ignore',
     env: environment(),
   });
   child.on('error', () => {}).unref();
-  return true;
 }
 
 /** Returns the environment of the process, which acts for the project and not for the agent whose shell has started it. */
-export function environment(): NodeJS.ProcessEnv {
+function environment(): NodeJS.ProcessEnv {
   const kept = { ...withoutSecrets(process.env) };
   for (const name of [HANDLE_VARIABLE, HANDLE_OF_VARIABLE, 'EARPIECE_ADDRESS']) delete kept[name];
   return kept;

@@ -1,24 +1,13 @@
 /** Offers an agent to follow the pull request of its branch, once, after it has pushed or opened the pull request. */
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { parseAddress } from '../core/address.ts';
-import { CannotLook, findPr, following, nameOf, type What } from '../sources/follow/index.ts';
+import { CannotLook, findPr, following, isSameThing, nameOf } from '../sources/follow/index.ts';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
 import type { GlobalOptions } from './context.ts';
-import { environment } from './looker.ts';
+import { startFollow } from './looker.ts';
 
 /** Starts a process that asks GitHub, because an answer takes longer than an agent waits for its hook. */
-export function startOffer({ config }: UserInbox, folder: string, to: string): void {
-  const entry = process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
-  spawn(process.execPath, [entry, 'follow', '--db', config.db, '--offer', to], {
-    cwd: folder,
-    detached: true,
-    stdio: 'ignore',
-    env: environment(),
-  })
-    .on('error', () => {})
-    .unref();
-}
+export const startOffer = ({ config }: UserInbox, folder: string, to: string): void =>
+  startFollow(['--db', config.db, '--offer', to], folder);
 
 /** Offers the open pull request of the branch. Does nothing if there is none, or if the agent already hears of it. */
 export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
@@ -30,7 +19,7 @@ export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
   await using ear = await openInbox(db === undefined ? {} : { flags: { db } });
   const project = `${parseAddress(to).project}/*`;
   const list = await following(ear.store, ear.project);
-  if (list.some(({ what, to: receiver }) => [to, project].includes(receiver) && isSame(what, pr))) return;
+  if (list.some(({ what, to: receiver }) => [to, project].includes(receiver) && isSameThing(what, pr))) return;
   await ear.emitter.emit({
     // The same offer has the same id, so it is made once.
     id: `offer.${to}.${pr.host}/${pr.repo}#${pr.number}`,
@@ -45,6 +34,3 @@ export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
     data: { repo: pr.repo, pr: pr.number },
   });
 }
-
-const isSame = (what: What, pr: Extract<What, { kind: 'pr' }>): boolean =>
-  what.kind === 'pr' && what.host === pr.host && what.repo === pr.repo && what.number === pr.number;

@@ -47,6 +47,10 @@ test.each([
   ['[matchers.a]', 'x:1:11: matchers.a has no pattern; write a table such as { regexp = '],
   ['[matchers.a]\npatern = 1', 'x:2:1: matchers.a.patern is unknown; did you mean "pattern"?'],
   ['[matchers.a]\npattern = []', 'x:2:11: matchers.a.pattern has 0 elements; write a table such as'],
+  [
+    `[matchers.a]\npattern = [${Array(11).fill("{ regexp = '(x)', message = 1 }").join(', ')}]`,
+    'x:2:11: matchers.a.pattern has 11 elements; write a table such as',
+  ],
   ["[matchers.a]\npattern = 'x'", 'x:2:11: matchers.a.pattern is "x"; write a table such as'],
   ['[matchers.a]\npattern = { message = 1 }', 'matchers.a.pattern has no regexp; write a regular expression such as'],
   ["[matchers.a]\npattern = { regexp = '(x)', file = 1 }", 'matchers.a.pattern has no message; write message = 1, the group of'],

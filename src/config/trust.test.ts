@@ -172,6 +172,15 @@ test('automatic fetching waits for trust, other settings of git do not', () => {
   expect([what('never'), what('10m')]).toEqual([[], [["sources.git.fetch_every (fetches from the repository's remote)"]]]);
 });
 
+test('the offer to follow pull requests waits for trust; a project may turn it off', () => {
+  proves('config:trust');
+  const what = (offer: boolean): unknown =>
+    world({ project: `[follow]\noffer = ${offer}` })
+      .read()
+      .config.untrusted.map((one) => one.what);
+  expect([what(false), what(true)]).toEqual([[], [['follow.offer (asks GitHub after a push)']]]);
+});
+
 test('a cloned project does not weaken the gate: interrupt = "after" waits for trust', () => {
   proves('config:trust');
   const { read, options, projectFile } = world({ project: 'interrupt = "after"\n' });

@@ -23,15 +23,14 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
         const ending = marked === undefined || variable === undefined ? undefined : { mark: marked, variable };
         const words = ['hook', host.name, ...(standsIn && lines.server !== undefined ? ['--served'] : [])];
         const hooks: Group['hooks'] = [
-          served !== undefined && lines.server !== undefined
-            ? toolHook({ host: host.name, event, server: lines.server, served, timeout })
-            : {
+          ...(served !== undefined && lines.server !== undefined
+            ? [toolHook({ host: host.name, event, server: lines.server, served, timeout })]
+            : (onlyIf ?? [undefined]).map((rule) => ({
                 type: 'command',
                 command: lines.line(words, ending),
                 timeout,
-                ...(onlyIf === undefined ? {} : { if: onlyIf[0] }),
-              },
-          ...(onlyIf ?? []).slice(1).map((rule) => ({ type: 'command', command: lines.line(words), timeout, if: rule })),
+                ...defined({ if: rule }),
+              }))),
           ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
         ];
         return [event, { ...defined({ matcher }), hooks }];

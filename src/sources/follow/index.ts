@@ -13,7 +13,19 @@ import type { Followed } from './list.ts';
 export { followOutput } from './command.ts';
 export { CannotLook, type Follower } from './follower.ts';
 export { letGo, looker, RENEW_MS, renewLease, takeLease } from './lease.ts';
-export { add, following, keepState, remove, NEW, stateOf, type Followed, type State, type What, type Until } from './list.ts';
+export {
+  add,
+  following,
+  isSameThing,
+  keepState,
+  remove,
+  NEW,
+  stateOf,
+  type Followed,
+  type State,
+  type What,
+  type Until,
+} from './list.ts';
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';

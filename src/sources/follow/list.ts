@@ -35,7 +35,7 @@ export type Followed = {
   readonly keep?: true;
   /** The agent that added the follower; undefined if a person added it. */
   readonly by?: string;
-  /** The minimum time between two checks, if it is not the default. */
+  /** The time between two checks, if it is not the default. */
   readonly everyMs?: number;
   /** The level of a matching line, or of a failing URL. */
   readonly level?: 'info' | 'warning' | 'error';
@@ -99,7 +99,7 @@ async function change(store: Kept, project: string, to: (list: readonly Followed
 
 const TRIES = 20;
 
-const isSameThing = (a: What, b: What): boolean => sameKey(a) === sameKey(b);
+export const isSameThing = (a: What, b: What): boolean => sameKey(a) === sameKey(b);
 const sameKey = (what: What): string => {
   const { title: _title, ...rest } = what as What & { readonly title?: string };
   return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));

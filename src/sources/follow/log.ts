@@ -20,8 +20,8 @@ const LINE_CHARS = 300;
 type Place = {
   readonly ino: number;
   readonly offset: number;
-  readonly seen?: string;
-  readonly restarts?: number;
+  readonly seen: string;
+  readonly restarts: number;
   readonly last?: string;
 };
 
@@ -46,14 +46,15 @@ function lookAt(file: string, pattern: Pattern, level: News['severity'], before:
   const opened = openOf(file);
   // A file that is created later is read from its beginning.
   if (opened === undefined)
-    return look({ ino: 0, offset: 0, restarts: before?.restarts ?? 0 }, [], { summary: 'the file does not exist yet' });
+    return look({ ino: 0, offset: 0, seen: '', restarts: before?.restarts ?? 0 }, [], { summary: 'the file does not exist yet' });
   try {
     const { ino, size } = fstatSync(opened);
     // The first check begins at the end of the file, so that earlier lines are not reported.
-    if (before === undefined) return look({ ino, offset: size, seen: seenAt(opened, size) }, []);
-    const isSame = before.ino === ino && before.offset <= size && isRead(opened, before);
+    if (before === undefined) return look({ ino, offset: size, seen: seenAt(opened, size), restarts: 0 }, []);
+    // A file that was emptied, and has grown past the offset since, has other bytes before the offset.
+    const isSame = before.ino === ino && before.offset <= size && before.seen === seenAt(opened, before.offset);
     const start = isSame ? before.offset : 0;
-    const restarts = (before.restarts ?? 0) + (isSame ? 0 : 1);
+    const restarts = before.restarts + (isSame ? 0 : 1);
     const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
     const length = readSync(opened, bytes, 0, bytes.length, start);
     const { news, end } = linesIn(bytes.subarray(0, length), start);
@@ -78,9 +79,6 @@ function seenAt(opened: number, offset: number): string {
   const length = readSync(opened, bytes, 0, bytes.length, offset - bytes.length);
   return checksum(bytes.toString('latin1', 0, length));
 }
-
-/** False if the file was emptied and has grown past the offset since. */
-const isRead = (opened: number, { offset, seen }: Place): boolean => seen === undefined || seen === seenAt(opened, offset);
 
 const look = (
   place: Place,

@@ -4,9 +4,11 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter, EventInput } from '../../core/event.ts';
 import { armFaults, FOLLOW_FAULT_POINTS } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
+import type { Inbox } from '../../inbox/index.ts';
 import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
 import { letGo, looker, renewLease, takeLease } from './lease.ts';
 import { add, following, keepState, NEW, remove, stateOf, type Followed, type State } from './list.ts';
+import { unfollow } from './unfollow.ts';
 import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } from './look-after.ts';
 
 const MINUTE = 60_000;
@@ -96,6 +98,9 @@ const wrong = (key: string, fingerprint = key): Standing => ({
   data: {},
 });
 
+/** A complete event of a source. */
+const changed = { type: 'file.modified', source: 'files', subject: 'shop/coder', key: 'file:a', message: 'a was changed' };
+
 describe('a look', () => {
   proves('follow:told-once', 'follow:withdrawn');
 
@@ -145,6 +150,7 @@ describe('a look', () => {
     ['only the old state is back', { old: 'old' }],
     ['one is fixed', { b: 'b' }],
     ['one has another text', { a: 'a2', b: 'b' }],
+    ['nothing has changed', { a: 'a', b: 'b' }],
   ];
   const standingIn = (world: Readonly<Record<string, string>>): readonly Standing[] =>
     Object.entries(world).map(([key, fingerprint]) => ({ ...wrong(key, fingerprint), message: `${fingerprint} is wrong` }));
@@ -160,6 +166,7 @@ describe('a look', () => {
         const sees = (now: typeof world) => (state: Json | undefined) => ({
           standing: standingIn(now),
           news: state === 'further' ? [] : news,
+          events: state === 'further' ? [] : [changed],
           state: 'further',
         });
         place.sees = sees({ a: 'a', b: 'b' });
@@ -172,19 +179,73 @@ describe('a look', () => {
         place.sees = sees(world);
         await place.look(followed);
         await place.look(followed);
-        place.open.delete('follow:u1:n');
+        for (const key of ['follow:u1:n', changed.key]) place.open.delete(key);
         expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
         expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
+        expect(place.told.filter((message) => message === changed.message)).toHaveLength(1);
         expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
-        expect((await stateOf(place.store, 'u1')).told).toEqual(world);
+        const { told, untold } = await stateOf(place.store, 'u1');
+        expect({ told, untold }).toEqual({ told: world, untold: undefined });
       });
+
+  it('an event of a source that happens again is reported again, even after a crash', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ events: [changed] });
+    let state = (await place.look(followed)) as State;
+    state = (await lookOnce(place.around(), followed, state)) as State;
+    expect(place.told).toHaveLength(2);
+    armFaults((at) => {
+      if (at === 'follow.told') throw new Error('crash');
+    });
+    await lookOnce(place.around(), followed, state).catch(() => undefined);
+    armFaults(undefined);
+    expect(place.told).toHaveLength(3);
+    // The first report is that of the crashed check, which is not repeated.
+    await place.look(followed);
+    expect(place.told).toHaveLength(4);
+  });
+
+  it('after a crash, reports wait until an agent is active, and nothing else is checked', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = (state) => ({ news: state === 'further' ? [] : [{ ...wrong('n'), id: 'n1' }], state: 'further' });
+    armFaults((at) => {
+      if (at === 'follow.planned') throw new Error('crash');
+    });
+    await place.look(followed).catch(() => undefined);
+    armFaults(undefined);
+    place.heard = false;
+    expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(5_000);
+    expect(place.looks).toBe(1);
+    place.heard = true;
+    await place.look(followed);
+    expect(place.told).toEqual(['n is wrong']);
+  });
+
+  it('a follower that ends after a crash withdraws what the crashed process may have reported', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ standing: [wrong('a'), wrong('b')] });
+    armFaults((at) => {
+      if (at === 'follow.told') throw new Error('crash');
+    });
+    await place.look(followed).catch(() => undefined);
+    armFaults(undefined);
+    expect([...place.open.values()]).toEqual(['a is wrong']);
+    await unfollow({ inbox: { store: place.store as unknown as Inbox['store'] }, project: 'shop', emitter: place.emitter }, 'f1');
+    expect([...place.open]).toEqual([]);
+    expect([...place.settings]).toEqual([]);
+  });
 
   it('is repeated from the same place if no agent was active', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.heard = false;
-    place.sees = () => ({ news: [{ ...wrong('n'), id: 'n1', message: 'news' }], state: 'further' });
-    await place.look(followed);
+    const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
+    place.sees = () => ({ news, state: 'further', againMs: 1_000, over: 'merged' });
+    expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(5_000);
+    place.sees = () => ({ news, state: 'further' });
     expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'no agent is active to read it' });
     expect((await stateOf(place.store, 'u1')).source).toBeUndefined();
     place.heard = true;
@@ -240,13 +301,16 @@ describe('a thing that cannot be checked', () => {
       throw new CannotLook('GitHub answers HTTP 502');
     };
     const waits: number[] = [];
+    const reports: number[] = [];
     let state: State | undefined;
     for (let i = 0; i < 8; i++) {
       state = await place.look(followed);
       waits.push(((state?.nextAt ?? 0) - place.now) / 1_000);
+      reports.push(place.told.length);
       await keepState(place.store, 'u1', state);
     }
     expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900]);
+    expect(reports).toEqual([1, 1, 2, 2, 2, 2, 2, 2]);
     expect(place.told).toEqual(['a is wrong', 'http://shop.test/ cannot be followed now: GitHub answers HTTP 502']);
     expect(state).toMatchObject({ told: { a: 'a' }, trouble: { times: 8, says: 'GitHub answers HTTP 502' } });
     place.sees = () => ({ standing: [wrong('a')] });
@@ -286,13 +350,17 @@ describe('the process that runs the followers', () => {
     await lookAfter(place.around({ sleep, signal: stop.signal, ...more }));
   }
 
-  it('checks no more often than each check asks for, and than --every allows', async () => {
+  it('checks at the interval that each check asks for, or at that of --every; an incomplete check continues at once', async () => {
     const place = new Place();
     await place.follow();
     await place.follow({ uid: 'u2', everyMs: 5 * MINUTE });
     const began = place.now;
     await until(place, began + 20 * MINUTE);
     expect(place.looks).toBe(20 + 4);
+    const often = await place.follow({ uid: 'u3', everyMs: MINUTE / 2 });
+    expect(((await place.look(often))?.nextAt ?? 0) - place.now).toBe(MINUTE / 2);
+    place.sees = () => ({ againMs: 0 });
+    expect(((await place.look(often))?.nextAt ?? 0) - place.now).toBe(0);
   });
 
   it('checks as soon as a machine wakes after three hours, and after the clock went back', async () => {

@@ -39,6 +39,9 @@ it('reads the lines of a form of VS Code, before the shipped matchers', () => {
   expect(problemsIn(['x: y'], matchersWith({ mine: { severity: 'warning', ...one('^x: (.+)$') } }).matchers)).toMatchObject([
     { severity: 'warning', message: 'y' },
   ]);
+  expect(problemsIn(['ERROR x'], matchersWith({ mine: one('^ERROR (.+)$', { message: 0 }) }).matchers)).toMatchObject([
+    { message: 'ERROR x' },
+  ]);
 });
 
 it('keeps the problems of the last build, by the patterns of the background', () => {
@@ -50,6 +53,14 @@ it('keeps the problems of the last build, by the patterns of the background', ()
   for (const line of ['begin', 'bad a', 'bad b', 'end']) problems.read(line);
   expect(open()).toEqual(['a', 'b']);
   for (const line of ['begin', 'bad b', 'end']) problems.read(line);
+  expect(open()).toEqual(['b']);
+  // The shipped tools keep their own rounds.
+  for (const line of [
+    'a.ts(1,7): error TS2322: no.',
+    'Starting incremental compilation',
+    'Found 0 errors. Watching for file changes.',
+  ])
+    problems.read(line);
   expect(open()).toEqual(['b']);
 });
 

@@ -21,7 +21,7 @@ export function natsContract(name: string, size: 1 | 3): void {
   const urlOf = (store: Store): string => urls.get(store) ?? '';
   const nextUrl = (): string => `${servers.url}/s${stores++}?replicas=${size}`;
   let admin: NatsConnection;
-  /** Addresses of closed stores, whose streams would keep the cluster busy. A case may open its own again. */
+  /** Addresses of closed stores, whose streams would keep the cluster busy. A case may open its closed store again. */
   const closed: string[] = [];
   const known = new Set<string>();
   const discard = async (url: string): Promise<void> => {

@@ -59,7 +59,7 @@ async function make(folder: string): Promise<void> {
     fixedExtension: false,
     dts: false,
   });
-  // Some tests start it as another user.
+  // Some tests run this bundle as another user.
   chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
   // The plugin is copied and not linked, because it searches for the command line in its own folder.

@@ -1,5 +1,6 @@
 /**
- * The package as its users get it: packed, unpacked with its dependencies only, on a supported Node and on one that is too old.
+ * The package as its users get it: packed, unpacked with its dependencies only, on a supported Node and on a Node that is too
+ * old.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,6 @@
 /**
- * The processor time of this work on this thread, in milliseconds: the least of a few runs, or the first one below `enoughMs`.
+ * Returns the processor time of this work on this thread, in milliseconds: the shortest time of a few runs, or the first time
+ * below `enoughMs`.
  * Other processes and pauses of the machine do not increase this time, but a slow machine does, so compare two such times if
  * possible.
  */

@@ -1,6 +1,6 @@
 /**
- * The nats-server of the tests: `node scripts/nats.ts` finds one of 2.10 or newer, or unpacks Debian's into `.cache` without installing
- * anything. Debian 12 has 2.9, so the package comes from Debian 13, through package lists beside the machine's own.
+ * The nats-server of the tests: `node scripts/nats.ts` finds a server of version 2.10 or newer, or unpacks Debian's package into
+ * `.cache` without installing it. Debian 12 has 2.9, so the package comes from Debian 13, through separate package lists.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const CACHE = join(import.meta.dirname, '../.cache/nats-server');
 const UNPACKED = join(CACHE, 'root/usr/sbin/nats-server');
 const LEAST = [2, 10];
 
-/** The executable of a server that is new enough. Undefined where there is none. */
+/** Returns the executable of a server that is new enough; undefined if there is none. */
 export function findNats(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = env['NATS_SERVER'];
   if (named) return isNewEnough(named) ? named : undefined;
@@ -30,7 +30,7 @@ function isNewEnough(path: string): boolean {
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }
 
-/** Unpacks Debian's package beside the installed ones. Returns why that failed, undefined where it worked. */
+/** Unpacks Debian's package without installing it. Returns the reason if that failed; undefined if it succeeded. */
 function unpack(): string | undefined {
   const made = `${CACHE}.${process.pid}`;
   for (const folder of ['lists/partial', 'archives/partial', 'root']) mkdirSync(join(made, folder), { recursive: true });

@@ -9,7 +9,7 @@ const [side = '', folder = ''] = process.argv.slice(2);
 const NO_RATE = { perSecond: 1e9, burst: 1e9 };
 
 if (side === 'ours') {
-  // Opened as `earpiece serve` opens it.
+  // `earpiece serve` opens its inbox with the same options.
   const inbox = await openInbox(folder, { policy: NO_LIMIT, thread: true });
   const server = createServer({
     inbox,

@@ -16,7 +16,7 @@ export const peerNames = Object.keys(pins) as readonly PeerName[];
 export const folderOf = (peer: PeerName): string =>
   path.join(cacheFolder(), `${peer}-${pins[peer].map((pin) => pin.slice(pin.lastIndexOf('@') + 1)).join('-')}`);
 
-/** The file is written last, so that an interrupted install never looks finished. */
+/** Returns the path of the file that proves a finished install: the file is written last. */
 export const markerOf = (peer: PeerName): string => path.join(folderOf(peer), 'installed.json');
 export const isInstalled = (peer: PeerName): boolean => fs.existsSync(markerOf(peer));
 

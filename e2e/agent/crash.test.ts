@@ -13,7 +13,10 @@ import { randomKill, runKilled, seeded, type Kill } from './crash/run.ts';
 
 const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_written', 'append.committed'];
 
-/** Each life ends after this many requests: the talk of twelve requests lasts beyond the last life. */
+/**
+ * Each life (one process of the agent) ends after this many requests. The talk has twelve requests, so it continues after the
+ * last of these lives.
+ */
 const LIVES = [1, 2, 1, 2];
 
 describe('killed at a named point and at four random ones', () => {

@@ -6,7 +6,7 @@ import type { NotificationInput } from '../../src/core/notification.ts';
 import type { Asked, Began } from './queuer.ts';
 
 export interface Elsewhere extends AsyncDisposable {
-  /** Resolves when it is queued, with the time at which that began by the machine's monotonic clock. */
+  /** Queues a notification; resolves with the time at which the call of `queue` began, by the machine's monotonic clock. */
   queue(to: string, input: NotificationInput): Promise<bigint>;
 }
 

@@ -66,7 +66,7 @@ describe('no loops', () => {
     let alarms = 0;
     const alarm = (): Promise<unknown> =>
       other.queue(ADDRESS, { kind: 'alarm.raised', level: 'critical', message: `ALARM-${alarms++}.` });
-    // A model that queues a critical at each word, and calls a tool until a count is reached.
+    // A model that queues a critical notification at each word, and calls a tool until a count is reached.
     const alarmed = (request: Request): Step => {
       const done = request.text.split('"role":"tool"').length - 1;
       const says: Part[] = done < goes ? [text('I am working on it'), call(`call_${request.n}`)] : [text('done at last')];
@@ -156,7 +156,7 @@ describe('no loops', () => {
     }
     const [a, b] = talks as [Talk, Talk];
     await a.agent.send('begin');
-    // a tells b (1), and so on. After four agents, the message is shown but wakes nobody.
+    // The agent a sends a message to b (depth 1), and so on. After four agents, the message is shown but wakes no agent.
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);

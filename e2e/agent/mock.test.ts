@@ -1,4 +1,4 @@
-/** A mock by another project, with a tap that keeps the bytes: an agent sends it the same requests as the scripted model. */
+/** An agent sends the same requests to another project's mock as to the scripted model. A tap between them keeps the bytes. */
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import { startMock } from '../model/mock.ts';

@@ -127,7 +127,7 @@ describe.each(APIS)('%s', (api) => {
     expect(provider.refusals).toBe(times);
   }
 
-  /** Each request that was answered after its arrival has it once. */
+  /** Checks that each answered request contains the marker once, from the first request with the marker on. */
   function isInEach(): void {
     const since = talk.requests.findIndex((request) => request.text.includes(MARKER));
     const after = answered(talk.requests.slice(since));

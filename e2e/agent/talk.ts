@@ -121,7 +121,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * The rules for every conversation: the API accepts each request, each extends the previous one, and each has each marker once.
+   * Checks the rules for every conversation: the API accepts each request, and each request extends the previous request and
+   * contains each marker once.
    */
   check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
     // A refused request was not read, so the following one may differ.

@@ -14,7 +14,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
   let stack: AsyncDisposableStack;
   afterEach(() => stack.disposeAsync());
 
-  /** A desk on the mock; `onRequest` is awaited before the n-th request is answered. */
+  /** Opens a desk on the mock, which awaits `onRequest` before it answers the n-th request. */
   async function deskOn(
     script: Parameters<typeof startMock>[0]['script'],
     onRequest?: (n: number) => Promise<void>,

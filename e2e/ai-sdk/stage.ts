@@ -22,7 +22,7 @@ export const BOTH = MAJORS.flatMap((major) => APIS.map((api) => [major, api] as 
 
 export const ADDRESS = 'shop/coder';
 
-/** The adapter needs the same of both majors. Their types differ only in parts that no test uses. */
+/** Imports the AI SDK of this major version. The types of both majors differ only in parts that no test uses. */
 export const sdkOf = async (major: Major): Promise<typeof Sdk> =>
   major === 7 ? import('ai') : ((await import('ai-6')) as unknown as typeof Sdk);
 
@@ -126,8 +126,8 @@ export class Desk implements AsyncDisposable {
   }
 
   /**
-   * Checks the rules of every conversation: the API accepts each request, each extends the previous one, and each has each marker
-   * once.
+   * Checks the rules for every conversation: the API accepts each request, and each request extends the previous request and
+   * contains each marker once.
    */
   check(markers: readonly string[], except: readonly string[] = []): void {
     for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);

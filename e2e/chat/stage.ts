@@ -85,8 +85,7 @@ export class Terminal {
   readonly #screen: Screen;
   #over = false;
   /**
-   * The program asked the terminal to hold a half-drawn screen, and has not released it: the remaining output comes in another
-   * piece.
+   * Whether the screen is half drawn: the program has asked the terminal to hold it, and the rest of the output has not arrived.
    */
   #held = false;
   #changed: (() => void)[] = [];
@@ -165,7 +164,7 @@ export class Terminal {
 export const text = (said: string): Answer[number] => ({ kind: 'text', text: said });
 export const call = (id: string, name: string, args: JsonObject): Answer[number] => ({ kind: 'call', id, name, args });
 
-/** Holds an answer at a place until the test releases it; `reached` resolves when the answer is there. */
+/** Holds an answer at a place until the test releases it; `reached` resolves when the answer has arrived at that place. */
 export class Hold {
   readonly #reached = Promise.withResolvers<void>();
   readonly #go = Promise.withResolvers<void>();

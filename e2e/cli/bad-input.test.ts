@@ -188,7 +188,7 @@ async function doRow(row: Row): Promise<void> {
   keep(shell.db);
   for (const [name, text] of Object.entries(row.files ?? {})) {
     mkdirSync(dirname(join(shell.folder, name)), { recursive: true });
-    // In a table, the project's name would become part of the table.
+    // If the file begins with a table, the project's name must precede it; otherwise the name would belong to that table.
     const project = name === 'earpiece.toml' && typeof text === 'string' && text.startsWith('[') ? 'project = "shop"\n' : '';
     writeFileSync(join(shell.folder, name), typeof text === 'string' ? `${project}${text}` : text);
   }

@@ -29,7 +29,7 @@ const eventIn = ({ folder }: Shell): string =>
     tool_use_id: 'call-1',
   });
 
-/** The interrupt is open again, and the next hook refuses with it once more. */
+/** Checks that the interrupt is open again, and that the next hook refuses its call with the interrupt. */
 async function comesAgain({ shell, conversation }: { shell: Shell; conversation: Conversation }): Promise<void> {
   expect((await conversation.gate()).map(({ state, offers }) => ({ state, offers }))).toEqual([{ state: 'open', offers: 1 }]);
   expect((await shell.run(['why', 'stop'])).stdout).not.toContain('The agent has read it');

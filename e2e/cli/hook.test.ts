@@ -120,7 +120,7 @@ describe('a hook call', () => {
       shell.config('db = "earpiece.db"');
       expect((await call(shell, 'Stop', { env })).loaded).toContain('cli/program.ts');
       expect((await call(shell, 'Stop', { env, options: ['--db', shell.db] })).loaded).toEqual(SHORT_WAY);
-      // A clone's file is not trusted to name a database, so the slow path has created the user's.
+      // A clone's file is not trusted to name a database, so the slow path has created the user's database.
       rmSync(join(shell.folder, 'state/earpiece'), { recursive: true });
       mkdirSync(join(shell.folder, 'state/earpiece'), { recursive: true, mode: 0o700 });
       symlinkSync(shell.db, join(shell.folder, 'state/earpiece/earpiece.db'));

@@ -24,7 +24,7 @@ const START = [
 const HANDSHAKE = START.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
 
 type Loaded = Ran & {
-  /** In order; an empty text is the start of a process. */
+  /** The steps in their order; an empty text is the start of a process. */
   readonly steps: readonly string[];
   readonly children: readonly number[];
   readonly packages: readonly string[];

@@ -144,7 +144,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     if (server !== undefined) noteServer(at.state, SESSION, server);
     await at.ear.queue('shop/claude-code', { message: 'WORD-LATER', deliver: 'turn_end' });
     at.settle();
-    // It leaves no mark while something is open.
+    // The hook leaves no quiet mark while a notification is open.
     expect([at.call({ served: true }), at.call({ served: true })]).toEqual([LOOKED, LOOKED]);
     await at.ear.queue('shop/claude-code', { message: 'WORD' });
     expect(at.call({ served: true })).toEqual({ ...LOOKED, told: true });

@@ -1,4 +1,4 @@
-/** A server that does not start, as the agent, a person and `doctor` learn about it. */
+/** Tests that the agent, a person and `doctor` learn about a server that does not start. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

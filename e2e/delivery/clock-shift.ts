@@ -1,4 +1,7 @@
-/** Preloaded into one process (`NODE_OPTIONS`): shifts its clock by `CLOCK_OFF_BY_MS`, but not the kernel's or any other's. */
+/**
+ * Preloaded into one process (`NODE_OPTIONS`): shifts its clock by `CLOCK_OFF_BY_MS`, but not the clock of the kernel or of
+ * another process.
+ */
 const offMs = Number(process.env['CLOCK_OFF_BY_MS'] ?? 0);
 const RealDate = Date;
 

@@ -1,6 +1,6 @@
 /**
  * Another process that queues notifications of one key as fast as it can: `counting-producer.ts <address> <count> [message]`.
- * Without `message`, each notification has its own.
+ * Without `message`, each notification has a different message.
  */
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 

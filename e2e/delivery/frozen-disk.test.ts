@@ -14,7 +14,7 @@ import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { proves } from '../verifies.ts';
 import { Stage, textOf, type GatewayClient } from './stage.ts';
 
-/** The moment itself is tested: a call that waits for the disk or for the lock would wait for all of it. */
+/** The duration of the outage: a call that waits for the disk or for the lock would take this long. */
 const FROZEN_MS = 8_000;
 const LOCKED_MS = 4_000;
 /**
@@ -57,7 +57,7 @@ const run = (command: string, ...args: string[]): void => void execFileSync(comm
 
 type Calls = readonly { readonly ms: number; readonly text: string }[];
 
-/** Makes calls as an agent does, one after the other, until this holds of them; returns the time of each in ms. */
+/** Makes calls as an agent does, one after the other, until `over` accepts the list of calls; returns the time of each in ms. */
 async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolean): Promise<Calls> {
   const calls: { ms: number; text: string }[] = [];
   while (!over(calls)) {
@@ -69,7 +69,7 @@ async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolea
   return calls;
 }
 
-/** Holds after that many ms. */
+/** Returns a condition that holds once this many ms have passed. */
 function after(ms: number): () => boolean {
   const end = performance.now() + ms;
   return () => performance.now() > end;
@@ -77,7 +77,7 @@ function after(ms: number): () => boolean {
 
 const NEWS = 'the build has ended';
 const tells = ({ text }: Calls[number]): boolean => text.includes(NEWS);
-/** True after 20 calls beyond the first carrier; a repetition would have come by then. */
+/** Returns a condition that holds 20 calls after the first carrier; a repetition would have arrived by then. */
 const told =
   (before: Calls) =>
   (calls: Calls): boolean =>

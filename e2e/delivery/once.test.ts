@@ -53,8 +53,7 @@ describe('once', () => {
     const arrived = calls.flatMap((call) => call.ids);
     expect(queued).toHaveLength(400);
     expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
-    // A notification that was queued before a call began is, when that call has ended, in its result or in one that was already
-    // on its way.
+    // If a notification was queued before a call began, the result of that call has it, or a result that was already in flight.
     const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
     const budget = ear.policies.policy('shop').maxItems;
     const late = calls.flatMap((call) =>
@@ -77,7 +76,7 @@ describe('once', () => {
       const ear = await stage.open();
       const doomed = await stage.gateway({ env: { EARPIECE_FAULT: `${point}:1` } });
       await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
-      // The bytes may leave before it dies: the client has then seen it, and sees it again as a repetition.
+      // The gateway may send the bytes before it dies. Then the client gets the notification again, marked as repeated.
       await doomed.call('echo', { text: 'x' }).catch(() => undefined);
       doomed.send({ method: 'notifications/initialized' });
       expect(await doomed.exited).toBe('SIGKILL');

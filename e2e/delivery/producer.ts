@@ -1,6 +1,6 @@
 /**
- * Another process that queues: `producer.ts <address> <count> <everyMs>` prints one JSON line for each notification after its
- * queue has returned, with that time by the machine's monotonic clock, in ms.
+ * Queues notifications from another process: `producer.ts <address> <count> <everyMs>`. After each return of `queue`, it prints
+ * one JSON line with the time of the return, in ms of the machine's monotonic clock.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';

@@ -1,4 +1,7 @@
-/** A program that queues each notification that it reads as a line on stdin, and prints the result or the error. No line waits for another. */
+/**
+ * A program that queues each notification that it reads as a line on stdin, and prints the result or the error. The notifications
+ * of several lines are queued at the same time.
+ */
 import { createInterface } from 'node:readline';
 import type { NotificationInput } from '../../src/core/notification.ts';
 import { EarpieceError } from '../../src/core/errors.ts';

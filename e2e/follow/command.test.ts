@@ -10,7 +10,7 @@ import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
-/** A version before 7, because another package contains version 7. */
+/** The TypeScript compiler of a version before 7, from another package, because node_modules contains version 7. */
 const COMPILER = createRequire(createRequire(import.meta.url).resolve('@arethetypeswrong/core')).resolve('typescript/lib/tsc.js');
 
 let shell: Shell;

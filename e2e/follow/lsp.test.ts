@@ -11,7 +11,7 @@ import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
-/** The one server runs the compiler of before version 7, which another package brings. */
+/** One of the servers needs a TypeScript compiler of a version before 7, which another package contains. */
 const OLD_COMPILER = dirname(
   dirname(createRequire(createRequire(import.meta.url).resolve('@arethetypeswrong/core')).resolve('typescript')),
 );

@@ -9,17 +9,17 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { spawn as spawnPty } from '@lydell/node-pty';
 
-/** npm install of these in FOLDER. */
+/** The packages to install with npm in FOLDER. */
 export const PACKAGES =
   'eslint webpack webpack-cli webpack-dev-server ts-loader next react react-dom jest esbuild mocha nodemon tsx typescript@5.9';
-/** For replays: the program was silent here, for a second. */
+/** Marks, for replays, that the program was silent for a second. */
 export const SILENCE = '\u001e';
 const OUTPUTS = join(import.meta.dirname, 'outputs');
 const REPOSITORY = join(import.meta.dirname, '../../node_modules');
 const AT_MOST_MS = 120_000;
 
 type Files = Readonly<Record<string, string>>;
-/** When the output has this text, since the step before, the files are written. The program is then silent for a second. */
+/** Writes the files when the output since the previous step matches `when` and the program has then been silent for a second. */
 type Step = { readonly when: RegExp; readonly write: Files };
 type Recording = {
   readonly files: Files;

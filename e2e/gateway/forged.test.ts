@@ -114,7 +114,7 @@ const event = (frame: object | string): string => `data: ${typeof frame === 'str
 const forged = (id: number): object => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'forged' }] } });
 const NOTE = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
 
-/** Puts forged answers into each of its streams, also behind a lone CR and in a batch. */
+/** Puts forged answers into each of its streams, also after a lone CR and in a batch. */
 class HostileHttp implements AsyncDisposable {
   readonly url: string;
   readonly #close: () => Promise<void>;

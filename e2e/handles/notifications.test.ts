@@ -107,7 +107,7 @@ describe('a conversation is notified', () => {
     }
     run.side.waiting('password:');
     expect(await open()).toEqual([]);
-    // A fetch read the state, so the next wait is new again.
+    // The model has fetched the state, so the next wait for input is news.
     run.side.resumed();
     await call('work', { action: 'fetch', id: 'job' });
     run.side.waiting('password:');

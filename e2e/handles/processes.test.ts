@@ -98,7 +98,7 @@ describe('in the background', () => {
     const { ask, open, until } = stage([runTool()]);
     await ask('run', { action: 'spawn', id: 'tests', command: 'echo 3 failed; exit 1' });
     await until('tests', ({ state }) => state === 'stopped');
-    // It may have stopped before the spawn was answered; then the answer reported it.
+    // The handle may have stopped before the answer to the spawn; then that answer reported the stop.
     if ((await open()).length > 0)
       expect(await open()).toEqual(['tool.failed error Background run "tests" failed with exit code 1: 3 failed']);
     expect(await ask('run', { action: 'fetch', id: 'tests' })).toEqual({
@@ -130,7 +130,7 @@ describe('in the background', () => {
     const ready = join(folder, 'ready');
     const command = `mkfifo ${ready}; (trap '' TERM; echo > ${ready}; while :; do sleep 1; done) & trap '' TERM; cat ${ready}; echo up; while :; do sleep 1; done`;
     await ask('run', { command, background: true, id: 'stubborn' });
-    // Both have set their traps when the output says so.
+    // When the output contains `up`, both shells ignore SIGTERM.
     for (let answer: { content?: string } = {}; !answer.content?.includes('up');)
       answer = await ask('run', { action: 'fetch', id: 'stubborn' });
     const started = performance.now();
@@ -142,7 +142,7 @@ describe('in the background', () => {
   });
 
   it('aborts a process that obeys SIGTERM at once', async () => {
-    // A test that waited this grace would time out first.
+    // If the abort waited for this grace period, the test would time out.
     const { ask, open } = stage([runTool({ graceMs: 600_000 })]);
     await ask('run', { command: 'sleep 60 & sleep 60', background: true, id: 'calm' });
     expect(await ask('run', { action: 'abort', id: 'calm' })).toMatchObject({

@@ -45,7 +45,7 @@ function ran(home: string, command: string, ...args: readonly string[]): { code:
   return { code: status, stdout };
 }
 
-/** As `npm install -g earpiece` puts the command on the PATH. */
+/** Puts the command on the PATH, as `npm install -g earpiece` does. */
 function onPath(home: string): void {
   fs.mkdirSync(binIn(home));
   fs.writeFileSync(path.join(binIn(home), 'earpiece'), `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`, {
@@ -175,7 +175,8 @@ test('in a cloned repository with its own earpiece and its own registry, only th
       expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
       const work = path.join(home, 'work');
       fromClone = clonedInto(work, registry.version);
-      // A busy machine may take longer for it than a hook may. This process serves the registry, so it must not wait itself.
+      // npx installs the package now, because on a busy machine that may take longer than a hook's time limit. The call is
+      // asynchronous, because this process also serves the registry.
       const args = [...fetching(registry.version, home), '--version'];
       expect(await promisify(execFile)('npx', args, { cwd: work, env: environment(home) })).toMatchObject({
         stdout: `${registry.version}\n`,

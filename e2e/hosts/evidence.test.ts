@@ -99,7 +99,7 @@ type Killing = {
   readonly kill?: (at: { home: string; kill: (signal: NodeJS.Signals) => void }) => Promise<void>;
 };
 
-/** A session that is killed after the hook behind a tool received the word. */
+/** Runs a session that is killed after the hook after a tool has received the word. */
 async function handed({ client, after }: Agent, at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
   return run(client, {
     hooks: at.hooks({ [after]: hook }),

@@ -97,6 +97,6 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
   });
 });
 
-/** The number of messages that hold each: some messages name it more than once. */
+/** Returns the number of messages that contain each word; a message that contains a word twice counts once. */
 const heard = (main: readonly Recorded[]): readonly number[] =>
   ['BUILD-42', 'INFO-WORD'].map((word) => find(main, word).places.length);

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { entry } from './earpiece.ts';
 import { binaryOf } from './pins.ts';
 
-/** As a person installs it, with this Claude Code on the PATH. */
+/** Runs `earpiece install claude` as a person does, with this Claude Code on the PATH. */
 export function installClaude(home: string): void {
   const { status, stderr } = spawnSync(process.execPath, [entry, 'install', 'claude', '--yes'], {
     cwd: path.join(home, 'work'),

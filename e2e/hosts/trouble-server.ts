@@ -30,7 +30,7 @@ function answer({ id, method, params }: Request): void {
       });
     case 'tools/list':
       send({ result: { tools: [tool('note'), tool('die')] } });
-      // A client may still have to read it, and to ask the gateway for it.
+      // The client needs time to read the list, or to request it from the gateway.
       setTimeout(() => values.listed !== undefined && raise(values.listed), 1_000);
       return;
     case 'tools/call': {

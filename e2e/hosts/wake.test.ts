@@ -9,7 +9,7 @@ import { end, processesOf } from './processes.ts';
 import { run } from './run.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
-/** By default a critical wakes it and an info does not. */
+/** By default, a critical notification wakes Claude Code, and an info does not. */
 const WAKES = ['--level', 'critical'];
 const IN_A_ROW = 15;
 

@@ -93,7 +93,7 @@ it('answers follow each other over one connection, and nothing is written after 
   gone.write(
     `GET /api/notifications/${id}/receipt?log=shop/coder&wait=30 HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`,
   );
-  // It waits for the write of its last use.
+  // The test waits until the token's last use is written.
   const used = async (): Promise<number | null | undefined> =>
     (await stage.server.tokens.list()).find((each) => each.id === tokenId)?.lastUsedAt;
   while ((await used()) === null) await new Promise(setImmediate);

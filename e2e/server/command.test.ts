@@ -101,7 +101,7 @@ it('it names the webhooks of the project that it leaves out until they are trust
   );
 }, 60_000);
 
-// It waits 5 s for the lock, parallel to the next test.
+// The server waits 5 s for the lock, so this test runs in parallel with the next one.
 it.concurrent('it ends if it cannot write the log at its start, and no longer listens', async () => {
   proves('server:command');
   await using shell = new Shell();

@@ -103,7 +103,7 @@ it('watches a server', async () => {
   shell.token = stage.token;
   await stage.inbox.queue('shop/coder', { message: 'before' });
   const watching = shell.begin(['watch', 'coder', '--server', stage.at.url]);
-  // It prints nothing when it starts to watch, so it may have missed each of these.
+  // `watch` prints nothing when it starts, so it may miss the first of these notifications.
   const shown = watching.shows('afterwards');
   let seen = false;
   void shown.then(() => (seen = true));

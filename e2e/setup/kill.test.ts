@@ -22,7 +22,7 @@ it('leaves the old file or the new one, and uninstall restores the bytes', async
   const ends = new Set<string>();
   for (let i = 0; i < KILLS; i++) {
     const { kill, ended } = home.begin(['install', 'claude', '--yes']);
-    // Half of them when the file has changed, the others at a random time before that.
+    // Half of the kills happen right after the file has changed, and the others earlier, at different times.
     const until = performance.now() + (i % 2 === 0 ? took : (took * (i + 1)) / KILLS);
     while (performance.now() < until && (i % 2 !== 0 || readFileSync(file, 'utf8') === text))
       await new Promise((resolve) => setImmediate(resolve));

@@ -39,7 +39,7 @@ class Installed extends Home {
   }
 }
 
-/** Beside the registry of this process. */
+/** Runs the command asynchronously, because this process also serves the registry. */
 function ran(
   home: Home,
   [command = '', ...args]: readonly string[],
@@ -64,7 +64,7 @@ function hook(home: Home, event: string, more: Readonly<Record<string, string>> 
   return ran(home, ['/bin/sh', '-c', line], { ...more, input });
 }
 
-/** A registry that closes each connection, as one behind a broken network. */
+/** A registry that closes each connection, as if the network were broken. */
 async function deadRegistry(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
   let asked = 0;
   const server = createServer((socket) => {

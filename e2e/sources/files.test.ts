@@ -421,7 +421,7 @@ describe('an earlier read', () => {
     const source = filesSource({ emitter: seen, subject: 'shop/coder#main', root: first.root, known, debounceMs: 20 });
     ends.push(() => source.stop());
     await source.start();
-    // If awaited, the event precedes the read's result.
+    // `noteRead` resolves after it has emitted the event, so the event precedes the read's result.
     await source.noteRead('a', '2');
     expect(seen.events).toMatchObject([
       {
@@ -431,7 +431,7 @@ describe('an earlier read', () => {
         message: '`a` has changed since it was last read',
       },
     ]);
-    // The agent knows the file by this very read, which would close the event unread.
+    // The event names no file in `about`: the agent knows the file from this read, so the event would be closed unread.
     expect(seen.events[0]?.about).toBeUndefined();
     await source.noteRead('b', '1');
     await source.noteRead('a', '2');

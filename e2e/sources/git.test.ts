@@ -12,7 +12,7 @@ import { recorder, type Recorder } from './recorder.ts';
 type Repository = {
   readonly folder: string;
   readonly git: (...args: string[]) => string;
-  /** Also if git fails, as it does at a conflict. */
+  /** Does not throw if git fails, for example at a conflict. */
   readonly tryGit: (...args: string[]) => void;
   readonly commit: (file: string, text: string, message?: string) => string;
 };

@@ -86,7 +86,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       );
       expect(failed?.data.last_lines).toHaveLength(20);
 
-      // Fixed: the newest outcome counts.
+      // The test is now fixed, and the newest outcome counts.
       writeFileSync(join(shell.folder, 'till.test.mjs'), `import { test } from 'node:test';\ntest('adds', () => {});\n`);
       expect(
         (await shell.run(['run-and-tell', '--to', 'coder', '--name', 'the tests', '--', process.execPath, ...alone])).code,
@@ -226,7 +226,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       'sleep 60 & echo $$; wait',
     ]);
     expect(code).toBe(124);
-    // A slow machine may end it before it prints its process id.
+    // On a slow machine, the time limit may end the process before it prints its id.
     if (stdout !== '') expect(membersOf(Number(stdout))).toEqual([]);
     expect((await told(shell))[0]).toMatchObject({
       data: { timed_out: true },
@@ -260,7 +260,8 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     const [itself, left] = text.split(' ').map(Number) as [number, number];
     while (isThere(itself)) await new Promise(setImmediate);
     writeFileSync(go, '');
-    // Until that line is written, and longer than the silence that run-and-tell waits for: then timers precede the waiting data.
+    // This process blocks until the line is written, and then longer than the silence that run-and-tell waits for. So the timers
+    // run before the waiting data is read.
     while (!existsSync(gone)) standStill(10);
     standStill(300);
     await run;
@@ -284,7 +285,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
 
   it('in a terminal the command gets a terminal with its size, its colours and its keys', async () => {
     await using shell = new Shell();
-    // A second key ends it after all of its output was seen: the output after an end depends on the terminal.
+    // A second key ends the program after the test has read all output, because a terminal may drop output after the end.
     const script = `process.stdin.setRawMode(true).once('data', (d) => { console.log(JSON.stringify([String(d), process.stdout.columns, process.stdout.rows, process.stdout.hasColors()])); process.stdin.once('data', () => process.exit(5)) }); process.stdout.write('\\x1b[31mready\\x1b[0m\\n')`;
     const pty = spawnPty(process.execPath, [CLI, ...node(script)], {
       cwd: shell.folder,

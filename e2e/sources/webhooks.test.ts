@@ -35,7 +35,7 @@ to = "shop/*"
 secret_env = "HOOK_SECRET"
 `;
 
-/** Like a front: judged, emitted, and remembered when it is durable. */
+/** Delivers an event as the server does: it checks the event, emits it, and remembers it when it is durable. */
 async function deliver(
   ear: LoadedInbox,
   name: string,

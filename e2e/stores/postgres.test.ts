@@ -103,10 +103,10 @@ test('a waiting reader hears of an append by a notification, and without one by 
     client.release();
     await other.close();
 
-    // No notification: a server behind a pooler, or a connection that broke unseen.
+    // The server sends no notification, as behind a pooler or after an unnoticed loss of the connection.
     const silent = reader.changed(1);
     await vi.waitUntil(async () => (await listeners()) > 0);
-    // The question that follows LISTEN has been answered by then.
+    // When `head` resolves, the query that follows LISTEN has been answered.
     await reader.head();
     await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     expect(await silent).toBe(2);

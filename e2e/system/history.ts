@@ -28,7 +28,10 @@ export type ProducerLine =
   | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
   /** A request from which on the notification may be missing, and its gate may be down. */
   | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
-  /** The same for the pauses of this address, including one that is requested before the resume is done. */
+  /**
+   * A request from which on the pauses of this address may be missing, including a pause that is requested before the resume is
+   * done.
+   */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
   /** The product's answer: `withdrawn` if no agent was notified, `maybe_seen` if an agent may have been. */
   | {
@@ -73,7 +76,7 @@ export type ClientLine =
     }
   /** The client cancels a request, before or after its answer. */
   | { readonly t: number; readonly kind: 'cancelled'; readonly id: number }
-  /** It stops reading: `late` for a while, `never` for the rest of this connection, whose writes fail from now on. */
+  /** The client stops reading: `late` for a while, `never` for the rest of this connection, whose writes fail from now on. */
   | { readonly t: number; readonly kind: 'deaf'; readonly how: 'late' | 'never' }
   | { readonly t: number; readonly kind: 'hears' }
   /** One frame as received, without its line break. */

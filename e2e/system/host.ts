@@ -243,7 +243,7 @@ async function call(order: Extract<Order, { do: 'call' }>): Promise<Answered[]> 
   return answered;
 }
 
-/** The number of notifications, or `gone` if the connection has ended. */
+/** Calls `get_notifications`; returns the number of notifications, or `gone` if the connection has ended. */
 async function pull(): Promise<number | 'gone'> {
   const line = await request('tools/call', { name: nameOf('get_notifications'), arguments: {} }, { tool: 'get_notifications' });
   if (line === undefined) return 'gone';

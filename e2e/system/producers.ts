@@ -255,7 +255,7 @@ export class Producer {
     await this.resume(to);
   }
 
-  /** A critical to all holds for each session that starts before it is withdrawn. */
+  /** Sends a critical notification to all agents, which holds for each session that starts before the withdrawal. */
   async #standing(): Promise<void> {
     const { nonce } = await this.tell(`${this.#options.project}/*`, { level: 'critical' });
     const told = now();

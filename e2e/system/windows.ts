@@ -47,7 +47,7 @@ export class Window {
   readonly #chance: Chance;
   readonly #over: AbortSignal;
   readonly #overture: string[];
-  /** The retries of a first action that a busy machine or a kill kept from its moment. */
+  /** The remaining retries of first actions that a busy machine or a kill has prevented. */
   #retries = 12;
   #cameToIt = true;
   #openedAt = 0;
@@ -228,7 +228,7 @@ export class Window {
       case 'structured':
         return this.#went(host, this.#calling(['structured']));
       case 'crossed':
-        // Usually while the cancel can have crossed with the answer, else afterwards.
+        // Usually the cancel is sent so early that it can cross with the answer, and otherwise later.
         return this.#went(
           host,
           this.#calling(['small'], { crossAfterMs: chance.of(0.6) ? chance.between(0, 100) : chance.between(700, 1_500) }),
@@ -244,7 +244,7 @@ export class Window {
       }
       case 'hangUp': {
         if (this.options.url === undefined) await host.ask({ do: 'hangUp' });
-        // Over HTTP it hangs up before the server has answered, see `killHost`.
+        // Over HTTP, the client hangs up before the server has answered, see `killHost`.
         const answer = this.#went(host, this.#calling(['small'], this.options.url === undefined ? {} : { delayMs: 1_500 }));
         if (this.options.url !== undefined) await sleep(chance.between(0, 60));
         if (this.options.url !== undefined) await host.ask({ do: 'hangUp' });
@@ -268,8 +268,8 @@ export class Window {
         return answer;
       }
       case 'killHost': {
-        // The server has not answered yet. Nothing distinguishes an unread answer of a dead client from a read one: its
-        // notification counts as delivered.
+        // The server has not answered yet. The product cannot know whether a dead client has read its answer, so the notification
+        // in an answer would count as delivered.
         const answer = this.#went(host, this.#calling([chance.weighed(TOOLS)], { delayMs: 1_500 }));
         await sleep(chance.between(0, 60));
         this.#world.kill('host', host.pid);

@@ -199,7 +199,7 @@ describe('the tools for tasks', () => {
           refused: `session_token "shop/coder#s1" is not the token of ${own}, the conversation of this connection; leave it out`,
         });
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
-    // An address is not a token, not even one's own.
+    // An agent cannot use its own address as a token.
     expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({
       refused: expect.stringContaining('is not the token of shop/coder#s1') as string,
     });

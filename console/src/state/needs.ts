@@ -5,7 +5,7 @@ import type { AgentSummary } from '../types.ts';
 export const STUCK_MS = 60_000;
 
 /**
- * The reasons why an agent needs a person, the most urgent first. An agent with one of the last two only waits for its next
+ * The reasons why an agent needs a person, the most urgent first. For the last two reasons, the agent only waits for its next
  * carrier.
  */
 export const NEEDS = ['asks', 'held', 'budget', 'failed', 'waits_with_error', 'waits'] as const;

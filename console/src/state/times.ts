@@ -31,10 +31,10 @@ export function spanSays({ from, until }: Times, now: number): string {
 
 const MINUTE = 60_000;
 const UNITS = [MINUTE, 1_000, 1] as const;
-/** Returns the largest unit of which the time is a multiple. */
+/** Returns the largest unit that divides the time without a rest. */
 const unitOf = (at: number): number => UNITS.find((unit) => at % unit === 0) ?? 1;
 
-/** Returns the start of the last unit inside the period. */
+/** Returns the start of the last minute, second or millisecond of a period that ends at `until`. */
 const lastOf = (until: number): number => Math.max(0, until - unitOf(until));
 
 /** Returns the end of the typed minute, second or millisecond. */

@@ -15,7 +15,7 @@ export type Span = { readonly start: number; readonly end: number };
 type Placed = { readonly seq: number };
 
 /**
- * Returns the shown part. `keep` is the first entry shown before, if the reader has scrolled up: it stays on the page while
+ * Returns the shown part. If the reader has scrolled up, `keep` is the previous first entry. That entry stays on the page while
  * entries are added below, until the part has doubled.
  */
 export function spanOf(entries: readonly Placed[], { upTo }: Place, keep: number | null = null): Span {

@@ -1,4 +1,4 @@
-/** The rules for a talk after any number of kills; returns one line for each rule that is broken. */
+/** Checks the rules for a talk after any number of kills; returns one line for each broken rule. */
 import { isType, type Draft } from '../../../src/core/records.ts';
 import type { Recorded } from '../../model/tap.ts';
 import { textsOf } from '../../model/texts.ts';
@@ -9,7 +9,7 @@ export type Lived = {
   readonly records: readonly Draft[];
   /** The requests of all processes, in the order of their arrival. */
   readonly requests: readonly Recorded[];
-  /** The notifications that were acknowledged to their producers. The message of each is its id and a full stop. */
+  /** The notifications that were acknowledged to their producers. Each message is the notification's id and a full stop. */
   readonly queued: readonly string[];
 };
 

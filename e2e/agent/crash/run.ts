@@ -1,4 +1,7 @@
-/** Runs lives of an agent, each ended by kill -9, until its talk has ended. Another process queues notifications meanwhile. */
+/**
+ * Starts an agent again after each kill -9, until its talk has ended. Each process of the agent is called a life. Another process
+ * queues notifications meanwhile.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -56,12 +59,12 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
       const id = `note-${n}`;
       await other.queue(ADDRESS, { id, kind: 'ci.told', level: levels[n % levels.length] ?? 'info', message: `${id}.` });
       queued.push(id);
-      // Spread over the talk, not all at its beginning.
+      // The notifications are spread over the talk, so they are not all queued at its beginning.
       for (const so = model.requests.length; so === model.requests.length && n % 4 === 3 && !stop.signal.aborted;) await sleep(2);
     }
   })();
 
-  /** Runs one life; true if it ended by itself. */
+  /** Runs one life; returns true if its process ended by itself. */
   const live = async (kill: Kill | undefined, last?: string): Promise<boolean> => {
     asked = 0;
     const fault = kill?.kind === 'point' ? { EARPIECE_FAULT: `${kill.point}:${kill.times}` } : {};

@@ -14,11 +14,14 @@ export const CRASH_POLICY: Partial<Policy> = {
   wake: { info: 'never', warning: 'never', error: 'never', critical: 'never' },
 };
 
-/** The number of calls in each answer: 20. */
+/** The number of calls in each answer, 20 in total. */
 const BATCHES = [1, 2, 1, 3, 1, 2, 1, 1, 3, 2, 1, 2];
 export const CALLS = BATCHES.reduce((sum, calls) => sum + calls, 0);
 
-/** The next answer, by the number of results in the request. A batch of which only a part was kept is continued. */
+/**
+ * Chooses the next answer by the number of results in the request. If only a part of a batch was kept, the answer has the other
+ * calls of the batch.
+ */
 export function storyStep(request: Request): Step {
   const results = resultsIn(request);
   let begin = 0;

@@ -93,7 +93,7 @@ export async function check(
       problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
-      // The rest of a line has its own text: its other items have ended, or ride elsewhere.
+      // If some items of a line have ended or ride elsewhere, the rest of the line gets a new text.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&
@@ -162,7 +162,7 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
       for (const key of ids.flatMap((id) => keysOf(log, id, draft.conversation))) own.set(key, (own.get(key) ?? 0) + 1);
     }
     if (isType(draft, 'carrier_offered')) offers.set(draft.carrier, [...draft.ids, ...(draft.summarizes ?? [])]);
-    // A late confirmation closes only open items; none of these workers is late.
+    // A late confirmation closes only open items, so it is not counted; no worker confirms late.
     if (isType(draft, 'carrier_confirmed') && !draft.late) close(offers.get(draft.carrier) ?? [], 'confirm');
     if (isType(draft, 'notification_closed')) close(draft.ids, draft.outcome);
     if (isType(draft, 'system_notification_folded')) close([draft.id], 'fold');

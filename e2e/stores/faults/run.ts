@@ -1,8 +1,9 @@
 /**
  * Kills four processes that share one database, at random and at each named point, and checks the log that they leave.
  *
- * A run is a series of epochs, each with its own file. Workers live in four slots, and each life ends by SIGKILL, from outside
- * after a random time or from inside at a point; the next life starts at once, while the other three continue. At the end of an
+ * A run is a series of epochs, each with its own file. Workers run in four slots. Each worker ends by SIGKILL, either from
+ * outside after a random time or from inside at a point. The next worker of its slot starts at once, while the other three
+ * continue. At the end of an
  * epoch one more process delivers the rest, then the checker reads the log.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -277,7 +278,10 @@ async function setUp(path: string): Promise<void> {
   await store.close();
 }
 
-/** Two processes create one file at the same time and one dies: the other, and a third, find it whole. */
+/**
+ * Lets two processes create one file at the same time, and kills one of them. The other process and a third one must find the
+ * file whole.
+ */
 async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Promise<string[]> {
   const dying = new Worker([path, 'drain', 'dying'], { ...env, EARPIECE_FAULT: `${point}:1` });
   const other = new Worker([path, 'drain', 'other'], env);

@@ -25,7 +25,7 @@ export type Verdict = {
     readonly pulled: number;
     /** Calls that passed a gate while their gateway reported that it cannot reach its store. */
     readonly excused: number;
-    /** Broadcasts that a working window did not get while its gateway reported that. */
+    /** Broadcasts that a working window did not get while its gateway reported that it cannot reach its store. */
     readonly unknown: number;
   };
   readonly kills: Readonly<Record<string, number>>;

@@ -58,8 +58,8 @@ export function throughGate(
 const STORE_WITHIN_MS = 250;
 
 /**
- * The call reached its server late enough for an unreachable store, and its host was killed first, so nobody was left to read the
- * gateway's report of the outage.
+ * Whether the gateway's report of an outage may be lost: the call reached its server late enough for an unreachable store, and
+ * the host was killed before it could read the report.
  */
 const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
   receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;
@@ -68,8 +68,8 @@ const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Read
 const SETTLED_MS = 1_000;
 
 /**
- * A notification to either of an agent's two windows raises the gate of each until one of them has it. Whether no earlier request
- * of the model has shown it, certainly or possibly.
+ * Whether this call is the first that may show the notification to the model. A notification to either of an agent's two windows
+ * raises the gate of both windows until one of them has read it.
  */
 function isFirst(
   one: Notification,
@@ -94,8 +94,8 @@ function isFirst(
 }
 
 /**
- * Whether this window may read a line. Any window of the agent reads a line to the agent. A window also reads lines to its
- * conversation, and its own copy of a line to each window.
+ * Returns the sights that prove a notification read for this window. For a notification to the agent, the sights of all its
+ * windows count. For a notification to a conversation or to all agents, only the sights of this window count.
  */
 function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
   const isShared = conversationOf(one.to) === undefined && !isBroadcast(one.to) && !isCopied(one, about.agent, readings);
@@ -108,9 +108,10 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
 /**
- * The time of the last call before this one that was refused with it; Infinity without one. If no refusal was shown, the first
- * call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in between. Until the
- * interrupt is shown, such a refusal is a lease, which is released. After a result that carried it, the model has the interrupt.
+ * The time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was shown,
+ * the first call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in between.
+ * Until the interrupt is shown, such a refusal is a lease, which is released. After a result that carried the interrupt, the
+ * model has read it.
  */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
   const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);

@@ -7,11 +7,14 @@ import { activeRun, endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-/** Any conversation of the agent may get the interrupt; the first conversation gets it. */
+/** Whether any conversation of the agent may get the interrupt. The first conversation with a carrier gets it. */
 export const isAnyones = ({ to, action }: Notification): boolean =>
   !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
 
-/** In an agent with two windows each conversation has its own copy of a line to all, and of an order to the agent. */
+/**
+ * Whether each conversation has a separate copy of the notification. With two windows, that is so for a notification to all
+ * agents, and for an action that names the agent.
+ */
 export const isCopied = ({ to, action }: Notification, agent: string, readings: readonly Reading[]): boolean =>
   (isBroadcast(to) || (action !== undefined && conversationOf(to) === undefined)) && windowsOf(agent, readings).size > 1;
 
@@ -50,9 +53,9 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
 }
 
 /**
- * A host that was killed while it waited for an answer. The gateway may have answered with this interrupt just before the kill,
- * and a written answer counts as delivered. The interrupt was requested before `by`. Whether no earlier request of a session that
- * certainly had the interrupt was answered without it.
+ * Whether a host was killed while it waited for an answer that may have contained this interrupt. The gateway may have answered
+ * just before the kill, and a written answer counts as delivered. The interrupt must have been requested before `by`. No earlier
+ * request may have been answered without it.
  */
 export function mayBeUnread(
   one: Notification,

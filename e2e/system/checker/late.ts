@@ -48,8 +48,9 @@ const isOpenAt = (one: Notification, pull: Shown, all: All): boolean =>
   !isReplaced(one, all, pull.t);
 
 /**
- * The pulling conversation is a recipient: any conversation of the agent, or one that was active under that name all the time. A
- * conversation that ended in between may return with fewer: an heir has taken the rest. `isOwn`: each has its own copy.
+ * Whether the pulling conversation is a recipient: any conversation of the agent, or a conversation that was active under the
+ * named address all the time. After an end in between, an heir may have taken some of its notifications. `isOwn` says that each
+ * conversation has a separate copy.
  */
 function isFor(
   one: Notification,
@@ -63,8 +64,8 @@ function isFor(
 }
 
 /**
- * Whether another request of the agent was in flight at that time, or had just ended without an answer. Or a gateway of the agent
- * has just reported that it cannot reach its store, so one of its offers may reach nobody.
+ * Whether another answer may have held notifications at that time. That is so if another request of the agent was in flight or
+ * had just ended without an answer, or if one of its gateways had just reported that it cannot reach its store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

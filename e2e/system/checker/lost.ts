@@ -8,9 +8,9 @@ import { activeRun, runsOf, wasUnknown, type Run } from './spans.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * Returns notifications that were acknowledged and not withdrawn, but are in no frame that a model was shown. `unknown`:
- * broadcasts that a working window did not get while its gateway reported that it could not reach its store, so the product could
- * not know of the window.
+ * Returns notifications that were acknowledged and not withdrawn, but are in no frame that a model was shown. `unknown` gets the
+ * broadcasts that a working window missed because its gateway could not reach its store: the product could not know of that
+ * window.
  */
 export function lost(
   all: All,
@@ -48,16 +48,16 @@ export function lost(
 }
 
 /**
- * An heir of the conversation that ended at `end` has it, or dropped it because it was delivered to a conversation that ended
- * before the heir started. A simultaneous conversation has its own copy, which proves nothing; an heir that has pulled holds
- * nothing back.
+ * Whether an heir of the conversation that ended at `end` has the notification, or has dropped it. An heir drops a notification
+ * that a conversation before it got. A simultaneous conversation has a separate copy, which proves nothing. An heir that has
+ * pulled holds nothing back.
  */
 function hasHeir(nonce: string, end: number, runs: readonly Run[]): boolean {
   const tells = ({ reading, from, until }: Run): boolean =>
     sightsOf(reading).some((sight) => sight.nonce === nonce && sight.t >= from && sight.t <= until);
   const pulls = ({ reading, begunBy, until }: Run): boolean =>
     reading.shown.some(({ form, whole, sentAt, t }) => form === 'pull' && whole === true && sentAt > begunBy && t < until);
-  // The first conversation after the end inherited everything; a later one is the heir of that one.
+  // The first conversation after the end inherited everything; a later conversation is the heir of the first one.
   const first = Math.min(...runs.flatMap(({ from, begunBy }) => (from > end ? begunBy : [])));
   const heirs = runs.filter(
     ({ from, begunBy, until, reading }) =>

@@ -1,4 +1,6 @@
-/** The producers' knowledge of each notification: its recipient, from when it must arrive, and from when it may be missing. */
+/**
+ * The facts that producers know of each notification: its recipient, and the times from which it must arrive and may be missing.
+ */
 import type { ProducerLine } from '../history.ts';
 import { memo } from './memo.ts';
 
@@ -51,7 +53,7 @@ function resumesIn(producers: readonly ProducerLine[]): Resume[] {
 
 /**
  * A resume lifts every pause of its conversation, its agent or its project, regardless of who paused and by which address. The
- * checker does not know which conversations of an agent have one, so a resume of one counts for all of them.
+ * checker does not know which conversations of an agent are paused, so a resume of one conversation counts for all of them.
  */
 function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
   const reaches = (resume: Resume): boolean =>
@@ -75,7 +77,7 @@ export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notificati
 export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
   level === 'critical' || action !== undefined;
 
-/** It also holds for each conversation that starts while it is open: each has its own copy. */
+/** Whether the notification also holds for conversations that start while it is open. Each of them has a separate copy. */
 export const isStanding = (one: Pick<Notification, 'to' | 'level' | 'action'>): boolean =>
   isBroadcast(one.to) && isInterrupt(one);
 
@@ -87,7 +89,9 @@ export const statesIn = memo((all: All): ReadonlyMap<string, readonly Notificati
   return Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`);
 });
 
-/** A newer state of its key was requested by then, for certain or possibly: the order of two overlapping ones is unknown. */
+/**
+ * Whether a newer state of its key was, or may have been, requested by then: the order of two overlapping requests is unknown.
+ */
 export const isReplaced = ({ nonce, supersedes, to, t }: Notification, all: All, by: number): boolean =>
   supersedes !== undefined &&
   (statesIn(all).get(`${to} ${supersedes}`) ?? []).some(

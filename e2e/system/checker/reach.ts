@@ -120,7 +120,7 @@ export function reachOf(
   };
 }
 
-/** Its agent has connected again and made a call since then. */
+/** Whether the agent of the notification has connected again and made a call since then. */
 function wasReadBefore(one: Notification, readings: readonly Reading[]): boolean {
   const [first] = seenIn(readings).get(one.nonce) ?? [];
   if (first === undefined || isInterrupt(one) || isBroadcast(one.to)) return false;
@@ -132,13 +132,16 @@ function wasReadBefore(one: Notification, readings: readonly Reading[]): boolean
   );
 }
 
-/** The first session that it refused began after its acknowledgement. */
+/** Whether the first session that the interrupt refused began after the interrupt was acknowledged. */
 const cameBetween = ({ acknowledgedAt = Infinity }: Notification, sights: readonly Seen[]): boolean => {
   const first = sights.find(({ form }) => form === 'refusal');
   return first !== undefined && first.reading.session.about.t > acknowledgedAt;
 };
 
-/** It refused two calls of a session, no pull showed it, and a second later a call of that session reached its server. */
+/**
+ * Whether the interrupt refused two calls of a session without a pull, and a call of that session a second later reached its
+ * server.
+ */
 function wasWaitedFor({ action }: Notification, sights: readonly Seen[], readings: readonly Reading[]): boolean {
   const refusals = sights.filter(({ form }) => form === 'refusal');
   const last = refusals.at(-1);
@@ -156,7 +159,7 @@ function hasTwo(one: Notification, readings: readonly Reading[], storm: History[
   return new Set(active.map(({ session }) => session.about.agent)).size < active.length;
 }
 
-/** Frames that arrived as soon as it read again, for earlier calls. */
+/** The number of frames for earlier calls that arrived as soon as the client read again. */
 const deafTo = ({ session, shown }: Reading): number =>
   session.lines
     .flatMap((line) => (line.kind === 'hears' ? line.t : []))

@@ -6,10 +6,10 @@ import { seenIn, sightsOf, type Reading, type Seen, type Sight } from './reading
 import { overlaps, unheardOf } from './spans.ts';
 
 /**
- * Repeats without a flag: a model was shown the same notification again. In an agent with two windows each has its own copy of a
- * line to all. When both end, the next session of one window may inherit the unread copy of the other one: the product cannot
- * know whose window a new session is. So the check works session by session for such lines, and conversation by conversation for
- * an interrupt to all: each has its own copy.
+ * Finds notifications that a model was shown again without a flag. If an agent has two windows, each window has a separate copy
+ * of a notification to all agents. When both end, the next session of one window may inherit the unread copy of the other: the
+ * product cannot know which window a new session belongs to. So these copies are checked session by session, and an interrupt to
+ * all agents conversation by conversation.
  */
 export function unflagged(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
@@ -62,9 +62,9 @@ const CROSSING_MS = 500;
 const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
 
 /**
- * A notification that was certainly read arrives once, flagged or not: on one connection, because its living gateway knows what
- * it has shown; on any later one, because the receipt of the first answer was written. It may arrive again if the client
- * cancelled the call that carried it, or if the gateway reports that it could not write a receipt.
+ * Finds notifications that arrived again, flagged or not, although they were certainly read. On the same connection, the living
+ * gateway knows the notifications that it has shown. On a later connection, the receipt of the first answer is written. A repeat
+ * is allowed if the client cancelled the call, or if the gateway reports that it could not write a receipt.
  */
 export function again(
   all: ReadonlyMap<string, Notification>,
@@ -88,7 +88,7 @@ export function again(
 
 type Held = { readonly reading: Reading; readonly conversation?: string | undefined };
 
-/** The key of a conversation; without a name, it is the host process. */
+/** Whether both belong to one conversation; without a name, the host process is the conversation. */
 const isSameConversation = (a: Held, b: Held): boolean =>
   a.conversation === b.conversation && (a.reading === b.reading || a.conversation !== undefined);
 
@@ -114,8 +114,8 @@ function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Read
 const RECEIPT_WITHIN_MS = 1_000;
 
 /**
- * The time by which it was certainly read: the same connection had the answer to a call made a second later. A library user that
- * offers confirms before it continues; for one that carries see `twice`.
+ * Returns the time by which the notification was certainly read: the same connection had an answer to a call made a second later.
+ * A library user that offers confirms before it continues; for a library user that carries, see `twice`.
  */
 export function readBy({ t, connection, reading: { session, requests } }: Seen): number {
   const { form, client } = session.about;
@@ -128,7 +128,7 @@ export function readBy({ t, connection, reading: { session, requests } }: Seen):
   );
 }
 
-/** The gateway of one of them reports that it could not write a receipt in between. */
+/** Whether the gateway of one of the two sights reports that it could not write a receipt in between. */
 const isUnheard = (earlier: Seen, later: Seen, storm: History['storm']): boolean =>
   [earlier.reading, later.reading].some((reading) => overlaps(unheardOf(reading, storm), earlier.sentAt, later.t));
 
@@ -138,7 +138,7 @@ const ENOUGH = 5;
 
 /**
  * A cancel that crosses with an answer releases its notifications, which arrive again. A paused gateway may read a cancel too
- * late, so one alone proves nothing; if none of several arrives again, none was released.
+ * late, so one cancel proves nothing. If none of several notifications arrives again, none was released.
  */
 export function unreleased(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const sights = readings.flatMap((reading) => sightsOf(reading));

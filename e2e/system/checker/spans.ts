@@ -81,7 +81,9 @@ export const wasActive = (reading: Reading, one: Notification, storm: History['s
 export const activeRun = (reading: Reading, one: Notification, storm: History['storm']): Run | undefined =>
   runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
-/** It worked all that time, and its gateway could not record its presence: until then no call reached the store. */
+/**
+ * Whether the session worked all that time, but its gateway could not record its presence, because no call had reached the store.
+ */
 export const wasUnknown = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   runsOf(reading, storm).some(
     ({ answeredBy, begunBy, until }) => answeredBy < one.t && begunBy >= one.t && until > (one.acknowledgedAt ?? one.t),

@@ -6,7 +6,7 @@ import { overlaps, runsOf, unreachable, type Run } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
-/** A notification of another agent or conversation, an unknown one, one before its time or after its expiry, a withdrawn one. */
+/** Finds shown notifications that are unknown, withdrawn, too early, expired, or for another agent or conversation. */
 export function uncalled(all: All, readings: readonly Reading[], storm: History['storm'], epoch: number): string[] {
   const problems: string[] = [];
   const runs = readings.flatMap((reading) => runsOf(reading, storm));
@@ -29,8 +29,8 @@ export function uncalled(all: All, readings: readonly Reading[], storm: History[
 }
 
 /**
- * Only the conversation of a notification is shown it, or a conversation that started after its end: its heir, and the heir of
- * that.
+ * Whether a notification was shown to a wrong conversation. The right ones are its own conversation, that conversation's heir,
+ * and further heirs in turn.
  */
 function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: Reading, runs: readonly Run[]): boolean {
   const named = conversationOf(to);
@@ -40,7 +40,7 @@ function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: 
   return own.length > 0 && now !== undefined && own.every(({ until }) => until > now.begunBy);
 }
 
-/** Shown by a call that was sent after its producer had the answer to a withdrawal, or after its expiry. */
+/** Finds notifications that were shown by a call that was sent after their withdrawal was answered, or after their expiry. */
 function overdue(one: Notification, { sentAt }: Sight, { agent, window }: SessionLine): string[] {
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
@@ -57,8 +57,8 @@ function overdue(one: Notification, { sentAt }: Sight, { agent, window }: Sessio
 }
 
 /**
- * The older of two states of one key was shown, for the first time or again, by a call that started after the acknowledgement of
- * the newer one.
+ * Finds outdated states: the call that showed the older of two states of one key started after the acknowledgement of the newer
+ * state.
  */
 export function outdated(all: All, readings: readonly Reading[]): string[] {
   return [...statesIn(all).values()].flatMap((of) =>
@@ -76,7 +76,9 @@ export function outdated(all: All, readings: readonly Reading[]): string[] {
   );
 }
 
-/** The product answered `withdrawn`, which means that no agent has seen it, although a model was shown it. */
+/**
+ * Finds notifications that a model was shown although the product answered `withdrawn`, which means that no agent has seen them.
+ */
 export function denied(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
   return readings.flatMap((reading) => {
     const { agent, window } = reading.session.about;

@@ -7,7 +7,7 @@ type All = ReadonlyMap<string, Notification>;
 
 /**
  * A shown notification contains its producer's words, and a repeat has the item's text of the first time. When a part of its line
- * has ended, the rest has its own text from then on. A copy of a line to all has its own text in each conversation.
+ * has ended, the rest gets a new text. A notification to all agents may have a different text in each conversation.
  */
 export function reworded(all: All, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
@@ -34,7 +34,9 @@ export function reworded(all: All, readings: readonly Reading[]): string[] {
 
 type Said = { readonly text: string; readonly others: readonly string[] };
 
-/** The line holds fewer notifications than before, and the missing ones may have ended. */
+/**
+ * Whether the line is the rest of an earlier line: it holds fewer notifications, and the missing notifications may have ended.
+ */
 function isRest(all: All, before: readonly string[], now: readonly string[], t: number): boolean {
   const missing = before.filter((nonce) => !now.includes(nonce));
   if (missing.length === 0 || now.some((nonce) => !before.includes(nonce))) return false;
@@ -87,8 +89,8 @@ export function disordered(all: All, readings: readonly Reading[]): string[] {
 const rankOf = ({ level }: FrameItem): number => LEVELS.indexOf(level);
 
 /**
- * For certain: it was acknowledged before the other one was requested. Each log has its own copy of a line to all, which may be
- * younger.
+ * Whether one item is certainly older: it was acknowledged before the other item was requested. Each log has a separate copy of a
+ * notification to all agents, which may be younger.
  */
 function isOlder(all: All, one: FrameItem, other: FrameItem): boolean {
   const [a, b] = [one, other].map(({ nonces }) => (nonces.length === 1 ? all.get(nonces[0] ?? '') : undefined));

@@ -16,7 +16,7 @@ export class Claim {
   readonly #at: ContactPoint;
   readonly #carriers = new Set<CarrierId>();
   #items: readonly Item[] = [];
-  /** The notifications of the refused plan. Newer ones wait for the next carrier, because they too may be counted up. */
+  /** The notifications of the refused plan. Newer notifications wait for the next carrier, because they too may be counted up. */
   #planned: ReadonlySet<NotificationId> | undefined;
 
   constructor(recipient: Recipient, at: ContactPoint) {
@@ -35,7 +35,7 @@ export class Claim {
     return [...this.#carriers].map((carrier) => ({ type: 'carrier_released', conversation: id, carrier, reason: 'late' }));
   }
 
-  /** Selects the notifications of the next attempt. The claimed ones count as open. */
+  /** Selects the notifications of the next attempt. The claimed notifications count as open. */
   openOf(items: readonly Item[]): readonly Item[] {
     const planned = this.#planned;
     if (planned === undefined) return items.filter((item) => item.state === 'open');

@@ -1,4 +1,4 @@
-/** Calls to a server that may be away for a moment: each tries until its time is over. */
+/** Repeats calls to a server that may be unavailable for a moment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Wait } from '../core/ports.ts';
 
@@ -10,7 +10,10 @@ const PAUSE_MS = { min: 20, max: 250 };
 /** The error of a call that got no answer in time. */
 export class Late extends Error {}
 
-/** Repeats an attempt that fails for a passing reason, until the time of the call is over. `explain` translates the last error. */
+/**
+ * Repeats an attempt that fails for a temporary reason, until the call's time limit is reached. `explain` translates the last
+ * error.
+ */
 export async function insist<T>(
   options: Wait | undefined,
   attempt: (deadline: number) => Promise<T>,

@@ -11,9 +11,9 @@ const ASK_EVERY_MS = 500;
 /** The reports of a listener. */
 export type Heard = {
   readonly head: (head: number) => void;
-  /** The listener hears from now on. The head is then asked for once. */
+  /** The listener receives all later reports. The head is then read once. */
   readonly ready: () => void;
-  /** The listener hears nothing any more. Another one is started a little later. */
+  /** The listener receives no further reports. Another listener is started a little later. */
   readonly lost: () => void;
 };
 /** Starts a listener, and returns the function that ends it. */

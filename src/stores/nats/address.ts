@@ -1,8 +1,8 @@
-/** The address of a store: `nats://user:password@host:4222,other:4222/name?replicas=3`. */
+/** Parses the address of a store: `nats://user:password@host:4222,other:4222/name?replicas=3`. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
-  /** For the driver, each as `host:port`. */
+  /** The servers for the driver, each as `host:port`. */
   readonly servers: readonly string[];
   readonly user?: string;
   readonly password?: string;
@@ -10,9 +10,9 @@ export type Address = {
   readonly tls: boolean;
   /** `nats host:4222/name`. */
   readonly name: string;
-  /** The name of the store on the server: several may share it. */
+  /** The name of the store on the server; several stores may share one server. */
   readonly store: string;
-  /** The copies of each stream, made when the store is new. */
+  /** The number of copies of each stream of a new store. */
   readonly replicas: number;
 };
 

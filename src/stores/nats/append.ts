@@ -1,4 +1,4 @@
-/** Appends of one log. Calls that wait meanwhile share the next message, each with its own answer. */
+/** Appends to one log. Calls that wait during a write share the next message, and each call gets its own answer. */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -31,7 +31,7 @@ export type Writing = {
   readonly lastAt: () => number;
 };
 
-/** An append under way, with the settings that it holds. */
+/** A message of decided appends that is being published, with the settings that it holds. */
 type Sent = { readonly going: readonly One[]; readonly hold: Hold };
 type One = { readonly asked: Asked; readonly tx: string; answer?: Answer };
 
@@ -39,7 +39,8 @@ export async function appendAll(writing: Writing, log: LogKey, batch: readonly A
   const all: One[] = batch.map((asked) => ({ asked, tx: `${writing.mine}${randomUUID()}` }));
   const run = new Run(writing, log);
   await writing.logs.exclusive(log, (refresh, known) => {
-    // The server alone decides whether a notification is new. A repeated try begins with what the first one has done.
+    // For single notifications, the known view may be outdated, because the server decides whether a notification is new. A retry
+    // reads the log first, to find the effects of the earlier try.
     let stale = known;
     return writing.server.insist({ withinMs }, async (deadline) => {
       const look: Look = (other) => (other === log ? refresh(run.onEffect) : writing.logs.fresh(other));
@@ -66,7 +67,7 @@ export async function appendAll(writing: Writing, log: LogKey, batch: readonly A
   return { answers: all.map(({ answer }) => answer as Answer), ...run.head() };
 }
 
-/** A single notification without conditions: it is stored beside others, and compares with nothing. */
+/** Whether the append is a single notification without conditions. Such appends of several processes do not conflict. */
 const isQueue = (asked: Asked | undefined): boolean => {
   const [draft, ...others] = asked?.drafts ?? [];
   return (
@@ -74,7 +75,7 @@ const isQueue = (asked: Asked | undefined): boolean => {
   );
 };
 
-/** How many appends from the first one on go together. */
+/** Returns how many appends from the first one on are of the same kind and can be written together. */
 function partOf(all: readonly One[]): number {
   const [first] = all;
   const kind = isQueue(first?.asked);
@@ -99,7 +100,7 @@ class Run {
     return this.#newest === undefined ? {} : { head: this.#newest };
   }
 
-  /** Publishes each notification on the subject of its id, if that has never been used. */
+  /** Publishes each notification on the subject of its id, unless that subject was used before. */
   async queue(view: View, part: readonly One[], fresh: boolean): Promise<void> {
     const subjects = this.#w.logs.subjects(this.#log);
     await this.#exists(view);
@@ -109,7 +110,7 @@ class Run {
       const id = (draft?.body as { readonly id: string } | undefined)?.id ?? '';
       const seq = view.found.get(one.tx);
       if (seq !== undefined) return (this.#answerQueued(view, one, id, seq), []);
-      // The item may have changed since a view that is not fresh.
+      // A view that is not fresh may have an older state of the item, which must not be the answer.
       if (fresh ? this.#answerKnown(view, one, id) : view.log.byId.has(id as never)) return [];
       return [{ one, id, text: bodyText({ tx: one.tx, at, now }, one.asked.drafts) }];
     });
@@ -136,13 +137,19 @@ class Run {
     for (const { one, id, message } of found) this.#answerQueued(view, one, id, message.seq);
   }
 
-  /** A removed notification whose message is still there, because the process that removed it has ended. */
+  /**
+   * Deletes the message of a removed notification, if the process that removed the notification ended before it deleted the
+   * message.
+   */
   async #removeLeft(view: View, subject: string): Promise<void> {
     const left = await this.#w.server.last(this.#w.server.logs, subject);
     if (left !== undefined && view.isRemoved(left.seq)) await this.#w.server.remove(this.#w.server.logs, left.seq);
   }
 
-  /** Settles the appends against the view, and publishes them in one message if nobody else has decided meanwhile. */
+  /**
+   * Settles the appends against the view, and publishes them in one message, unless another process has published a decided
+   * append meanwhile.
+   */
   async decide(view: View, part: readonly One[], look: Look): Promise<void> {
     if (this.#sent !== undefined && (await this.#wasStored(view, this.#sent))) return;
     const keys = [...new Set(part.flatMap(({ asked }) => asked.swaps.map(({ key }) => key)))].toSorted();
@@ -154,7 +161,8 @@ class Run {
     const going = part.filter(({ asked }) => kept.includes(asked));
     for (const [n, one] of part.entries()) {
       const answer = refused[n] as Answer;
-      // It may repeat an id of this batch, whose position is not known yet: it is settled again.
+      // The append may repeat an id of this batch, whose position is not known yet, so the append is settled again in the next
+      // round.
       const waits = going.length > 0 && answer.kind === 'done' && answer.appended.kind === 'duplicate';
       if (!going.includes(one) && !waits) one.answer = answer;
     }
@@ -205,11 +213,11 @@ class Run {
     await this.#wasStored(view, sent);
   }
 
-  /** Answers the callers of an append that is in the log. */
+  /** Answers the callers if the message is in the log and valid; otherwise returns false. */
   async #wasStored(view: View, { going, hold }: Sent): Promise<boolean> {
     this.#sent = undefined;
     const seq = view.found.get(hold.tx);
-    // Another process queued one of the ids just before: settled again, the append is refused.
+    // If the message is void, another process queued one of the ids just before. The append is then settled again and refused.
     if (seq === undefined || view.void.has(seq)) {
       await this.#w.settings.release(hold);
       view.found.delete(hold.tx);
@@ -222,15 +230,18 @@ class Run {
     return true;
   }
 
-  /** The append whose message may be in the log. */
+  /** The message that may be in the log, because the result of its publication is unknown. */
   #sent: Sent | undefined;
 
-  /** Holds the settings that change. Undefined: another writer changed one meanwhile. */
+  /** Holds the settings that change; returns undefined if another writer has changed one of them meanwhile. */
   async #hold(rows: Parameters<Settings['hold']>[0], to: Hold['to'], tx: string): Promise<Hold | undefined> {
     return this.#w.settings.hold(rows, to, { tx, log: this.#log });
   }
 
-  /** After removals, the last message of the subject may be an older one than the view has seen. */
+  /**
+   * Corrects the view's last decided append: after removals, the last message of the subject may be older than the last message
+   * in the view.
+   */
   async #correct(view: View): Promise<void> {
     const last = await this.#w.server.last(this.#w.server.logs, this.#w.logs.subjects(this.#log).decided);
     view.decided = Math.min(view.decided, last?.seq ?? 0);
@@ -264,7 +275,7 @@ class Run {
     return { at: Math.max(now, view.lastAt, this.#w.lastAt()), now };
   }
 
-  /** Enters a new log into the list of logs. */
+  /** Adds a new log to the list of logs. */
   async #exists(view: View): Promise<void> {
     if (view.log.records.length > 0) return;
     await enterLog(this.#w.tables, this.#log);
@@ -276,7 +287,7 @@ const nothing = (): Answer => ({ kind: 'done', appended: { kind: 'appended', rec
 export const enterLog = (tables: Tables, log: LogKey): Promise<unknown> =>
   tables.change<{ log: LogKey }>(`log.${logTokens(log)}`, randomUUID(), (known) => (known === undefined ? { log } : KEEP));
 
-/** The items that the drafts touch, by their keys. */
+/** Returns the items that the drafts touch, by their keys. */
 function touched(view: View, batch: readonly Asked[]): Map<string, Item> {
   const nobody = { made: new Map(), changed: new Map() };
   const items = batch

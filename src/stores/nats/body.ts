@@ -1,20 +1,20 @@
-/** The text of a message in the stream of the logs. */
+/** The format of the messages in the stream of the logs. */
 import type { Draft } from '../../core/records.ts';
 import type { Written } from '../placing.ts';
 
 export type Body = {
-  /** The writer's name for this append, by which it finds it again. */
+  /** The writer's unique name for this append, so that the writer can find the append in the log. */
   readonly tx: string;
   readonly at: number;
   /** The writer's own clock, if it differs from `at`. */
   readonly now?: number;
-  /** The first one is the record of this message. Each other record follows in another message. */
+  /** The first draft is the record of this message. Each further draft becomes the record of a later message. */
   readonly drafts: readonly Draft[];
-  /** The append changes settings, which are held for it. */
+  /** Whether the append changes settings, whose rows it holds. */
   readonly swaps?: true;
 };
 
-/** The JSON of the drafts is made once. */
+/** Makes the text of a message from drafts that are already JSON text. */
 export function bodyText({ tx, at, now, swaps }: Omit<Body, 'drafts'>, drafts: readonly Pick<Written, 'text'>[]): string {
   const head = JSON.stringify({ tx, at, now: now === at ? undefined : now, swaps });
   return `${head.slice(0, -1)},"drafts":[${drafts.map(({ text }) => text).join(',')}]}`;

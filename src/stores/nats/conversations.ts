@@ -1,4 +1,4 @@
-/** The data about conversations beside the records: presence, bindings to host processes, and withheld results. */
+/** The data about conversations that are not records: presence, bindings to host processes, and withheld results. */
 import { randomUUID } from 'node:crypto';
 import { type ConversationId, type LogKey, splitLog } from '../../core/address.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
@@ -67,7 +67,10 @@ export class Conversations {
     await this.#tables.change<Withheld>(withheldRow(held), randomUUID(), () => held);
   }
 
-  /** With `take`, a result goes to the one process that has removed it. */
+  /**
+   * Returns the withheld results of a conversation. With `take`, the results are removed, and each result is returned to only one
+   * process.
+   */
   async withheld(
     { log, conversation }: Bound,
     { now, take }: { readonly now: number; readonly take: boolean },
@@ -92,7 +95,7 @@ export class Conversations {
     for (const { subject, seq, value } of held) if (value.until <= now) await this.#tables.drop(subject, seq);
     const left = new Set<string>();
     for (const { subject, seq, value } of seen) {
-      // An end that a wrong clock recorded must not strand notifications that wait for the conversation.
+      // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.
       const isOver = value.endedAt !== undefined && value.endedAt < before && !(await this.#isAwaited(value));
       if (!isOver || !(await this.#tables.drop(subject, seq))) left.add(presenceRow(value.log, value.conversation));
     }
@@ -100,7 +103,7 @@ export class Conversations {
       if (value.at < before && !left.has(presenceRow(value.log, value.conversation))) await this.#tables.drop(subject, seq);
   }
 
-  /** Removes all rows of one log, and returns how many there were. */
+  /** Removes all rows of one log, and returns the numbers of removed rows. */
   async erase(log: LogKey): Promise<{ readonly conversations: number; readonly withheld: number }> {
     const drop = async (rows: readonly { readonly subject: string; readonly seq: number }[]): Promise<number> =>
       (await Promise.all(rows.map(({ subject, seq }) => this.#tables.drop(subject, seq)))).filter(Boolean).length;

@@ -1,7 +1,7 @@
-/** Calls to the server that run at the same time: a few, because more would only wait there. */
+/** The maximum number of simultaneous calls to the server; further calls would only wait at the server. */
 const AT_ONCE = 32;
 
-/** Does the work for each, a few at the same time, and returns the results in their order. */
+/** Runs the work for each element, at most `AT_ONCE` at the same time, and returns the results in the order of the elements. */
 export async function inTurns<A, B>(all: readonly A[], work: (one: A) => Promise<B>): Promise<B[]> {
   const done: B[] = [];
   for (let from = 0; from < all.length; from += AT_ONCE)

@@ -12,12 +12,12 @@ import type { Tables } from './tables.ts';
 
 export type Listing = { readonly server: Server; readonly tables: Tables; readonly logs: Logs };
 
-/** Messages for each step of a read over several logs. */
+/** The number of messages in each step of a read over several logs. */
 const STEP = 2_000;
-/** Logs that are brought up to date at the same time. */
+/** The maximum number of logs that are brought up to date at the same time. */
 const AT_ONCE = 32;
 
-/** All logs that have ever had a record or a conversation, by name. */
+/** Returns all logs that have ever had a record or a conversation, sorted by name. */
 export async function logNames({ tables }: Pick<Listing, 'tables'>, project?: string): Promise<LogKey[]> {
   const rows = await tables.scan<{ log: LogKey }>(project === undefined ? 'log.>' : `log.${token(project)}.*`);
   return rows
@@ -26,7 +26,7 @@ export async function logNames({ tables }: Pick<Listing, 'tables'>, project?: st
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** Records of several logs: the messages of a range tell which logs to look into. */
+/** Reads records of several logs. The subjects of a range of messages show which logs must be read. */
 export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored[]> {
   const { server } = of;
   const { project, limit = 1_000, newestFirst = false, seqs } = query;
@@ -47,7 +47,7 @@ export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored
     const last = newestFirst ? high : Math.min(head, page.at(-1)?.seq ?? head);
     const names = new Set(page.filter(({ seq }) => seq <= head).flatMap(({ subject }) => byTokens.get(tokensOf(subject)) ?? []));
     const views = await inTurns([...names], (log) => of.logs.fresh(log));
-    // The rest of an append may have been published since the head was read.
+    // Further records of an append may have been published after the head was read.
     const whole = Math.min(upTo, Math.max(last, ...views.map((view) => view.wholeUpTo(last))));
     if (whole > last && last === head) {
       if (newestFirst && found.length === 0) high = whole;
@@ -93,7 +93,7 @@ export async function agentsPage(
   return agents.slice(0, limit);
 }
 
-/** The differences between the items in memory, a new reading of each log, and a replay of its records. */
+/** Returns the differences between each log's items in memory, its items after a new read, and a replay of its records. */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** The logs that this process has in memory, each brought up to date before it is used. */
+/** The logs that this process has in memory. Each log is brought up to date before its use. */
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { type LogSubjects, logSubjects, logTokens } from './names.ts';
@@ -8,15 +8,15 @@ import type { Row, Tables } from './tables.ts';
 import { isBeaten } from './trouble.ts';
 import { type Effect, View } from './view.ts';
 
-/** The removed records of a log. The appends up to `upTo` were finished by then. */
+/** The positions of a log's removed records. At the time of the removal, all appends up to `upTo` were complete. */
 export type Cut = { readonly removed: readonly number[]; readonly upTo: number };
 
-/** More logs than that are forgotten, those used least recently first. */
+/** The maximum number of logs in memory. Beyond it, the least recently used logs are forgotten. */
 const MOST = 2_000;
 
 type Entry = { view: View | undefined; turn: Promise<unknown>; next: Promise<View> | undefined };
 
-/** Called for each message that comes in, with its effect. Undefined: it has none. */
+/** Called for each message that is added to a view, with the message's effect, or with undefined if it has no effect. */
 export type OnEffect = (seq: number, effect: Effect | undefined) => void;
 
 export class Logs {
@@ -40,7 +40,7 @@ export class Logs {
     return `cut.${logTokens(log)}`;
   }
 
-  /** The log as it is now. Calls that come while one waits for its turn share that turn. */
+  /** Returns the current state of the log. Calls that arrive while another call waits for its turn share that turn. */
   fresh(log: LogKey): Promise<View> {
     const entry = this.#entry(log);
     if (entry.next !== undefined) return entry.next;
@@ -52,8 +52,8 @@ export class Logs {
   }
 
   /**
-   * Runs alone among the work of this process on one log. `refresh` brings its view up to date. `known`: the view of the last work, in
-   * which messages of other processes may be missing.
+   * Runs the work while no other work of this process uses the log. `refresh` brings the log's view up to date. `known` is the
+   * view after the previous work, which may lack newer messages of other processes.
    */
   exclusive<T>(
     log: LogKey,
@@ -62,30 +62,33 @@ export class Logs {
     const entry = this.#entry(log);
     const running = entry.turn.then(() => work((onEffect) => this.#refresh(log, entry, onEffect), entry.view));
     entry.turn = running.catch(() => {
-      // Work that ran out of time may still go on, with this view.
+      // Work that exceeded its time limit may still be running and change this view, so the view is dropped.
       entry.view = undefined;
     });
     return running;
   }
 
-  /** Reads the log anew when it is used next. */
+  /** Drops the view of the log, so that its next use reads the whole log again. */
   forget(log: LogKey): void {
     const entry = this.#entries.get(log);
     if (entry !== undefined) entry.view = undefined;
   }
 
-  /** The log as its messages give it, without what this process has in memory. */
+  /** Reads the whole log from its messages, without the view that this process has in memory. */
   async reread(log: LogKey): Promise<View> {
     return this.#refresh(log, { view: undefined, turn: Promise.resolve(), next: undefined });
   }
 
-  /** Brings the view up to a message that this process has just stored. */
+  /** Adds the messages up to this one, which this process has just stored, to the view. */
   async take(log: LogKey, view: View, message: Message, onEffect: OnEffect): Promise<void> {
     if (message.seq === view.seq + 1) onEffect(message.seq, view.apply(message));
     else await this.#readUpTo(log, view, message.seq, onEffect);
   }
 
-  /** Publishes the further records of the newest append. Its writer does it at once, unless it has ended. */
+  /**
+   * Publishes the missing further records of the newest decided append. Its writer does this right after the append, unless the
+   * writer's process has ended.
+   */
   async finish(log: LogKey, view: View, onEffect: OnEffect = () => {}): Promise<void> {
     const { unfinished } = view;
     if (unfinished === undefined) return;
@@ -119,7 +122,7 @@ export class Logs {
       this.#tables.get<Cut>(this.cutOf(log)),
       entry.view === undefined ? undefined : this.#catchUp(log, entry.view, onEffect),
     ]);
-    // A view that was read while somebody removes records is read again.
+    // If the list of removed records has changed since the view was read, the view is read again.
     for (
       let known = cut;
       entry.view === undefined || entry.view.cut !== known.seq;

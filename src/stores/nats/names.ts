@@ -1,14 +1,17 @@
-/** Subjects of the two streams of a store. */
+/** Makes the subjects of the two streams of a store. */
 import { createHash } from 'node:crypto';
 import { type LogKey, splitLog } from '../../core/address.ts';
 
-/** A longer token is a digest: a subject must fit into one line of the protocol. */
+/**
+ * The maximum length of an encoded text. A longer text is replaced by a digest, because a subject must fit into one line of the
+ * protocol.
+ */
 const LONGEST = 120;
 
-/** A token for any text. Different texts have different tokens. */
+/** Makes a token from any text. Different texts get different tokens. */
 export function token(text: string): string {
   if (/^[A-Za-z0-9_-]{1,120}$/u.test(text)) return text;
-  // JSON, because a text may hold half of a surrogate pair.
+  // The text is written as JSON, because it may contain half of a surrogate pair.
   const bytes = Buffer.from(JSON.stringify(text));
   const encoded = bytes.toString('base64url');
   return encoded.length > LONGEST ? `~${createHash('sha256').update(bytes).digest('base64url')}` : `=${encoded}`;
@@ -22,11 +25,11 @@ export const logTokens = (log: LogKey): string => {
 /** The subjects of one log. `id` and `rest` begin subjects. */
 export type LogSubjects = {
   readonly all: string;
-  /** Appends that are decided here, one after the other. */
+  /** The subject of decided appends, which follow each other in a fixed order. */
   readonly decided: string;
-  /** Single notifications, each on the subject of its id. */
+  /** The subject of a single notification, by its id. */
   readonly queued: (id: string) => string;
-  /** The further records of a decided append. */
+  /** The subject of the n-th further record of a decided append. */
   readonly rest: (first: number, n: number) => string;
 };
 
@@ -40,6 +43,6 @@ export function logSubjects(root: string, log: LogKey): LogSubjects {
   };
 }
 
-/** The subjects of one project, or of all projects. */
+/** Returns the pattern for the subjects of one project, or of all projects. */
 export const projectSubjects = (root: string, project: string | undefined): string =>
   project === undefined ? `${root}.log.>` : `${root}.log.${token(project)}.>`;

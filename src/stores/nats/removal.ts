@@ -1,6 +1,6 @@
 /**
- * Retention, and the removal of single records and of whole agents. A row of the log's own names the removed records before their
- * messages go: a reader that sees one of those messages leaves it out.
+ * Retention, and the removal of single records and of whole agents. Before messages are deleted, a row for the log lists the
+ * removed records, so that a reader ignores those messages.
  */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
@@ -23,10 +23,10 @@ export type Removing = {
   readonly conversations: Conversations;
 };
 
-/** The notifications that one step of a prune removes: the server takes about a millisecond for each record. */
+/** The number of notifications that one step of a prune removes. The server needs about a millisecond for each record. */
 const CHUNK = 500;
 
-/** Removes one chunk of the old records of one log, none at the end. The newest record of the store stays. */
+/** Removes one chunk of a log's old records; removes nothing if no old records are left. The newest record of the store stays. */
 export async function pruneOne(
   of: Removing,
   log: LogKey,
@@ -39,7 +39,7 @@ export async function pruneOne(
     const gone = new Set<number>();
     const items = pruneLog(view.log, { before, head, removed: gone, most: CHUNK });
     if (gone.size === 0 && view.void.size === 0) return { records: 0, items };
-    // The view has lost them already: it is read again.
+    // The view no longer has these records, although their messages still exist, so the log is read again.
     of.logs.forget(log);
     await remove(of, view, [...gone]);
     fault('prune.committed');
@@ -59,22 +59,22 @@ async function remove({ server, tables, logs }: Removing, view: View, seqs: read
   const row = logs.cutOf(view.log.key);
   let all: readonly number[] = [];
   await tables.change<Cut>(row, randomUUID(), (known) => {
-    // Another process may not have finished with its own.
+    // The row may also list records of another process's removal that is not complete.
     all = [...new Set([...(known?.removed ?? []), ...view.void, ...seqs])].slice(-MOST_LISTED);
     return { removed: all, upTo: Math.max(known?.upTo ?? 0, view.decided) };
   });
   await inTurns(all, (seq) => server.remove(server.logs, seq));
-  // The messages are gone, and the list with them. Views that have them read the log anew either way.
+  // The messages are deleted, so their positions leave the list. The changed row makes every process read the log again.
   await tables.change<Cut>(row, randomUUID(), (known) => ({
     removed: (known?.removed ?? []).filter((seq) => !all.includes(seq)),
     upTo: known?.upTo ?? 0,
   }));
 }
 
-/** A row must fit into one message. */
+/** The maximum number of listed records, because the row must fit into one message. */
 const MOST_LISTED = 50_000;
 
-/** Removes one agent before a position: its records in one step, then its rows. */
+/** Removes one agent's data: its records below a position in one step, and then its rows. */
 export async function eraseAgent(of: Removing, log: LogKey, before: number): Promise<Erased> {
   const { server, tables, logs, conversations } = of;
   return logs.exclusive(log, async (refresh) => {

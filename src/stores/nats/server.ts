@@ -1,4 +1,7 @@
-/** One connection to the servers, and the calls on the two streams of a store. Each call is one try: `insist` repeats operations. */
+/**
+ * One connection to the servers, and the calls on the two streams of a store. Each method tries once; `insist` repeats an
+ * operation that failed.
+ */
 import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +15,16 @@ import { explain, isMissing, isPassing } from './trouble.ts';
 
 export type Message = { readonly seq: number; readonly subject: string; readonly text: string };
 
-/** The first release whose check of the last sequence of a subject is exact with several replicas. */
+/**
+ * The oldest supported release. Older releases may check the last sequence of a subject wrongly if a stream has several replicas.
+ */
 const LEAST = [2, 10];
-/** One try. A leader that is lost does not answer. */
+/** The time limit of one try, because a lost leader does not answer. */
 const TRY_MS = 2_000;
-/** A longer range is read through a consumer, which takes some ms to make, in a cluster more. */
+/**
+ * The maximum length of a range that is read message by message. A longer range is read by a consumer, which takes some ms to
+ * create, and longer in a cluster.
+ */
 const NEAR = 128;
 const PAGE = 1_000;
 const BEHIND_MS = 10;
@@ -24,9 +32,9 @@ const NANOS = 1_000_000;
 
 export class Server {
   readonly address: Address;
-  /** The stream of the logs. The position of a record is its sequence there. */
+  /** The stream of the logs. The position of a record is the sequence of its message. */
   readonly logs: string;
-  /** The stream of the tables: the last message of a subject is its row. */
+  /** The stream of the tables. The last message of a subject is the row of that subject. */
   readonly tables: string;
   /** The beginning of all subjects. */
   readonly root: string;
@@ -76,7 +84,10 @@ export class Server {
     }
   }
 
-  /** Tries an operation until the time of the call is over. The operation finds out what an earlier try of it has done. */
+  /**
+   * Repeats an operation until it succeeds or the call's time limit is reached. The operation must itself detect the effects of
+   * an earlier try.
+   */
   insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
     return insist(options, (deadline) => before(deadline, work(deadline), () => {}), {
       isPassing,
@@ -88,7 +99,10 @@ export class Server {
     await this.#nc.close();
   }
 
-  /** The sequence of the stored message. With `expected`, only if that is the last sequence of its subject. */
+  /**
+   * Stores a message, and returns its sequence. With `expected`, the message is stored only if `expected` is the last sequence of
+   * its subject.
+   */
   async publish(subject: string, text: string, expected?: number): Promise<number> {
     const data = Buffer.from(text);
     const most = this.#nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
@@ -105,7 +119,7 @@ export class Server {
     return seq;
   }
 
-  /** The last message of a subject, which may have wildcards. */
+  /** Returns the last message of a subject, which may have wildcards. */
   last(stream: string, subject: string): Promise<Message | undefined> {
     return this.#get(stream, { last_by_subj: subject });
   }
@@ -114,7 +128,7 @@ export class Server {
     return this.#get(stream, { seq });
   }
 
-  /** The messages of a subject, which may have wildcards, behind `after` up to `upTo`. */
+  /** Returns the messages of a subject, which may have wildcards, from after `after` up to and including `upTo`. */
   async range(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
     const found: Message[] = [];
     let seen = after;
@@ -123,13 +137,13 @@ export class Server {
       for (const message of page) if (message.seq <= upTo) found.push(message);
       if (page.length > 0) seen = page.at(-1)?.seq ?? seen;
       else if (((await this.last(stream, subject))?.seq ?? 0) <= seen) return found;
-      // The consumer reads from a replica that is behind.
+      // The consumer read from a replica that does not have the newest messages yet.
       else await sleep(BEHIND_MS);
     }
     return [...found, ...(await this.#near(stream, subject, seen, upTo))];
   }
 
-  /** Subjects of messages behind `after`, oldest first, at most `limit`. `head`: the last sequence of the stream. */
+  /** Returns the subjects of at most `limit` messages after `after`, oldest first. `head` is the last sequence of the stream. */
   async subjects(
     stream: string,
     subject: string,
@@ -139,7 +153,7 @@ export class Server {
     return this.#page(stream, subject, { after, limit, subjectsOnly: true });
   }
 
-  /** The last message of each subject that matches. */
+  /** Returns the last message of each matching subject. */
   async lasts(stream: string, subjects: string): Promise<Message[]> {
     const { state } = await this.#jsm.streams.info(stream, { subjects_filter: subjects });
     const names = Object.keys(state.subjects ?? {});
@@ -148,7 +162,7 @@ export class Server {
     return found.filter((message) => message !== undefined);
   }
 
-  /** Asks for each sequence: a consumer takes longer than that. */
+  /** Requests the message of each sequence, which is faster than a consumer for a short range. */
   async #near(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
     const seqs = Array.from({ length: Math.max(0, upTo - after) }, (_, n) => after + 1 + n);
     const found = await Promise.all(seqs.map((seq) => this.at(stream, seq)));
@@ -157,7 +171,7 @@ export class Server {
       .map((message) => message as Message);
   }
 
-  /** Messages of a subject behind `after`, oldest first. */
+  /** Returns at most `limit` messages of a subject after `after`, oldest first. */
   async #page(
     stream: string,
     subject: string,
@@ -181,13 +195,13 @@ export class Server {
       for await (const message of messages)
         found.push({ seq: message.seq, subject: message.subject, text: subjectsOnly ? '' : message.string() });
     } finally {
-      // The server forgets it soon by itself.
+      // If the deletion fails, the server itself removes the consumer after 5 s without use.
       this.#jsm.consumers.delete(stream, consumer.name).catch(() => {});
     }
     return found;
   }
 
-  /** The last sequence that the stream has given. */
+  /** Returns the last sequence that the stream has assigned. */
   async lastSeq(stream: string): Promise<number> {
     return (await this.#jsm.streams.info(stream)).state.last_seq;
   }
@@ -198,12 +212,12 @@ export class Server {
     });
   }
 
-  /** Removes the messages of a subject below `before` in one step. */
+  /** Removes all messages of a subject with a sequence below `before`, in one step. */
   async purge(stream: string, subject: string, before: number): Promise<void> {
     await this.#jsm.streams.purge(stream, { filter: subject, seq: before });
   }
 
-  /** Tells listeners the newest position. */
+  /** Publishes the newest position to listeners. */
   announce(head: number): void {
     if (!this.#nc.isClosed()) this.#nc.publish(`${this.root}.head`, String(head));
   }
@@ -243,14 +257,14 @@ export class Server {
   }
 }
 
-/** Whether a subject matches one that ends with `>` or has `*` for single tokens. */
+/** Whether a subject matches a pattern, in which `*` is any token and a final `>` is any further tokens. */
 function isBelow(subject: string, pattern: string): boolean {
   const tokens = subject.split('.');
   return pattern.split('.').every((token, n) => token === '>' || token === '*' || token === tokens[n]);
 }
 
 const NO_STREAM = 10_059;
-/** Space for the headers of a message. */
+/** The number of bytes that are reserved for the headers of a message. */
 const HEADERS = 256;
 
 function checkVersion(nc: NatsConnection, name: string): void {

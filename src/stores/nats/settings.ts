@@ -1,7 +1,7 @@
 /**
- * Values by name. An append that changes settings first holds their rows, is then decided in its log, and changes the rows. A process
- * that meets a held row looks into that log: if the append is there, the row has its new value. Otherwise the row keeps the old one, but
- * only after the holder had time to decide.
+ * The settings: values by name. An append that changes settings first holds their rows, is then stored in its log, and then
+ * writes the new values. A process that finds a held row searches that log for the append. If the append is stored, the process
+ * writes the new value. Otherwise it restores the old value, but only after the holder had enough time to store the append.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogKey } from '../../core/address.ts';
@@ -13,12 +13,15 @@ import { token } from './names.ts';
 import { KEEP, type Named, type Row, type Tables } from './tables.ts';
 import type { View } from './view.ts';
 
-/** `value` is absent for a setting that is not set. `key`: the subject may hold a digest of it. */
+/**
+ * A row of a setting. `value` is absent if the setting is not set. `key` is stored too, because the subject may contain only a
+ * digest of the key.
+ */
 type Setting = { readonly key: string; readonly value?: Json; readonly held?: Held };
 type Held = { readonly tx: string; readonly log: LogKey; readonly to?: Json };
 type Found = Row<Setting> & { readonly key: string };
 
-/** Rows that an append holds. */
+/** The rows that an append holds, with their new values. */
 export type Hold = {
   readonly rows: readonly Found[];
   readonly to: ReadonlyMap<string, Json | undefined>;
@@ -28,7 +31,10 @@ export type Hold = {
 
 export type Look = (log: LogKey) => Promise<View>;
 
-/** A holder that has not decided by then never does: it gives up after `HOLD_MS`. */
+/**
+ * The time after which a held row gets its old value back. By then, the holder has given up, because it stores its append within
+ * `HOLD_MS` or not at all.
+ */
 const PATIENCE_MS = 10_000;
 const HOLD_MS = 5_000;
 const LOOK_EVERY_MS = 20;
@@ -67,12 +73,12 @@ export class Settings {
     }
   }
 
-  /** The rows of these keys as they are now, none held. `look` brings a log up to date. */
+  /** Returns the current rows of these keys, after every hold on them has ended. `look` brings a log up to date. */
   async rows(keys: readonly string[], look: Look): Promise<readonly Found[]> {
     return Promise.all(keys.map((key) => this.#settled(key, look)));
   }
 
-  /** Holds the rows as they were seen. Undefined: another writer changed one meanwhile. */
+  /** Holds the rows in their seen state; returns undefined if another writer has changed one of them meanwhile. */
   async hold(
     rows: readonly Found[],
     to: ReadonlyMap<string, Json | undefined>,
@@ -80,7 +86,7 @@ export class Settings {
   ): Promise<Hold | undefined> {
     const held: Found[] = [];
     const until = performance.now() + HOLD_MS;
-    // By name, so that two appends never wait for each other.
+    // The rows are held in the order of their names, so that two appends never wait for each other.
     for (const row of rows) {
       const next = to.get(row.key);
       const value: Setting = { ...row.value, key: row.key, held: { ...of, ...(next === undefined ? {} : { to: next }) } };
@@ -94,12 +100,12 @@ export class Settings {
     return { rows: held, to, tx: of.tx, until };
   }
 
-  /** Gives the held rows their new values. */
+  /** Writes the new values to the held rows. */
   async finish({ rows, to }: Pick<Hold, 'rows' | 'to'>): Promise<void> {
     await Promise.all(rows.map(({ key, seq }) => this.#write(key, to.get(key), seq)));
   }
 
-  /** Gives the held rows back as they were. */
+  /** Restores the old values of the held rows. */
   async release({ rows }: Pick<Hold, 'rows'>): Promise<void> {
     await Promise.all(rows.map(({ key, seq, value }) => this.#write(key, value?.value, seq)));
   }

@@ -40,15 +40,16 @@ import { knownOf, Settings } from './settings.ts';
 import { Tables } from './tables.ts';
 
 export type NatsOptions = {
-  /** `nats://user:password@host:4222/name`, several hosts with commas; `tls://` for TLS. */
+  /** `nats://user:password@host:4222/name`, with commas between several hosts, and `tls://` for TLS. */
   readonly url: string;
-  /** The copies of each stream, 1, 3 or 5, made when the store is new. Default: `replicas` of the address, else 1. */
+  /** The number of copies of each stream of a new store: 1, 3 or 5. Default: `replicas` of the address, else 1. */
   readonly replicas?: number;
   readonly clock?: Clock;
 };
 
 /**
- * Opens a store in NATS JetStream 2.10 or newer, and makes its two streams if needed. Needs the packages @nats-io/transport-node and
+ * Opens a store on NATS servers of version 2.10 or newer with JetStream, and makes its two streams if needed. Needs the packages
+ * @nats-io/transport-node and
  * @nats-io/jetstream. Rejects with `bad_argument`, `store_refused`, `store_full` or (if the server gives no answer)
  * `store_unavailable`; no message holds the password.
  */
@@ -75,7 +76,7 @@ class NatsStore implements Store {
   readonly #conversations: Conversations;
   readonly #appends: Appends;
   readonly #wakeups: Wakeups;
-  /** The newest known time of the store: a new record is never before it. */
+  /** The newest known time in the store. No new record gets an earlier time. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
@@ -100,7 +101,7 @@ class NatsStore implements Store {
     );
   }
 
-  /** Learns the newest time of the store. */
+  /** Reads the newest time in the store. */
   async begin(): Promise<void> {
     const last = await this.#server.insist(undefined, () => this.#server.last(this.#server.logs, `${this.#server.root}.log.>`));
     if (last !== undefined) this.#lastAt = bodyOf(last.text).at;
@@ -262,7 +263,7 @@ class NatsStore implements Store {
     };
   }
 
-  /** Changes several settings, or none. */
+  /** Changes all of these settings; returns false and changes none if one of them has an unexpected value. */
   async #swapAll(swaps: readonly Swap[]): Promise<boolean> {
     const rows = await this.#settings.rows(swaps.map(({ key }) => key).toSorted(), (log) => this.#logs.fresh(log));
     if (staleKey(knownOf(rows), swaps) !== undefined) return false;
@@ -289,7 +290,10 @@ class NatsStore implements Store {
   }
 }
 
-/** A hold for this log is never found decided: rows of a process that ends meanwhile keep their old values. */
+/**
+ * The log that a hold without an append names. This log has no appends, so if the process ends meanwhile, the rows keep their old
+ * values.
+ */
 const FORGETTING = '/' as LogKey;
-/** A check reads everything. */
+/** The default time limit of a check, which reads all records. */
 const VERIFY_MS = 600_000;

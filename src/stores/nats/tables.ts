@@ -1,11 +1,14 @@
-/** Small tables beside the logs: a row is the last message of its subject, and a writer names the sequence of the row that it saw. */
+/**
+ * Small tables in addition to the logs. A row is the last message of its subject. A writer passes the sequence of the row that it
+ * has read, so the write fails if another writer was first.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Server } from './server.ts';
 import { isBeaten } from './trouble.ts';
 
-/** `seq` 0: there is no row. A removed row may still have its sequence. */
+/** A row of a table. `seq` is 0 if there is no row; a removed row may still have a sequence. */
 export type Row<T> = { readonly seq: number; readonly value: T | undefined };
-/** A row of a list, with its subject below the tables. */
+/** An existing row, with its subject relative to the tables. */
 export type Named<T> = { readonly seq: number; readonly subject: string; readonly value: T };
 type Body = { readonly by: string; readonly value?: unknown };
 
@@ -21,7 +24,7 @@ export class Tables {
     return row;
   }
 
-  /** All rows below a subject with wildcards. */
+  /** Returns all rows whose subjects match a pattern with wildcards. */
   async scan<T>(subjects: string): Promise<Named<T>[]> {
     const rows: Named<T>[] = [];
     for (const { seq, subject, text } of await this.#server.lasts(this.#server.tables, this.#named(subjects))) {
@@ -31,7 +34,10 @@ export class Tables {
     return rows;
   }
 
-  /** Undefined: another writer was first. `by` tells a repeated try whether its first one has been stored. */
+  /**
+   * Writes a row, and returns its sequence, or undefined if another writer was first. With `by`, a retry can detect that its
+   * earlier try was stored.
+   */
   async put(subject: string, value: unknown, seen: number, by: string = randomUUID()): Promise<number | undefined> {
     try {
       return await this.#server.publish(this.#named(subject), JSON.stringify({ by, value } satisfies Body), seen);
@@ -42,8 +48,8 @@ export class Tables {
   }
 
   /**
-   * Changes one row until no other writer is in between, and returns its value. `to` gives the new value: undefined removes the
-   * row, `KEEP` leaves it.
+   * Changes one row and returns its value; retries if another writer was first. `to` returns the new value, undefined to remove
+   * the row, or `KEEP` to leave it unchanged.
    */
   async change<T>(
     subject: string,
@@ -52,7 +58,7 @@ export class Tables {
   ): Promise<T | undefined> {
     for (;;) {
       const { row, by: writer } = await this.#get<T>(subject);
-      // An earlier try of this call was stored, and its answer got lost.
+      // An earlier try of this call was stored, but its answer was lost.
       if (writer === by) return row.value;
       const value = to(row.value);
       if (value === KEEP || (value === undefined && row.value === undefined)) return row.value;
@@ -63,7 +69,7 @@ export class Tables {
     }
   }
 
-  /** Removes a row that is still as it was seen. Returns false if it is not. */
+  /** Removes a row if its sequence is still `seen`; otherwise returns false. */
   async drop(subject: string, seen: number): Promise<boolean> {
     const seq = await this.put(subject, undefined, seen);
     if (seq !== undefined) this.#forget(seq);
@@ -71,7 +77,8 @@ export class Tables {
   }
 
   /**
-   * Deletes the tombstone of a removed row. No caller waits for this. If it fails, the tombstone stays, and readers ignore it.
+   * Deletes the tombstone of a removed row. No caller waits for this. If the deletion fails, the tombstone stays, and readers
+   * ignore it.
    */
   #forget(seq: number): void {
     this.#server.remove(this.#server.tables, seq).catch(() => {});

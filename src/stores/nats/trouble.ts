@@ -5,7 +5,7 @@ import type { Address } from './address.ts';
 /** Codes of JetStream's errors. */
 const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
-/** No leader or no listener yet, or the server restores its streams. */
+/** The codes of a server without a leader, without a listener, or that still restores its streams. */
 const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059]);
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 const FULL: ReadonlySet<number> = new Set([10_047, 10_077, 10_122, 10_110]);
@@ -15,13 +15,13 @@ const codeOf = (error: unknown): number => {
   return typeof code === 'number' ? code : 0;
 };
 
-/** Another writer was first. */
+/** Whether the call failed because another writer was first. */
 export const isBeaten = (error: unknown): boolean => WRONG_LAST.has(codeOf(error));
 export const isMissing = (error: unknown): boolean => NOT_FOUND.has(codeOf(error));
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
 
-/** The answer is not known: the server may have carried out what it was asked. */
+/** Whether the answer was lost, so that the server may have carried out the request. */
 const isLoss = (error: unknown): boolean =>
   error instanceof Late ||
   [
@@ -36,7 +36,10 @@ const isLoss = (error: unknown): boolean =>
 
 export const isPassing = (error: unknown): boolean => isLoss(error) || AWAY.has(codeOf(error));
 
-/** Translates errors of the driver and the server; other errors pass. No message holds the password. */
+/**
+ * Turns an error of the driver or the server into an `EarpieceError`; returns other errors unchanged. No message contains the
+ * password.
+ */
 export function explain(error: unknown, { name }: Address, waitedMs: number): unknown {
   if (error instanceof EarpieceError) return error;
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);

@@ -1,12 +1,12 @@
 /**
- * One log in the memory of this process: its records and items, as the messages of the log give them in their order. Each process
- * decides the same, because the rules depend on the messages alone:
+ * One log in the memory of this process: its records and items, computed from the log's messages in their order. Each process
+ * computes the same state, because the rules depend only on the messages:
  *
  * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows in
  *   another message (`c`), which any process may publish, once.
  * - A queued notification (`q`) is one message.
- * - A message that queues an id which the log has, or which a decided append still brings, is void. That happens only if two processes
- *   queue one id at the same moment.
+ * - A message is void if it queues an id that the log already has, or that a further record of a decided append will queue. This
+ * happens only if two processes queue one id at the same moment.
  */
 import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';
@@ -17,7 +17,7 @@ import { follow, type Log, newLog } from '../memory-log.ts';
 import { bodyOf } from './body.ts';
 import type { Message } from './server.ts';
 
-/** The effect of a message. */
+/** The effect of a message: its record, and the items that it changed or made. */
 export type Effect = { readonly record: Stored; readonly items: readonly Item[] };
 
 /** A decided append whose further records have not all been published yet. */
@@ -25,21 +25,21 @@ export type Unfinished = { readonly seq: number; readonly drafts: readonly Draft
 
 export class View {
   readonly log: Log;
-  /** The messages up to here are in the view. */
+  /** The position up to which all messages of the log are in the view. */
   seq = 0;
-  /** The newest time of the log. */
+  /** The newest time in the log. */
   lastAt = 0;
-  /** The last decided append. */
+  /** The position of the last decided append. */
   decided = 0;
   unfinished: (Unfinished & { readonly left: Set<number> }) | undefined;
   readonly void = new Set<number>();
-  /** The first and the last position of each of the newest appends with several records. */
+  /** The first and the last position of each append with several records, for the newest `SPANS` of them. */
   readonly #spans: { readonly first: number; last: number }[] = [];
-  /** The positions of appends of this process, and of appends that change settings. */
+  /** The positions of this process's appends and of all appends that change settings, by their names. */
   readonly found = new Map<string, number>();
-  /** The positions of the records of this process's appends, by the first one. */
+  /** The positions of all records of this process's appends, by the position of the first record. */
   readonly parts = new Map<number, number[]>();
-  /** The row that says what was removed, as this view has seen it. */
+  /** The sequence of the row that lists the removed records, at the time when this view was made. */
   readonly cut: number;
   readonly #removed: ReadonlySet<number>;
   readonly #finished: number;
@@ -93,12 +93,14 @@ export class View {
     return undefined;
   }
 
-  /** A removed message may still be in the stream, if the process that removes it has ended. */
+  /**
+   * Whether the record at this position was removed. Its message may still be in the stream if the removing process has ended.
+   */
   isRemoved(seq: number): boolean {
     return this.#removed.has(seq);
   }
 
-  /** Returns the end of the append that `seq` divides, or `seq` itself. */
+  /** If `seq` is inside an append, returns the append's last position; otherwise returns `seq`. */
   wholeUpTo(seq: number): number {
     return this.#spans.find(({ first, last }) => first <= seq && seq < last)?.last ?? seq;
   }
@@ -136,5 +138,5 @@ export class View {
 }
 
 const SPANS = 64;
-/** The tokens of a subject before the kind: earpiece, store, log, project, agent. */
+/** The number of tokens before the kind in a subject: earpiece, store, log, project, agent. */
 const KIND = 5;

@@ -1,4 +1,4 @@
-/** Hears of appends of other processes by a NOTIFY of PostgreSQL. A pooler does not pass NOTIFY on. */
+/** Notices appends of other processes by PostgreSQL's NOTIFY. A pooler does not pass NOTIFY on. */
 import type { Listen } from '../wakeups.ts';
 import type { Database } from './database.ts';
 import type { Driver } from './driver.ts';

@@ -58,7 +58,7 @@ export const REQUIREMENTS = {
   },
   'store:postgres': {
     behaviour:
-      'A PostgreSQL database can hold the logs of many machines. It passes the contract, and records become visible in the order of their positions.',
+      'A PostgreSQL database can hold the logs of many machines. Its store passes the contract on PostgreSQL 15 and 18, and records become visible in the order of their positions.',
   },
   'store:postgres-schema': {
     behaviour: 'The PostgreSQL schema after all migrations equals the golden file, even if several processes create it at once.',

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findPooler, findPostgres, WAY_OUT } from '../../scripts/postgres.ts';
+import { dirname, join } from 'node:path';
+import { findPooler, findPostgres, findVersion, type Version, WAY_OUT, wayOutOf } from '../../scripts/postgres.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is nobody. */
 const NOBODY = 65_534;
@@ -37,16 +37,27 @@ export type ServerOptions = {
   /** The address of a primary: the cluster is its standby. */
   readonly standbyOf?: PostgresServer;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Without a version, the newest installed server runs. */
+  readonly version?: Version;
 };
 
-function bin(program: string): string {
+function installed(): string {
   const folder = findPostgres();
   if (folder === undefined) throw new Error(`there is no PostgreSQL: ${WAY_OUT}`);
-  return join(folder, program);
+  return folder;
 }
 
-export function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
-  const { status, stdout, stderr, error } = spawnSync(bin(program), args, {
+/** Returns the programs of one version. `folder`: for a copy, because the user of the server may not be allowed to read this clone. */
+function programsOf(version: Version, folder: string): string {
+  const found = findVersion(version);
+  if (found === undefined) throw new Error(`there is no PostgreSQL ${version}: ${wayOutOf(version)}`);
+  if (spawnSync(join(found, 'postgres'), ['--version'], { ...as, cwd: tmpdir() }).status === 0) return found;
+  cpSync(dirname(found), join(folder, 'server'), { recursive: true, verbatimSymlinks: true });
+  return join(folder, 'server/bin');
+}
+
+export function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, bin = installed()): string {
+  const { status, stdout, stderr, error } = spawnSync(join(bin, program), args, {
     ...as,
     cwd: tmpdir(),
     encoding: 'utf8',
@@ -65,28 +76,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export async function startPostgres({ durable = false, standbyOf, settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const { durable = false, standbyOf, settings = {}, version } = options;
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-postgres-'));
   chmodSync(folder, 0o700);
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   const data = join(folder, 'data');
+  const bin = version === undefined ? installed() : programsOf(version, folder);
   if (standbyOf === undefined) {
     const password = join(folder, 'password');
     writeFileSync(password, PASSWORD, { mode: 0o644 });
-    run('initdb', [
-      '-D',
-      data,
-      '-U',
-      'ear',
-      '-A',
-      'scram-sha-256',
-      '--pwfile',
-      password,
-      '-E',
-      'UTF8',
-      '--no-locale',
-      '--no-sync',
-    ]);
+    const made = ['-D', data, '-U', 'ear', '-A', 'scram-sha-256', '--pwfile', password, '-E', 'UTF8', '--no-locale', '--no-sync'];
+    run('initdb', made, {}, bin);
   } else {
     run(
       'pg_basebackup',
@@ -114,12 +115,16 @@ export async function startPostgres({ durable = false, standbyOf, settings = {} 
       ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
       ...settings,
     };
-    child = spawn(bin('postgres'), ['-D', data, ...Object.entries(given).flatMap(([key, value]) => ['-c', `${key}=${value}`])], {
-      ...as,
-      cwd: tmpdir(),
-      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    child = spawn(
+      join(bin, 'postgres'),
+      ['-D', data, ...Object.entries(given).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+      {
+        ...as,
+        cwd: tmpdir(),
+        env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     await ready(child);
   };
   await start();

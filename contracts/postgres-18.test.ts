@@ -1,0 +1,3 @@
+import { postgresContract } from './postgres.ts';
+
+postgresContract(18);

@@ -214,8 +214,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Releases the conversation, so that a later agent can continue the conversation. `over` says that no agent will continue it:
-   * then the agent's notes for itself are closed too.
+   * Releases the conversation, so that a later agent can continue it. With `over`, no agent will continue the conversation, so
+   * the agent's notes for itself are closed too.
    */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;

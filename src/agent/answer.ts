@@ -1,6 +1,6 @@
 /**
  * Sends one request to the model and collects its stream into records. The answer is `finished`, `aborted` by the agent (with the
- * part to keep), or `failed` (with whether a retry can help).
+ * kept part), or `failed` (with the error).
  */
 import type {
   LanguageModelV4,

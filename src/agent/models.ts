@@ -120,9 +120,7 @@ function ollamaHost(env: Env): string {
   return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
 }
 
-/**
- * Returns the model. Throws `bad_argument` unless it is a model of AI SDK 7, whose providers are the first to use version `v4`.
- */
+/** Returns the model. Throws `bad_argument` unless the model has version `v4`, which AI SDK 7 introduced. */
 export function checkModel(model: LanguageModelV4, why: string): LanguageModelV4 {
   const version: unknown = typeof model === 'object' && model !== null ? model.specificationVersion : undefined;
   if (version === 'v4') return model;

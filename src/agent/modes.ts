@@ -12,7 +12,7 @@
  *   executing ── Ctrl+C, cancel, pause ─▶ interrupted (calls are answered, then as above, or continuing)
  *   any of them ── the model is unavailable ─▶ aborted ─▶ idle
  *
- * idle        nobody waits for an answer; notifications may wake.     leaves: only by a request in the log
+ * idle        no turn runs; notifications may wake the agent.         leaves: only by a request in the log
  * streaming   one request is with the model.                          enters: every call in the log is answered
  * executing   the calls of one answer run.                            enters: the answer is in the log
  * continuing  the batch, or the final answer, is in the log.

@@ -67,9 +67,13 @@ export type TurnEnding = {
 
 export type TurnResult = {
   /**
-   * `complete` means that the model ended its answer by itself; `truncated`, that the answer reached the limit of output tokens;
-   * `refused`, that the model or a filter of its provider declined; `stopped`, that a person or a signal ended the turn;
-   * `failed`, that there is no answer. `error` has the details of `truncated`, `refused` and `failed`.
+   * How the turn ended. `error` has the details of `truncated`, `refused` and `failed`.
+   *
+   * - `complete`: the model ended its answer by itself.
+   * - `truncated`: the answer reached the limit of output tokens.
+   * - `refused`: the model or a filter of its provider declined to answer.
+   * - `stopped`: a person or a signal ended the turn.
+   * - `failed`: there is no answer.
    */
   readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
   readonly text: string;

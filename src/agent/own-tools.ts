@@ -21,7 +21,7 @@ const getNotifications = (agent: () => Agent): Tool => ({
   async execute(args) {
     const mark = (args as { mark_as_read?: boolean }).mark_as_read ?? true;
     const { notifications, more, withheld, offer } = await agent().conversation.pull({ mark });
-    // The result goes into the agent's transcript next: that is its delivery.
+    // Confirmed at once, because the agent writes the result to its transcript next.
     await offer?.confirm();
     return {
       content: JSON.stringify({

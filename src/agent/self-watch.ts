@@ -1,7 +1,7 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
  * setup. Errors of these events never fail or delay the agent: emits run in the background, and their errors are reported. Only a
- * carrier waits for pending emits, at most `TOLD_WITHIN_MS`.
+ * carrier waits for pending emits, at most `EMITTED_WITHIN_MS`.
  */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -31,7 +31,7 @@ export type SelfWatchOptions = {
 };
 
 /** The maximum time that a slow store or bus may delay a carrier. */
-const TOLD_WITHIN_MS = 250;
+const EMITTED_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
 export class SelfWatch {
@@ -65,7 +65,7 @@ export class SelfWatch {
     this.#tell(resumed(records, address));
     const changed = this.#setup === undefined ? [] : changes(this.#setup, setup, address);
     this.#tell(changed);
-    // Emits that an earlier conversation is resumed now.
+    // Withdraws the earlier events about a changed setup if the setup is now the same as in the last turn.
     if (this.#options.emitter !== undefined && this.#setup !== undefined)
       for (const key of setupKeys(address))
         if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'the setup is the same as in the last turn');
@@ -158,7 +158,7 @@ export class SelfWatch {
   }
 
   /** Resolves when all emitted events are durable, or after the time limit. */
-  async told(withinMs = TOLD_WITHIN_MS): Promise<void> {
+  async told(withinMs = EMITTED_WITHIN_MS): Promise<void> {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
     const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
@@ -228,6 +228,6 @@ export const callKey = (id: string): string => `call:${id}`;
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
-  /** Called when the results are recorded. Only then are successes emitted, so that no carrier waits for them. */
+  /** Called when the results are recorded. Emits the successes now, so that no carrier waits for these emits. */
   readonly carried: () => void;
 };

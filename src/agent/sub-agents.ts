@@ -1,6 +1,6 @@
 /**
  * An agent as a background tool of another agent. The sub-agent has a separate conversation, `project/<agent>.<id>`, and its last
- * message is the tool's result. Notifications for one of the two agents never reach the other.
+ * message is the tool's result. Each of the two agents gets only its own notifications.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { ToolFailure, type StatefulTool } from '../handles/index.ts';

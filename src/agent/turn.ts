@@ -80,7 +80,7 @@ export class Turn {
     return true;
   }
 
-  /** Runs the turn. The transcript holds its first request. */
+  /** Runs the turn. The transcript already holds the turn's first request. */
   async run(): Promise<TurnResult> {
     let extra = 0;
     let cutOff = 0;
@@ -163,7 +163,7 @@ export class Turn {
     return (await this.#agent.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
   }
 
-  /** Records the kept part of an answer that was cut off. The calls in it get answers, so that the log stays valid. */
+  /** Records the kept part of an answer that was cut off. Also answers the calls in this part, so that the log stays valid. */
   async #keep({ records, calls, reason }: Extract<Answer, { kind: 'aborted' }>): Promise<void> {
     this.#agent.emit({ type: 'aborted', what: 'answer', why: String(reason) });
     if (records.length > 0)
@@ -210,7 +210,10 @@ export class Turn {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
-    /** The time when each call ended. Older facts about its subject are known to the model, because the result shows them. */
+    /**
+     * The time when each call ended. The call's result shows the state of its subject, so the model knows all older facts about
+     * the subject.
+     */
     const endedAt = new Map<string, number>();
     const watch = this.#agent.self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({

@@ -17,7 +17,7 @@ export class Carriers {
   readonly #trouble: (error: unknown) => void;
   /** Carriers whose message the caller has not kept yet. */
   #unkept: Carrier[] = [];
-  /** Calls whose results contain notifications, before a later request proves that the model has read them. */
+  /** Calls whose results contain notifications, until a later request proves that the model has read them. */
   readonly #unread = new Set<string>();
   /** Whether the last user message contains notifications and no later request proves that the model has read them. */
   #unreadMessage = false;

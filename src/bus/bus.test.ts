@@ -944,7 +944,7 @@ describe('templates', () => {
       return encode(text.replaceAll(`ep ${mark}]`, 'ep k7f3]')).length;
     };
     const words = 'one two three four five six seven eight nine ten ';
-    /** Makes a renderer with `10 * tens` words for each notification in the line. */
+    /** Makes a renderer whose text has `10 * tens` words for each notification in the line. */
     const wordy = (tens: number): LineRenderer => ({
       render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
     });

@@ -1,8 +1,8 @@
 /**
  * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events
- * of the key are held back and counted for `foldMs`, and then queued. The inbox folds them into the first. In a storm (more
- * different events at once than one line lists), further events are only counted. `ordered-writer.ts` defines the order of all
- * writes.
+ * of the key are held back and counted for `foldMs`, and then queued. The inbox folds them into the first notification. In a
+ * storm (more different events at once than one line lists), further events are only counted. `ordered-writer.ts` defines the
+ * order of all writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Handled } from '../core/event.ts';
@@ -53,8 +53,7 @@ export type Moment = { readonly at: number; readonly tick: number };
 
 /**
  * The maximum number of different events that may be open at the same time, in addition to the events that a storm lists. Further
- * events are
- * only counted. For errors, the limit is higher.
+ * events are only counted. For errors, the limit is higher.
  */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
@@ -167,7 +166,7 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // Wrapped in an object, because the next write would await a bare promise.
+    // Wrapped in an object, because an async function that returns the promise itself would wait for it.
     return { done: over.done.promise };
   }
 
@@ -269,8 +268,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * Returns the time at which a process queued the same detail, according to the log. Undefined if none did recently, or if the
-   * log cannot be read.
+   * Returns the time at which a process queued the same detail, according to the log. Undefined if no process queued the detail
+   * recently, or if the log cannot be read.
    */
   async #queuedByAny(event: Event, key: string, now: Moment): Promise<number | undefined> {
     if (now.tick >= this.#readTick) {

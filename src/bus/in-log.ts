@@ -12,7 +12,7 @@ import type { Logged } from './recent-details.ts';
 /** How many recent notifications are searched. */
 const PAGE = 100;
 const PAGES = 10;
-/** The most attempts to change a count, because other processes may change the count at the same time. */
+/** The maximum number of attempts to change a count. An attempt fails if another process changes the count at the same time. */
 const TRIES = 20;
 
 export class InLog {

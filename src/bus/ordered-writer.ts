@@ -1,7 +1,7 @@
 /**
- * Decides when the bus writes. No other code decides this. Writes for one key in one agent's log happen in the order in which the
- * events arrived. This order holds across subscribers, and for writes to the agent, to one of its conversations or to the whole
- * project. Writes for other keys do not wait. An arrived event is in one of these states:
+ * Only this module decides when the bus writes. Writes for one key in one agent's log happen in the order in which the events
+ * arrived. This order holds across subscribers, and for writes to the agent, to one of its conversations or to the whole project.
+ * Writes for other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
@@ -10,8 +10,8 @@
  *   in line ──all earlier writes of its key and of its channel are done──▶ written
  *
  * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).
- * - held: the channel keeps the event back (`hold`), to count it with others. When a later event of its key goes in line from
- *   another channel, the held event goes first (`overtake`), and the channel stops holding it (`release`).
+ * - held: the channel holds the event back (`hold`), to count it with other events. When a later event of its key goes in line
+ *   from another channel, the held event goes first (`overtake`), and the channel stops holding it (`release`).
  * - in line: its write waits for earlier writes (`write`). A failed write does not delay later writes.
  */
 import type { Address } from '../core/address.ts';
@@ -136,7 +136,7 @@ export class Outlet {
     await this.#last;
   }
 
-  /** Records that the holder now keeps an event of the key back. */
+  /** Records that the holder now holds back an event of the key. */
   hold(key: string): void {
     this.#lanes.at(this.holder.address, key).holding.add(this);
   }
@@ -146,10 +146,7 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /**
-   * Puts the events of the key that other holders keep back in line, oldest first. Takes only events that arrived before number
-   * `before`.
-   */
+  /** Puts other holders' events of the key in line, oldest first. Takes only events that arrived before number `before`. */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;

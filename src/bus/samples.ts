@@ -277,8 +277,8 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 };
 
 /**
- * Makes a sample event for a subscriber: of the first known type in its list, or with only a message if no type is known. The
- * subscriber's condition may still exclude this event.
+ * Makes a sample event for a subscriber. The event has the first known type in the subscriber's list. If no type is known, the
+ * event has only a message. The subscriber's condition may still exclude this event.
  */
 export function sampleEvent({
   events,

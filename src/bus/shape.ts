@@ -69,7 +69,7 @@ export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Sh
   };
 }
 
-/** The most characters of an id, so that a suffix fits. */
+/** The maximum length of an id, in characters, so that a suffix fits. */
 const ID_CHARS = LIMITS.idChars - 20;
 
 export const restKeyOf = ({ id }: Subscriber): string => `${id}:~rest`;

@@ -62,10 +62,12 @@ export class Storm {
   }
 }
 
-/** The most keys that are tracked. Events of further keys stay counted even after their state has ended. */
+/** The maximum number of tracked keys. Events of further keys stay counted even after their state has ended. */
 const KEYS = 4_000;
 
-/** The most keys that a storm's last record names. That record counts the events that the storm's line does not list. */
+/**
+ * The maximum number of keys that a storm's last record names. That record counts the events that the storm's line does not list.
+ */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
@@ -87,7 +89,7 @@ export class Tally {
     this.#byKey.delete(key);
   }
 
-  /** Returns some of the keys for people, without the prefix of the subscriber `id`. */
+  /** Returns some of the keys as people read them, without the prefix of the subscriber `id`. */
   names(id: string): readonly string[] {
     return namesOf(this.#byKey.keys(), id);
   }

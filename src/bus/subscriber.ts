@@ -12,8 +12,8 @@ export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /**
- * The values of `inject_at`. Three of them are an earlier design's words for moments: `immediate` means now, `turn_start` means
- * the next cycle, and `turn_end` means the end of a cycle.
+ * The values of `inject_at`. Three values are words of an earlier design: `immediate` means now, `turn_start` means the next
+ * cycle, and `turn_end` means the end of a cycle.
  */
 export const INJECTION_POINTS = ['immediate', 'turn_start', 'after_tool', 'turn_end'] as const;
 export type InjectAt = (typeof INJECTION_POINTS)[number];
@@ -36,7 +36,7 @@ export type Subscriber = {
      * With 0, each event is a separate line. With another value, events are grouped, and an idle agent is woken after this time.
      */
     readonly windowMs: number;
-    /** The most notifications in one line. */
+    /** The maximum number of notifications in one line. */
     readonly maxSize: number;
     /** The paths of the key, such as `payload.tool_name`. Events with the same values are counted instead of repeated. */
     readonly dedupeKey?: readonly string[];

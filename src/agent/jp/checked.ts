@@ -15,7 +15,7 @@ const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
 /**
- * The forms of entries that reach a provider, or that decide which records reach a provider. Entries of other types are kept
+ * The forms of entries that reach a provider, and of entries that decide which records reach it. Entries of other types are kept
  * unchanged.
  */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {

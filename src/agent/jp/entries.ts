@@ -21,7 +21,8 @@ export function recordOf(entry: JpEntry): Draft {
   const provider = providerOf(metadata);
   const jp = { ...defined({ timestamp, metadata }) };
   const record = { ...body, metadata: { jp, ...defined({ provider }) } } as unknown as Draft;
-  // A string that should be base64 but is not would change in a conversion to a record and back, so the whole entry is kept too.
+  // A field that is not valid base64 does not survive the conversion to a record and back. The record then also keeps the whole
+  // entry.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
   return { ...record, metadata: { jp: { ...jp, entry }, ...defined({ provider }) } };
 }

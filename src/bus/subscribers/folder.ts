@@ -16,8 +16,8 @@ import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './par
 export type SubscriberFile = Parsed & { readonly file: string };
 
 /**
- * The state of a folder. The state is a new object only if something has changed. It keeps the objects of unchanged files and
- * subscribers.
+ * The state of a folder. The state is a new object only if something has changed. A new state keeps the objects of unchanged
+ * files and subscribers.
  */
 export type FolderState = {
   /** The files in use, by file name. Each id occurs once. */

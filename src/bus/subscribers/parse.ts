@@ -121,7 +121,7 @@ const isSaid = (root: Table, name: string, key: string): boolean => {
   return isTable(table) && Object.hasOwn(table, key);
 };
 
-/** Words the problem of an unknown table, or of a field before the first header. */
+/** Describes the problem of an unknown table, or of a field before the first header. */
 function unknownTable(name: string): string {
   const home = Object.entries(TABLES).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
   return home === undefined ? unknownKey(name, Object.keys(TABLES)) : `is unknown here; ${name} belongs in [${home}]`;

@@ -1,4 +1,4 @@
-/** Words minijinja's errors for people. */
+/** Turns minijinja's errors into messages for people. */
 import { didYouMean } from '../../core/errors.ts';
 import type { Complaint, Limits } from './protocol.ts';
 

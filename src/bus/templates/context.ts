@@ -5,11 +5,12 @@ import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
 import { LISTED_EVENTS } from '../../core/unlisted.ts';
 
-/** The most characters of a text in a payload, and of a message. */
+/** The maximum length of a text in a payload, and of a message, in characters. */
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
 /**
- * The most characters of one event's payload, and of all payloads and messages of a line. Text beyond a limit is replaced by "…".
+ * The maximum number of characters in one event's payload, and in all payloads and messages of a line. Text beyond a limit is
+ * replaced by "…".
  */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;

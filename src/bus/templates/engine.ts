@@ -39,9 +39,9 @@ export type TemplateEngineOptions = {
   readonly startMs?: number;
   /** The longest result, in characters. Default 16,384. */
   readonly maxChars?: number;
-  /** The approximate maximum of characters of a context as JSON. Default 524,288. */
+  /** The approximate maximum length of a context as JSON, in characters. Default 524,288. */
   readonly maxContextChars?: number;
-  /** The most steps of one render. Default 1,000,000, which takes about 50 ms. */
+  /** The maximum number of steps of one render. Default 1,000,000, which takes about 50 ms. */
   readonly fuel?: number;
   /** The engine's memory in MB, without its code. Default 64. */
   readonly memoryMb?: number;
@@ -218,7 +218,7 @@ const failure = (message: string): Failure => ({ kind: 'failed', complaint: { me
 const short = (what: string): string => (what.length > 120 ? `${what.slice(0, 119).toWellFormed()}…` : what);
 const CLOSED = failure('the template engine is closed');
 
-/** Words a failure. An expression has only one line, so its line number is omitted. */
+/** Turns a failure into a message for people. An expression has only one line, so its line number is omitted. */
 function reasonOf(verdict: Verdict, expression?: string): string {
   if (verdict.kind !== 'failed') return `the template worker gave an unexpected answer: ${verdict.kind}`;
   const { line, message } = verdict.complaint;

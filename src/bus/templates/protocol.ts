@@ -23,7 +23,7 @@ export type Answer =
 export type Complaint = { readonly line?: number; readonly message: string };
 
 export type Limits = {
-  /** The most steps of a render. Each round of a loop costs at least one step. */
+  /** The maximum number of steps of a render. Each round of a loop costs at least one step. */
   readonly fuel: number;
   /** The longest result. */
   readonly maxChars: number;

@@ -8,7 +8,7 @@ import { complaintOf, trapOf, unknownIn, type Words } from './complaints.ts';
 import { filtersFor, nameOf, type Filter } from './filters.ts';
 import type { Answer, Limits, Question } from './protocol.ts';
 
-/** The most compiled templates that are kept. */
+/** The maximum number of compiled templates that are kept. */
 const KEPT = 64;
 const NAME = 'template';
 

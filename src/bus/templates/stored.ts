@@ -9,7 +9,7 @@ import type { Template } from '../subscriber.ts';
 import { contextOf } from './context.ts';
 import type { TemplateEngine } from './engine.ts';
 
-/** The most templates in memory. */
+/** The maximum number of templates in memory. */
 const REMEMBERED = 256;
 
 export type StoredTemplates = LineRenderer & {

@@ -64,8 +64,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 
   /**
-   * Waits for the next message. Returns `late` if `left` returns no remaining time and `grace` adds none. The worker keeps the
-   * process alive only during this wait.
+   * Waits for the next message. Returns `late` when the time from `left` has run out and `grace` adds no time. The worker keeps
+   * the process alive only during this wait.
    */
   const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
@@ -122,7 +122,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/** On a busy machine, a question may take up to this multiple of its deadline. So a question that never ends is limited too. */
+/** On a busy machine, a question may take up to this multiple of its deadline. This also limits a question that never ends. */
 const BUSY = 40;
 /** If a smaller share of the deadline remains, the processor time is not checked again. */
 const NEARLY = 0.1;

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 /** An MCP client that only sends frames and waits for their answers. */
 export type Client = {
-  /** The process id of the command, not of the server behind it. */
+  /** The process id of the gateway's command, not of the wrapped server. */
   readonly pid: number;
   /** Makes one tool call, and returns the answer's unchanged text. */
   readonly call: () => Promise<string>;

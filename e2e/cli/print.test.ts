@@ -8,7 +8,7 @@ import { Stage } from '../delivery/stage.ts';
 import { ODD_SERVER, RawClient } from '../gateway/raw-client.ts';
 import { verifies } from '../verifies.ts';
 
-/** With the database that each process of its user finds by itself. */
+/** A stage without `EARPIECE_DB`, so that each process uses the default database of its user. */
 class PlainStage extends Stage {
   override env(more: Record<string, string> = {}): Record<string, string> {
     return super.env({ EARPIECE_DB: '', ...more });

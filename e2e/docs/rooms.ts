@@ -4,7 +4,7 @@ type Rooms = Readonly<Record<string, { readonly mayImport: readonly string[] }>>
 /** Rooms that may import nearly all others: their arrows would hide the rest. */
 const COMPOSE = ['cli', 'entries'];
 
-/** Draws only direct arrows: a room that is reached through another one has no arrow. */
+/** Draws only direct arrows: a room that is reached through another room has no arrow. */
 export function roomsDiagram(rooms: Rooms): string {
   const drawn = Object.keys(rooms).filter((room) => !COMPOSE.includes(room));
   const arrows = drawn.flatMap((room) =>

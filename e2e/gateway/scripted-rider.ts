@@ -93,7 +93,7 @@ export function scriptedRider(script: () => Script, log: (entry: Entry) => void)
   };
 }
 
-/** The same rider in its own process, with script and log in files. */
+/** Makes a scripted rider for another process, with its script and its log in files. */
 export function filedRider(scriptFile: string, logFile: string): Rider {
   return scriptedRider(
     () => JSON.parse(readFileSync(scriptFile, 'utf8')) as Script,

@@ -13,7 +13,7 @@ const RESULT = {
   isError: true,
 };
 
-/** Answers everything except a call. It reports on stderr that a call has arrived. */
+/** A stdio server that answers every request except a call, and reports on stderr that a call has arrived. */
 const NEVER = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   if (method === 'tools/call') return;
@@ -28,7 +28,10 @@ afterEach(() => {
   upstream = undefined;
 });
 
-/** The same over HTTP. `begun` is the content type of an answer that starts and never continues. */
+/**
+ * Starts an HTTP server that never completes the answer to a call. `begun` is the content type of an answer that starts and never
+ * continues.
+ */
 async function never(begun?: string): Promise<string> {
   upstream = createServer((request, response) => void answer(request, response));
   upstream.listen(0, '127.0.0.1');

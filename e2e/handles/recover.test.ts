@@ -73,7 +73,7 @@ describe('after kill -9', () => {
     expect(pids.length).toBeGreaterThanOrEqual(3);
     agent.kill('SIGKILL');
     await exited;
-    // A process that ignores the end of its output lives on.
+    // A process that ignores the end of its output is still running.
     expect(pids.some((pid) => membersOf(pid).length > 0)).toBe(true);
 
     const next = stage([runTool()], { folder });
@@ -91,7 +91,7 @@ describe('after kill -9', () => {
     );
     expect(told).toContain('tool.failed error Background idle "thought" was lost when its agent ended');
     expect(told).toContain('tool.failed error Background run "untold" failed with exit code 7: untold');
-    // "told" was answered before the crash. A one-shot call is not a handle.
+    // The end of the handle "told" was reported in an answer before the crash. A one-shot call is not a handle.
     expect(told.filter((line) => line.includes('"told"') || line.includes('run-'))).toEqual([]);
     expect(next.records.filter(({ type }) => type === 'handle_ended')).toHaveLength(lost.length);
 

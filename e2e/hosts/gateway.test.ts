@@ -31,7 +31,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
         if (step === 0) await queue('BEFORE-MEASURE the tests turned red');
         if (step === 1) await queue('BEFORE-SAVE the disk is full', '--level', 'error', '--kind', 'tool.failed');
         if (step === 2) await queue('BEFORE-EXPORT main moved on', '--id', 'main-moved');
-        // The same id again is the same notification.
+        // A second queueing with the same id queues no second notification.
         if (step === 3) await queue('BEFORE-EXPORT main moved on', '--id', 'main-moved');
         if (step === 4)
           duringBuild = (async () => {

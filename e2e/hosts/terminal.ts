@@ -134,7 +134,7 @@ export async function inTerminal(
 export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: ClaudeTerminal) => Promise<void>): Promise<void> =>
   inTerminal('claude', options, use);
 
-/** Without the arguments for a single turn and its prompt. */
+/** Removes the arguments for a single turn and its prompt. */
 const forTerminal = (args: readonly string[], client: TerminalClient): readonly string[] =>
   client === 'claude'
     ? args.slice(2)

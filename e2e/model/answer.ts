@@ -2,7 +2,7 @@
 import type { JsonObject } from './json.ts';
 
 export type Part =
-  /** It is signed unless stated otherwise: with a signature, an encrypted item or a thought signature, depending on the API. */
+  /** Reasoning, signed by default: with a signature, an encrypted item or a thought signature, depending on the API. */
   | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
   | { readonly kind: 'text'; readonly text: string }
   /** `cut`: the received part of the arguments, in an answer that ends with `length`. */

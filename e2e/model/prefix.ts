@@ -16,7 +16,7 @@ export interface Change {
 export interface PrefixOptions {
   /** Keys to ignore everywhere. Gemini CLI itself drops `thoughtSignature` after a turn. */
   readonly ignore?: readonly string[];
-  /** Also distinguishes a single text block from a plain string; Claude Code converts between them as cache_control moves. */
+  /** Whether a single text block differs from a plain string; Claude Code converts between them as cache_control moves. */
   readonly strict?: boolean;
 }
 

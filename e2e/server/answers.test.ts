@@ -10,7 +10,7 @@ import { proves } from '../verifies.ts';
 import { onSocket } from './raw.ts';
 import { Stage } from './stage.ts';
 
-/** Only the presence of the headers that differ between answers. */
+/** Returns the headers of an answer, without the headers and digits that differ between equal answers. */
 const headersOf = (answer: Response): Record<string, string> =>
   Object.fromEntries(
     [...answer.headers]

@@ -8,7 +8,7 @@ import { proves, verifies } from '../verifies.ts';
 const MIN = 60_000;
 const HOUR = 60 * MIN;
 
-/** The same log, opened by a process whose clock is `laterMs` ahead. */
+/** Opens the shell's log as a process whose clock is `laterMs` ahead. */
 const later = (shell: Shell, laterMs: number): Promise<LoadedInbox> =>
   openLoadedInbox({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
 

@@ -22,7 +22,7 @@ async function writer(): Promise<Child> {
   return child;
 }
 
-/** Retries while the answer allows it. */
+/** Queues a notification; retries as long as the answer says that a retry can help. */
 async function acknowledged(child: Child, id: string): Promise<string> {
   for (;;) {
     child.tell(id);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { findNats, WAY_OUT } from '../../scripts/nats.ts';
 import { freePort } from './postgres-server.ts';
 
-/** The servers run as nobody where the tests run as root. */
+/** If the tests run as root, the servers run as the user `nobody`. */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 

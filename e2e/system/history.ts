@@ -43,7 +43,7 @@ export type ProducerLine =
       readonly log: string;
     };
 
-/** The first line of each `client-*.jsonl`: one life of a host process, or of a library user. */
+/** The first line of each `client-*.jsonl`, which describes one process of a host or of a library user. */
 export type SessionLine = {
   readonly t: number;
   readonly kind: 'session';
@@ -61,7 +61,7 @@ export type SessionLine = {
 /** What one session sent and received. */
 export type ClientLine =
   | SessionLine
-  /** From here it uses this gateway; over HTTP others may use it too. */
+  /** From here, the session uses this gateway; over HTTP, other sessions may use the gateway too. */
   | { readonly t: number; readonly kind: 'gateway'; readonly pid: number; readonly shared?: true }
   /** The session continues under another name: `/clear`. */
   | { readonly t: number; readonly kind: 'renamed'; readonly conversation: string }
@@ -85,12 +85,15 @@ export type ClientLine =
   | { readonly t: number; readonly kind: 'gateway_ended'; readonly signal: string | null }
   /** An answer is missing although the gateway was alive. */
   | { readonly t: number; readonly kind: 'unanswered'; readonly method: string; readonly ms: number }
-  /** A library user's message to its model. `key` names the record, so that a message read back from the log counts once. */
+  /**
+   * A library user's message to its model. `key` identifies the record, so that a message that is later read from the log counts
+   * once.
+   */
   | {
       readonly t: number;
       readonly kind: 'message';
       readonly way: 'carry' | 'offer';
-      /** The time of the loop's request. The tap is later by the time that the record takes, or by a whole life. */
+      /** The time of the loop's request. The line is written after the record, and after a kill only by the next process. */
       readonly askedAt: number;
       readonly key: string;
       readonly text: string;
@@ -120,7 +123,9 @@ export type Upstream = { readonly t: number; readonly line?: string };
 export type History = {
   readonly producers: readonly ProducerLine[];
   readonly sessions: readonly Session[];
-  /** By the call's nonce. More than one entry: the call reached the server more than once. */
+  /**
+   * The calls that reached a wrapped server, by nonce. If a nonce has several entries, its call reached the server several times.
+   */
   readonly upstream: ReadonlyMap<string, readonly Upstream[]>;
   readonly storm: readonly StormLine[];
 };

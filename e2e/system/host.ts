@@ -137,7 +137,7 @@ function overHttp(url: string): Link {
   };
 }
 
-/** Undefined if the gateway has ended. */
+/** Sends a request; resolves with the answer's line, or with undefined if the gateway has ended. */
 async function request(
   method: string,
   params: object,

@@ -13,7 +13,7 @@ import { Chance } from './chance.ts';
 export type LibraryOptions = {
   /** The module that has `openEarpiece`. */
   readonly library: string;
-  /** The module that has `armFaultsFromEnv`, where the build has one. */
+  /** The module that has `armFaultsFromEnv`, if the build contains it. */
   readonly faults?: string;
   readonly tap: string;
   readonly said: string;
@@ -66,7 +66,8 @@ const ear = await openEarpiece();
 const conversation = ear.conversation(agent);
 
 if (way === 'carry') {
-  // The log may hold a record of a life that ended before it could report it: the log is the transcript.
+  // An earlier process may have been killed after it had written a record and before it had reported the message. The log is the
+  // transcript, so the message is reported now.
   const epoch = Date.now() - now();
   for await (const { seq, at, clock = at, body } of conversation.transcript())
     if (body.type === 'tool_call_response' && body.view !== undefined && !keys.has(String(seq)))
@@ -110,7 +111,10 @@ async function queue(): Promise<void> {
   said.write({ t: now(), kind: 'acknowledged', nonce });
 }
 
-/** `askedAt`: the time of the request to the library, which may be long before the tap has the message on a busy machine. */
+/**
+ * Reports a message to the model. `askedAt` is the time of the request to the library; on a busy machine, the report may be much
+ * later.
+ */
 function message(askedAt: number, key: string, text: string): void {
   tap.write({ t: now(), kind: 'message', way, askedAt, key, text });
   tap.sync();

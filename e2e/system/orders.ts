@@ -18,7 +18,7 @@ export type Order =
       readonly n: number;
       readonly env: Record<string, string>;
       readonly url?: string;
-      /** The process that listens there. */
+      /** The process that listens at `url`. */
       readonly pid?: number;
       /** The session has this name from now on. */
       readonly conversation?: string;
@@ -27,10 +27,10 @@ export type Order =
       readonly do: 'call';
       readonly n: number;
       readonly calls: readonly { readonly call: string; readonly tool: ToolName; readonly delayMs: number }[];
-      /** Sequentially, with this pause. Without it all at once. */
+      /** The pause between sequential calls; without it, all calls are sent at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
-      /** Cancels an answer with a notification this long after it. */
+      /** The time after which an answer with a notification is cancelled. */
       readonly crossAfterMs?: number;
       readonly lateMs: number;
     }
@@ -44,7 +44,7 @@ export type Order =
 /** An order without its number. */
 export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
 
-/** `gone`: the gateway has ended. `told`: a notification rode on it. */
+/** The outcome of a call. `told`: a notification rode on the answer. `gone`: the gateway has ended. */
 export type Answered = 'plain' | 'told' | 'refused' | 'gone';
 
 export type Report =

@@ -157,7 +157,10 @@ export class Producer {
     return { nonce: `nonce-${this.#chance.hex()}`, to, level };
   }
 
-  /** True if it was acknowledged. A producer without an answer usually repeats the request with the same id. */
+  /**
+   * Queues a notification; returns true if it was acknowledged. A producer without an answer usually repeats the request with the
+   * same id.
+   */
   async #send(sending: Sending, mayDie = true): Promise<boolean> {
     const { nonce, to, level, action, key, ttlMs } = sending;
     this.#said.write({
@@ -315,7 +318,7 @@ export class Producer {
     if (one !== undefined) await this.takeBack(one.nonce);
   }
 
-  /** True if the command has answered. */
+  /** Withdraws a notification; returns true if the command has answered. */
   async takeBack(nonce: string): Promise<boolean> {
     const { world, project } = this.#options;
     this.#said.write({ t: now(), kind: 'withdrawing', nonce });

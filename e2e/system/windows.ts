@@ -21,10 +21,10 @@ export type WindowOptions = {
   readonly program: 'claude' | 'codex' | 'qwen' | 'opencode' | 'relay';
   /** The client's name for itself. */
   readonly client: string;
-  /** The host names its conversation in this variable. */
+  /** The environment variable in which the host names its conversation. */
   readonly variable?: string;
   readonly servers?: 1 | 2;
-  /** Its first actions, so that a short storm reaches these moments too. */
+  /** The window's first actions, so that a short storm also reaches their moments. */
   readonly overture?: readonly string[];
   /** The current address of an HTTP gateway; makes the window a client over HTTP. */
   readonly url?: () => Front | undefined;
@@ -90,7 +90,7 @@ export class Window {
     return this.conversation === undefined ? this.agent : `${this.agent}#${this.conversation}`;
   }
 
-  /** Runs one life of the host after the other, until the storm ends. The last life ends cleanly. */
+  /** Runs processes of the host one after the other, until the storm ends. The last process ends normally. */
   async live(): Promise<void> {
     while (!this.#over.aborted) {
       const isHealthCheck = this.#chance.of(0.06);

@@ -6,7 +6,7 @@ import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 
-/** Of one change: two records, the interrupt, and the commit after them. */
+/** The fault points of one change: its two records, its interrupt, and the commit. */
 const POINTS = [
   'append.begun',
   'append.record_written:1',

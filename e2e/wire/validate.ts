@@ -16,7 +16,10 @@ export const RULES: Readonly<Record<WireName, readonly Rule[]>> = {
 
 export type Violation = { readonly rule: string; readonly what: string; readonly source: string };
 
-/** Empty if the API would accept it. `except`: ids of rules that this request breaks on purpose. */
+/**
+ * Returns the violations of the API's rules; empty if the API would accept the request. `except` lists ids of rules that this
+ * request breaks on purpose.
+ */
 export function validate(
   request: { readonly path: string; readonly body: JsonObject | undefined },
   except: readonly string[] = [],

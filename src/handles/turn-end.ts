@@ -49,7 +49,7 @@ export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
-  /** True if a handle stopped for which the model chose to wait. Its notification is queued and needs another cycle. */
+  /** Whether a handle stopped after the model had chosen to wait for it. Its notification is queued and needs another cycle. */
   readonly again: boolean;
 };
 

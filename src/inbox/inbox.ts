@@ -259,7 +259,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return overBecause(this, presence);
   }
 
-  /** False for a closed client connection that called no tool. */
+  /** Whether this presence belongs to a conversation, and not to a closed client connection that called no tool. */
   wasConversation(presence: Presence): boolean {
     return wasConversation(this, presence);
   }

@@ -18,7 +18,7 @@ import { isHousekeeping, isPast, removable, removableLoose } from './retention.t
 /** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
 
-/** In `open`, `gate` and `records`, the oldest comes first. Sets keep the order of insertion. */
+/** The records of one log, and the indexes of its items. `records`, `open` and `gate` are ordered oldest first. */
 export type Log = {
   readonly key: LogKey;
   readonly project: string;
@@ -248,8 +248,8 @@ export function pruneLog(
 }
 
 /**
- * Adds a record that was decided elsewhere, with its effects, and returns the items that it changed or made. Undefined, and nothing
- * is added, if it queues an id that the log has.
+ * Adds a record that was decided elsewhere, with its effects, and returns the items that it changed or made. Returns undefined
+ * and adds nothing if the record queues an id that the log has.
  */
 export function follow(log: Log, record: Stored): Item[] | undefined {
   const { seq, at, clock, body } = record;
@@ -280,7 +280,10 @@ export function follow(log: Log, record: Stored): Item[] | undefined {
   return [...result.items];
 }
 
-/** The records that match a query which names no log, or this one. `records` are in the order of their positions. */
+/**
+ * Returns the records that match a query for all logs, or for the log of these records. `records` are in the order of their
+ * positions.
+ */
 export function selectRecords(records: readonly Stored[], query: ReadQuery): Stored[] {
   const { after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;
   const types = query.types && new Set(query.types);

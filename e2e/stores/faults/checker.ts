@@ -124,14 +124,15 @@ export async function check(
   return { counts, problems };
 }
 
-/** A line of an offer with these items, last in this record. */
+/** A line of an offer: its text, its items, and the record that offered it last. */
 type Line = { readonly text: string; readonly keys: readonly string[]; readonly seq: number };
 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 
 /**
- * The items that a record of a conversation can refer to: its own, else any conversation's. A record without a conversation
- * refers to every item of that id.
+ * Makes a function that returns the items with an id to which a record can refer. For a record of a conversation, that is the
+ * conversation's item, or otherwise the item for any conversation. A record without a conversation refers to every item with the
+ * id.
  */
 function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   const audiences = new Map<string, string[]>();

@@ -4,7 +4,8 @@ export type Role = 'producer' | 'carrier';
 export type Point = (typeof FAULT_POINTS)[number];
 
 /**
- * The roles that pass each point, and their operation. A worker that shall die at a point runs that operation more often;
+ * For each fault point, the role that passes it, and the operation. A worker that is to die at a point runs that operation more
+ * often;
  * `opener` is a process that creates the file.
  */
 export const AT_POINT = {
@@ -38,10 +39,13 @@ export type Deed = (typeof AT_POINT)[Point][1];
 export const BUGS = ['ack_before_commit', 'close_without_condition', 'forget_release'] as const;
 export type Bug = (typeof BUGS)[number];
 
-/** A worker's output, one JSON object per line. Written in one call before the next step, so a kill tears no line. */
+/**
+ * A worker's output, one JSON object per line. Each line is written in one call before the next step, so a kill never cuts a
+ * line.
+ */
 export type Told =
   | { readonly kind: 'ready' }
-  /** The worker is about to queue. The next life repeats the call if no `queued` follows. */
+  /** The worker is about to queue. If no `queued` follows, the next worker of this slot repeats the call. */
   | { readonly kind: 'queueing'; readonly id: string; readonly to: string }
   /** The call of `queue` has returned, so this notification must never be lost. */
   | { readonly kind: 'queued'; readonly id: string; readonly to: readonly string[] }

@@ -45,7 +45,7 @@ export type Report = {
 
 type Death = { readonly kind: 'random' } | { readonly kind: 'point'; readonly point: Point };
 
-/** The kills on one file before the check. */
+/** The number of kills on one file before the check. */
 const EPOCH = 100;
 const SLOTS: readonly Role[] = ['producer', 'producer', 'carrier', 'carrier'];
 /** A worker that does not reach its point in this time is killed and replaced. */
@@ -146,7 +146,10 @@ class Epoch {
     }
   }
 
-  /** Runs one life after the other, while a death for its role is left. Returns the last operation without an answer. */
+  /**
+   * Runs workers one after the other, until no planned kill is left for their role. Returns the last call of `queue` without an
+   * answer.
+   */
   async #livesOf(role: Role, left: Death[]): Promise<string | undefined> {
     let unanswered: string | undefined;
     for (;;) {
@@ -248,7 +251,7 @@ class Worker {
     return ended;
   }
 
-  /** The unanswered queueing, for the next life. */
+  /** Returns the last call of `queue` without an answer, so that the next worker can repeat it. */
   unanswered(): string | undefined {
     const last = this.told.findLast((told) => told.kind === 'queueing' || told.kind === 'queued');
     return last?.kind === 'queueing' ? JSON.stringify({ id: last.id, to: last.to }) : undefined;

@@ -1,6 +1,7 @@
 /**
- * One of the four processes that use one database until they are killed. A producer queues; a carrier delivers, into our own
- * transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`); `drain` delivers the rest.
+ * One of the four processes that use one database until they are killed. A producer queues notifications. A carrier delivers
+ * them: into Earpiece's own transcript (`shop/coder#own`), and as leases (`shop/coder#host`, `shop/tester#main`). `drain`
+ * delivers the rest.
  *
  * Run: node worker.ts <path> producer|carrier|drain <name> [<unanswered queueing, JSON>]
  */
@@ -139,7 +140,7 @@ async function carryOwn(): Promise<void> {
   tell({ kind: 'carried', ids: (carrier?.notifications ?? []).map((notification) => notification.id) });
 }
 
-/** The steps of a gateway's answer: begun, written, then settled by the client's next frame. */
+/** Runs the steps of a gateway's answer: the answer begins, is written, and is settled by the client's next frame. */
 async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promise<void> {
   if (offer === undefined) return;
   // An answer that only repeats summarized or refused items claims nothing.
@@ -168,7 +169,7 @@ async function passGate(conversation: Conversation): Promise<void> {
   await ride((await conversation.pull({ mark: true })).offer, 'confirm');
 }
 
-/** The rest, and the half-finished work of killed processes. */
+/** Delivers all remaining notifications, and finishes the half-finished work of killed processes. */
 async function drain(): Promise<void> {
   await inbox.sweep();
   for (let round = 0; round < 200; round++) {

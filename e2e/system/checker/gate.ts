@@ -12,7 +12,9 @@ const ROUNDED_MS = 5;
 
 type All = ReadonlyMap<string, Notification>;
 
-/** Calls that reached a server although an interrupt was acknowledged before their start and nobody had read or lifted it. */
+/**
+ * Finds calls that reached a server although an interrupt was acknowledged before their start, and was neither read nor lifted.
+ */
 export function throughGate(
   all: All,
   readings: readonly Reading[],

@@ -11,8 +11,8 @@ type All = ReadonlyMap<string, Notification>;
 const SETTLED_MS = 1_000;
 
 /**
- * A pull after the acknowledgement lists the open notifications of its conversation. This leaves out notifications that another
- * answer may have held at that time.
+ * Finds notifications that were acknowledged before a pull of their conversation and are missing in its answer. Notifications
+ * that another answer may have held at that time are left out.
  */
 export function late(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
   const problems: string[] = [];

@@ -13,7 +13,7 @@ type At = {
   readonly conversation?: string | undefined;
   /** Counts the connections of a session: each gateway, each close and each new name starts one. */
   readonly connection: number;
-  /** Whether the client cancelled the request. */
+  /** The time at which the client cancelled the request, if it did. */
   readonly cancelledAt?: number | undefined;
 };
 
@@ -22,9 +22,9 @@ export type Sight = At & {
   readonly nonce: string;
   readonly form: 'ride' | 'refusal' | 'pull' | 'message';
   readonly repeated: boolean;
-  /** Its item's text, or the entry's message. */
+  /** The text of the frame's item that contains the notification, or the message of the pull's entry. */
   readonly text: string;
-  /** The other notifications of its item. */
+  /** The other notifications of the same item. */
   readonly with?: readonly string[];
 };
 

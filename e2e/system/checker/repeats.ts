@@ -94,7 +94,7 @@ const isSameConversation = (a: Held, b: Held): boolean =>
 
 const isSameConnection = (a: Seen, b: Seen): boolean => a.reading === b.reading && a.connection === b.connection;
 
-/** Whether the later sight must not show the notifications of the earlier sight. */
+/** Whether the notification was certainly read at the earlier sight, so that the later sight must not show it. */
 function isOver(one: Notification, earlier: Seen, later: Seen, readings: readonly Reading[]): boolean {
   const { client } = earlier.reading.session.about;
   if (!CANCELS_ANSWERED.has(client) && (earlier.cancelledAt ?? Infinity) < earlier.t + CROSSING_MS) return false;
@@ -165,7 +165,7 @@ function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
   return one.action === 'pause' || earlier.form !== 'pull' || later.sentAt < earlier.t;
 }
 
-/** In Earpiece's own transcript, a notification is in one record, even if its process was killed repeatedly. */
+/** Finds notifications that are in more than one record of Earpiece's own transcript. */
 export function twice(readings: readonly Reading[]): string[] {
   const records = new Map<string, Set<string>>();
   for (const { session } of readings)

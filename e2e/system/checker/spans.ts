@@ -4,7 +4,7 @@ import { memo } from './memo.ts';
 import type { Notification } from './notifications.ts';
 import type { Reading } from './reading.ts';
 
-/** The time when this life of a session had certainly ended, as far as the storm knows. */
+/** Returns the earliest time at which the storm knows that this session had ended. */
 export const endOf = memo(({ session }: Reading, storm: History['storm']): number => {
   const killed = storm.find((line) => line.kind === 'killed' && line.pid === session.about.pid && line.t >= session.about.t);
   const over = session.lines.find((line) => line.kind === 'over');
@@ -25,15 +25,16 @@ export type Run = {
   /** The time by which a call was answered. */
   readonly answeredBy: number;
   /**
-   * The time from which other processes could certainly know of the session: a gateway that could reach its store had answered a
-   * call.
+   * The time from which other processes certainly knew of the session, because a gateway that could reach its store had answered
+   * a call.
    */
   readonly begunBy: number;
 };
 
 /**
- * A conversation ends, and may start again, when it gets another name, when its connection closes, and behind HTTP when its
- * gateway is killed: no other process shows that it exists. A killed gateway changes nothing while its host lives.
+ * Splits a session into runs. A run ends when the session gets another name or when its connection closes. Over HTTP, it also
+ * ends when the gateway is killed, because no other process shows that the session exists. Over stdio, a killed gateway changes
+ * nothing while its host lives.
  */
 export const runsOf = memo((reading: Reading, storm: History['storm']): readonly Run[] => {
   const { about, lines } = reading.session;
@@ -102,7 +103,10 @@ export const unreachable = memo((reading: Reading, storm: History['storm']): Spa
   return spans;
 });
 
-/** Returns these times, and the times at which a gateway reports that it could not record the outcome of an answer. */
+/**
+ * Returns the times when the store was unreachable, and the times at which a gateway reports that it could not record the outcome
+ * of an answer.
+ */
 export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans => {
   const moments = saidBy(reading, storm).flatMap((line) =>
     line.kind === 'stderr' && line.text.includes('receipt was not written') ? [[line.t, line.t] as const] : [],

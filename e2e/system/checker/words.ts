@@ -6,7 +6,8 @@ import type { FrameItem } from './frames.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * A shown notification contains its producer's words, and a repeat has the item's text of the first time. When a part of its line
+ * Checks that a shown notification contains its producer's words, and that a repeat has the same text as the first time. When a
+ * part of its line
  * has ended, the rest gets a new text. A notification to all agents may have a different text in each conversation.
  */
 export function reworded(all: All, readings: readonly Reading[]): string[] {
@@ -46,7 +47,7 @@ function isRest(all: All, before: readonly string[], now: readonly string[], t: 
   });
 }
 
-/** On one connection all calls refused by the same interrupts get the same text. */
+/** Checks that on one connection, all calls that the same interrupts refused got the same text. */
 function refusals(readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) => {
     const texts = new Map<string, string>();
@@ -61,7 +62,7 @@ function refusals(readings: readonly Reading[]): string[] {
   });
 }
 
-/** All frames of an agent carry the same mark. */
+/** Checks that all frames of an agent have the same mark. */
 function marks(readings: readonly Reading[]): string[] {
   return [...Map.groupBy(readings, ({ session }) => session.about.agent)].flatMap(([agent, each]) => {
     const found = new Set(each.flatMap(({ shown }) => shown.flatMap(({ frame }) => frame?.mark ?? [])));
@@ -71,7 +72,7 @@ function marks(readings: readonly Reading[]): string[] {
 
 const LEVELS: readonly (string | undefined)[] = ['info', 'warning', 'error', 'critical'];
 
-/** In one frame, the most urgent item comes first, and within a level the oldest item. */
+/** Checks that in each frame, the most urgent item comes first, and within a level the oldest item. */
 export function disordered(all: All, readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) =>
     shown.flatMap(({ frame }) => {

@@ -57,7 +57,7 @@ export type IdentityQuestion = {
   readonly given?: string | undefined;
   /** `clientInfo.name` of the MCP client, if it is known already. */
   readonly client?: string | undefined;
-  /** False for an HTTP server, whose ancestors do not identify its clients. */
+  /** Whether to search the ancestors of this process; false for an HTTP server, whose ancestors do not identify its clients. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
 };

@@ -38,7 +38,7 @@ export async function activeOnes(
   return (await context.store.presence(query)).filter((presence) => isActive(context, presence, now));
 }
 
-/** False for a closed client connection that called no tool. */
+/** Whether this presence belongs to a conversation, and not to a closed client connection that called no tool. */
 export const wasConversation = (context: ProcessCheck, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 

@@ -53,7 +53,7 @@ type Row = {
 
 /**
  * Checks the active conversation that one of the processes shows. `quiet`: no item is open, offered or unproven, and no gate is
- * up. `free`: items wait, but no gate is up. Undefined: a full check is needed.
+ * up. `free`: items wait, but no gate is up. Returns undefined if a full check is needed.
  */
 export function glance({
   path,

@@ -57,8 +57,8 @@ export class InLog {
   }
 
   /**
-   * Subtracts ended events from the counts. Each affected notification is closed and queued again in one step, so that none
-   * is lost and none is delivered twice.
+   * Subtracts ended events from the counts. Each affected notification is closed and queued again in one step. So no notification
+   * is lost or delivered twice.
    */
   async recount(restKey: string, over: Counted): Promise<void> {
     for (const log of await this.#logs())

@@ -6,8 +6,8 @@ import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
 /**
- * The delay before the modules are loaded: by then the first answers are sent, so the loading delays no caller. A process that
- * ends sooner loads none of them.
+ * The delay before the modules are loaded. The first answers are sent before the delay has passed, so the loading delays no
+ * caller. A process that ends earlier loads none of these modules.
  */
 const AFTER_MS = 3_000;
 

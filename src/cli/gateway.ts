@@ -131,7 +131,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),
   });
-  // The database opens while the servers start, so this question comes only now. The gateway decides once whether it has the
+  // This question comes last, because the database opens while the servers start. The gateway decides once whether it has the
   // tools for tasks, before the client lists the tools: a changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
@@ -183,7 +183,7 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
 });
 
 /**
- * The maximum time that the database may delay a client's tools. A store opens within some 50 ms, on a busy machine within a
+ * The maximum time that the database may delay a client's tools. A store opens within about 50 ms, and on a busy machine within a
  * second. Clients give a server at least 10 s to start. Tools that are missing after that time are missing for the whole session.
  */
 const ASK_WITHIN_MS = 3_000;
@@ -199,8 +199,8 @@ const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
 /**
- * Returns the address of this conversation. If the configuration names a whole project, that is only a default receiver, and not
- * the agent's address.
+ * Returns the address of this conversation. If the configuration names a whole project, the project is only a default receiver,
+ * and not the agent's address.
  */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;

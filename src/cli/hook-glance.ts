@@ -1,7 +1,7 @@
 /**
  * The fast path of `earpiece hook`, for the usual case: an agent starts a hook before each tool call, and almost always nothing
- * waits. It loads a tenth of the program, asks the database one question, and ends. If the answer is uncertain, the slow path
- * gives it.
+ * waits. It loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the slow path
+ * runs.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
@@ -14,7 +14,7 @@ import { inputAtOnce, mayHavePushed, type HookInput } from './hook-input.ts';
 /** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
-/** The hosts' names of events for which a hook has no answer if no notification waits. */
+/** Events, by the hosts' names, that need no answer while no notification waits. */
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
@@ -28,7 +28,8 @@ const WAITING = 'waiting for ';
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
 /**
- * Hosts whose hook before a tool can stop in the shell when it finds a mark file, with the variables that name their sessions.
+ * Hosts whose hook before a tool ends in the shell, without starting Node, if a mark file exists. Each has the variable that
+ * names its session.
  */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',
@@ -37,9 +38,7 @@ export const WITH_MARK: Readonly<Record<string, string>> = {
 };
 const MAX_CONFIG_BYTES = 64 * 1024;
 
-/**
- * Returns true if this call of `earpiece hook <host>` certainly has no answer, and false if that is unknown. It must not throw.
- */
+/** Returns true if this call of `earpiece hook <host>` certainly has no answer, and false if that is unknown. Must not throw. */
 export function hasNothingToSay(words: readonly string[], env: Env): boolean {
   try {
     // `earpiece in` must see every event, so each event takes the slow path.

@@ -5,10 +5,10 @@ const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuilt
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** The bytes read so far, and whether more may come. `late` means that no byte came within the allowed time. */
+/** The bytes read so far, and whether more bytes may arrive. `late` means that no byte arrived within the allowed time. */
 type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
-/** The maximum time that a hook waits for the next byte. The agent waits for the hook meanwhile. */
+/** The maximum time that a hook waits for the next byte. During this time, the agent waits for the hook. */
 export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
@@ -69,7 +69,7 @@ function unblocked(isPipe: boolean): number {
   return 0;
 }
 
-/** Reads the next bytes; returns undefined if none came within the allowed time. */
+/** Reads the next bytes; returns undefined if no byte arrived within the allowed time. */
 function readInTime(fd: number, chunk: Buffer): number | undefined {
   const until = performance.now() + INPUT_WITHIN_MS;
   do {

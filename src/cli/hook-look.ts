@@ -1,6 +1,7 @@
 /**
  * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. If so, it prints the text on stderr
- * and ends with code 2. Otherwise it prints on stdout, in epoch ms, when to check again if the log has not changed by then.
+ * and ends with code 2. Otherwise it prints the time of the next check on stdout, in epoch ms. A change of the log is checked
+ * earlier.
  */
 import { wake, type HookHost } from '../hosts/index.ts';
 import { opened, readInput, type HookOptions } from './hook.ts';

@@ -1,7 +1,8 @@
 /**
- * `earpiece hook <host> --wait`: the host starts it in the background when its agent becomes idle, and wakes the agent when it
- * ends with code 2. The process may wait for days, so it loads as little as an empty hook call, and checks two file sizes four
- * times a second. If the database has changes for this session, a separate process checks whether they may wake the agent.
+ * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
+ * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call, and
+ * checks two file sizes four times a second. If the database has changes for this session, a separate process checks whether they
+ * may wake the agent.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -115,7 +116,7 @@ async function look(
   return { code, nextAt: said.trim() !== '' && Number.isFinite(nextAt) ? nextAt : undefined };
 }
 
-/** Makes this process the only waiter of its host process. It replaces an earlier waiter, even one whose session has ended. */
+/** Makes this process the only waiter of its host process. An earlier waiter is replaced, even if its session has ended. */
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -95,7 +95,8 @@ async function answered(
     complain(
       `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent continues, and waiting notifications stay open`,
     );
-    // The agent does not read an answer that arrives after this point. The lease of its notifications ends with this process.
+    // The agent does not read an answer that arrives after this point. The lease of the answer's notifications ends with this
+    // process.
     process.exit(GOES_ON);
   }
   const printed: Printed = host.format(attended.answer, input);
@@ -105,7 +106,7 @@ async function answered(
   if (trouble !== undefined) await attended.release();
   else if (!isLate()) await attended.confirm();
   await afterwards?.();
-  // The agent reads the output when this process has ended. An agent that has given up by then drops the output and runs the
+  // The agent reads the output when this process has ended. If the agent has stopped waiting, it drops the output and runs the
   // call.
   if (trouble === undefined && isLate()) await attended.reopen?.();
   await ear?.close();
@@ -121,8 +122,8 @@ function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unk
 }
 
 /**
- * Usually the host calls the MCP server at the end of a batch, and the server carries notifications. While the server does not
- * run, the hook before a tool carries them.
+ * Returns the moment, and whether it carries notifications. If the host calls the MCP server at the end of a batch, the server
+ * carries notifications. The hook before a tool then carries notifications only while the server does not run.
  */
 function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions): Moment {
   if (!served || moment.kind !== 'before_tool') return moment;

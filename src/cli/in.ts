@@ -20,12 +20,12 @@ const BELL_EVERY_MS = 60_000;
 const SETTLED_MS = 500;
 /**
  * The time between the line and Enter. Gemini CLI takes an Enter within 30 ms of a key as pasted text, and other agents have
- * similar limits. Then the line stays in the box, unsent.
+ * similar limits. Then the line stays in the input box, unsent.
  */
 const ENTER_AFTER_MS = 150;
-/** The time within which an Enter begins a turn, with the prompt hook's start on a busy machine. */
+/** The time within which an Enter begins a turn. It includes the start of the prompt hook on a busy machine. */
 const TURN_WITHIN_MS = 4_000;
-/** The most times that Enter is pressed for one line. */
+/** The maximum number of times that Enter is pressed for one line. */
 const MAX_ENTERS = 3;
 
 /** Runs the agent, and resolves with its exit code. */
@@ -70,7 +70,7 @@ type Nudging = {
   readonly options: GlobalOptions;
 };
 
-/** Wakes the agent if a notification may do that. After an error of the log, the agent is not woken. */
+/** Wakes the agent if a notification may wake it. After an error of the log, the agent is not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
@@ -85,7 +85,7 @@ async function nudge(nudging: Nudging): Promise<void> {
   }
 }
 
-/** A typed line that may still be in the agent's box. The agent was idle since `idleAt`. */
+/** A typed line that may still be in the agent's input box. `idleAt`: when the agent became idle. */
 type TypedLine = { readonly idleAt: number; readonly enters: number; readonly enteredAt: number };
 type Looker = { readonly bell: Bell; line: TypedLine | undefined };
 
@@ -101,7 +101,7 @@ async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<v
     );
   };
   if (looker.line !== undefined && known.state === 'idle' && known.at === looker.line.idleAt) {
-    // No turn has begun, so the box still has the line. A second line would follow the first one.
+    // No turn has begun, so the input box still has the line. A second line would be added to the first.
     if (performance.now() - looker.line.enteredAt < TURN_WITHIN_MS) return;
     if (isIdle() && looker.line.enters < MAX_ENTERS) looker.line = enter(nudging, looker.line);
     else bell.ring();

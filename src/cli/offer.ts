@@ -9,7 +9,10 @@ import { startFollow } from './looker.ts';
 export const startOffer = ({ config }: UserInbox, folder: string, to: string): void =>
   startFollow(['--db', config.db, '--offer', to], folder);
 
-/** Offers the open pull request of the branch. Does nothing if there is none, or if the agent already hears of it. */
+/**
+ * Offers the open pull request of the branch. Does nothing if there is no such pull request, or if the agent or its project
+ * already follows it.
+ */
 export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
   const pr = await findPr(process.cwd(), undefined).catch((error: unknown) => {
     if (error instanceof CannotLook) return undefined;

@@ -12,7 +12,7 @@ export type Reader = { readonly log: LogKey; readonly conversation: Conversation
 export type ReaderQuestion = {
   readonly project: string;
   readonly env: Env;
-  /** The `address` of the configuration. It names an agent, but does not prove that an agent runs this shell. */
+  /** The `address` of the configuration. This address names an agent, but does not prove that an agent runs this shell. */
   readonly address?: string | undefined;
   readonly processes?: Processes;
 };

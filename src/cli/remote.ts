@@ -122,7 +122,7 @@ function ours(error: ApiError, there: string | undefined): EarpieceError {
   );
 }
 
-/** Queues a notification, and waits for its receipt if the caller asks for that. */
+/** Queues a notification, and waits for its receipt if the caller asks for the receipt. */
 export async function send(
   { client, config }: Remote,
   { to: text, ...input }: NotificationInput & { readonly to: string | undefined },

@@ -5,8 +5,8 @@ export type Column = {
   readonly head?: string;
   readonly right?: true;
   /**
-   * If the width does not suffice, columns are left out, the column with the lowest number first. A column without a number
-   * always stays.
+   * If the width is too small, columns are left out, the column with the lowest number first. A column without a number always
+   * stays.
    */
   readonly spare?: number;
 };

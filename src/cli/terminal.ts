@@ -100,8 +100,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 
 /**
  * Handles errors of stdout. If the reader closes early (`earpiece log | head`), the process ends without an error. A full disk
- * after `>` is an error. Code that adds another listener handles such errors itself; if it throws the error, `run` treats it in
- * the same way.
+ * after `>` is an error. Other code that listens for errors of stdout handles them itself. If that code throws the error, `run`
+ * handles it in the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

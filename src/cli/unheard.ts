@@ -1,6 +1,5 @@
 /**
- * Advises about events that no subscriber matches: it writes a subscriber file that would match them, and names the folder for
- * the file.
+ * Advises about events that no subscriber matches: shows a subscriber file that would match them, and the folder for the file.
  */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
@@ -38,7 +37,7 @@ const wouldHear = ({ type, subject, severity }: Event, ear: LoadedInbox): readon
       events.types.some((pattern) => matchesType(pattern, type)) && severityRank(severity) >= severityRank(events.severityFilter),
   );
 
-/** Writes a file that matches these events, and says where to put it. */
+/** Returns the text of a file that matches these events, and the place for the file. */
 function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefined {
   const [first] = unheard;
   if (first === undefined) return undefined;

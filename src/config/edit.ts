@@ -9,7 +9,7 @@ import type { Problem } from './problems.ts';
 import { isTable, type Table } from './servers.ts';
 import { readToml } from './toml.ts';
 
-/** A value that a key can get here. Tables are written by hand. */
+/** A value that this module can write. A person writes tables into the file by hand. */
 export type Plain = boolean | number | string | readonly string[];
 
 /** A change of one key. Without `value`, the key is removed. */
@@ -68,9 +68,9 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
   text.slice(0, at) + literal(value) + text.slice(end);
 
 /**
- * Yields the text with the new key at each possible place, the best first: after its table's last key, after keys that spell its
- * table with dots, in an inline table, at the top of the file, in a new table at the end of the file. The same places in the
- * enclosing tables follow.
+ * Yields the text with the new key at each possible place, the best first. The places are: after its table's last key, after keys
+ * that spell its table with dots, in an inline table, at the top of the file, and in a new table at the end. The same places in
+ * the enclosing tables follow.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {

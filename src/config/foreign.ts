@@ -9,7 +9,7 @@ import { holderOf, type Entry } from './registry.ts';
 /** Returns the name or address of another project that an entry would use; undefined if the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
-/** Whether this process runs in CI, where nobody can give consent. In CI, a moved root keeps the name in its file. */
+/** Whether this process runs in CI, where no person can give consent. In CI, a moved root keeps the name in its file. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
 /** Makes the check of one root's entries. `mayTake` says whether the name of a removed root may be taken without consent. */

@@ -13,7 +13,7 @@ export type GatewayConfig = {
   /** The servers, ready to start: variables are expanded, paths are absolute, and disabled servers are omitted. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
-  /** Whether agents get the tools for tasks. Undefined means that they get them if their project has tasks. */
+  /** Whether agents get the tools for tasks. Undefined means that agents get these tools if their project has tasks. */
   readonly tasks: boolean | undefined;
   /** The profiles by the names of the clients; they override the built-in profiles. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
@@ -30,7 +30,7 @@ export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-/** Reads the configuration of the gateway. `wrong` are the problems of files whose servers' names the agent may read. */
+/** Reads the configuration of the gateway. `wrong` are the problems of files whose server names may be shown to the agent. */
 export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Problem[] = []): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
@@ -119,8 +119,8 @@ export function readyServer(
 }
 
 /**
- * Names the first text with a NUL character, which no program can be started with. Does not show the values of the environment,
- * which may be secrets.
+ * Names the first text with a NUL character, because no program can be started with such a text. Does not show the values of the
+ * environment, which may be secrets.
  */
 function placeOfNul({ command, args, env, cwd }: ServerEntry['target'] & { kind: 'stdio' }): string | undefined {
   const has = (text: string): boolean => text.includes('\0');

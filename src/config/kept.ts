@@ -5,7 +5,7 @@
 
 export const KEPT = 'EARPIECE_KEPT_';
 
-/** Makes a unique name for each pair. Any character except letters and digits becomes its code between single `_`. */
+/** Makes a unique name for each pair. Any character except letters and digits becomes its code between two `_`. */
 export const keptVariable = (server: string, name: string): string => `${KEPT}${escaped(server)}__${escaped(name)}`;
 
 const escaped = (text: string): string =>

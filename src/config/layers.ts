@@ -1,6 +1,6 @@
 /**
- * The layers of the configuration. Flags override the environment, then come the project's file, the user's file, and the
- * defaults.
+ * The layers of the configuration. Flags override the environment. The project's file, the user's file and the defaults follow in
+ * this order.
  */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, type Entry } from './check.ts';

@@ -54,7 +54,7 @@ export type Config = {
     readonly passEnv: readonly string[];
     /** The maximum number of characters of an MCP tool's result; the rest goes to a file. */
     readonly maxResultChars: number;
-    /** Whether the agent has the tools for tasks. Undefined means that it has them if its project has tasks. */
+    /** Whether the agent has the tools for tasks. Undefined means that the agent has these tools if its project has tasks. */
     readonly tasks: boolean | undefined;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
   };

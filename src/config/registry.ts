@@ -80,8 +80,8 @@ export function ownName(entries: readonly Entry[], root: string): string {
 export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
 
 /**
- * Records that the root has the name, unless another root has it. `folder` contains the configuration. Returns true if the record
- * is new. Throws `bad_config` if the file cannot be written.
+ * Records that the root has the name, unless another root has the name. `folder` contains the configuration. Returns true if the
+ * record is new. Throws `bad_config` if the file cannot be written.
  */
 export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
   const isKnown = (entries: readonly Entry[]): boolean => {

@@ -1,7 +1,7 @@
 /**
  * Changes a person's file safely from several processes: changes are made one after the other, and each is written completely or
- * not at all. As in git, the draft of the new text is also the lock: the process that creates the draft may change the file, and
- * renaming the draft replaces the file and releases the lock.
+ * not at all. As in git, the draft of the new text is also the lock. The process that creates the draft may change the file.
+ * Renaming the draft replaces the file and releases the lock.
  */
 import {
   chownSync,
@@ -97,8 +97,8 @@ async function held(draft: string, withinMs: number): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    // If the lock was released meanwhile, another process may already have created the next lock. That lock must not be removed,
-    // so a missing lock counts as new.
+    // If the lock was released since this attempt, another process may already have created the next lock. That lock must not be
+    // removed, so a missing lock counts as new.
     const since = statOf(draft)?.mtimeMs ?? Date.now();
     if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
     else if (Date.now() >= until) throw busy(target, `is being changed by another program (${draft})`);
@@ -154,8 +154,8 @@ function write(lock: number, text: string, was: Stats | undefined, mode: number)
 }
 
 /**
- * Gives the draft the owner of the old file. Only a privileged user can do that; otherwise the file belongs to the user who
- * changes it.
+ * Gives the draft the owner of the old file. Only a privileged user can change an owner; otherwise the file belongs to the user
+ * who changes it.
  */
 function keepOwner(draft: string, { uid, gid }: Stats): void {
   const now = statSync(draft);

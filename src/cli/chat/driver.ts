@@ -18,7 +18,7 @@ export type DriverOptions = {
   readonly trouble: (message: string) => void;
 };
 
-/** The delay before a message is sent again, if a turn began between the check and the send. */
+/** The delay before a message is sent again. A resend is needed if a turn began between the check and the send. */
 const AGAIN_MS = 50;
 
 export class Driver {

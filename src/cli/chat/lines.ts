@@ -148,8 +148,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
 
 function besideHead(text: string, width: number, head: string, hang: string): string[] {
   const [first = '', ...others] = text.split('\n');
-  // All rows are wrapped to the width that the head leaves, then all but the first move left. So a row may be short, but never
-  // too long.
+  // The first row has the width that the head leaves. The rest of the line is wrapped again, to the full width.
   const [row = '', ...more] = wrapAll(first, width, head, head);
   const rest = more.map((each) => each.slice(head.length)).join(' ');
   return [

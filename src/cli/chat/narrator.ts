@@ -148,7 +148,7 @@ export class Narrator {
     }
   }
 
-  /** Makes the next item begin after a blank line, because other code has printed in between. */
+  /** Makes the next item begin after a blank line, because other code has printed since the last item. */
   apart(): void {
     this.#block = 'note';
   }
@@ -205,7 +205,7 @@ export class Narrator {
     const number = whole && (() => (n ??= whole()));
     const lines = notifications.flatMap((note) => {
       const item = items.find(({ ids }) => ids.includes(note.id));
-      // Notifications with a shared text are shown once, at the first of them.
+      // Notifications with a shared text are shown once, at the first notification with this text.
       if (item !== undefined && item.ids[0] !== note.id) return [];
       return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
     });
@@ -230,7 +230,7 @@ export class Narrator {
   }
 }
 
-/** Returns the notification with the text that the model read as its message, without level and kind. */
+/** Returns a notification whose message is the text that the model read, without level and kind. */
 function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
   if (words(text).includes(words(note.message))) return note;

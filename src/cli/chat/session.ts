@@ -52,7 +52,7 @@ export type SessionOptions = {
   readonly onHandles?: () => void;
 };
 
-/** The maximum depth of agents that start agents. An agent at this depth cannot start another. */
+/** The maximum depth of agents that start agents. An agent at this depth cannot start another agent. */
 const MAX_DEPTH = 3;
 const SWEEP_EVERY_MS = 60_000;
 
@@ -166,7 +166,7 @@ type Room = {
   readonly tasks: boolean;
 };
 
-/** Opens an agent and its handles. Each agent that it starts takes another seat in the same room, one level deeper. */
+/** Opens an agent and its handles. An agent that it starts is opened in the same way, with a `depth` that is one higher. */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
   const { ear, model, system, options, depth, purpose } = room;
   let agent: Agent | undefined;
@@ -191,7 +191,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
   // `createAgent` adds answers for interrupted calls. These answers have not reached the model, so `answeredCalls` must run
-  // before.
+  // before `createAgent`.
   const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });

@@ -62,7 +62,7 @@ export class Flow {
   /** The first half of a character whose second half arrives with the next piece. */
   #half = '';
 
-  /** Adds a piece, and returns the rows that it finished. */
+  /** Adds a piece, and returns the rows that are finished now. */
   add(piece: string, width: number): string[] {
     const text = this.#half + piece;
     const whole = /[\ud800-\udbff]$/u.test(text) ? text.slice(0, -1) : text;

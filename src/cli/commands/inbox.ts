@@ -210,7 +210,7 @@ async function tell(
     print(paint('dim', `these are the newest ${MOST_ROWS}; more are waiting, and earpiece inbox --json lists all`));
 }
 
-/** Writes a part of the list. It waits for a slow reader, because the whole list may not fit in memory. */
+/** Writes a part of the list. Waits for a slow reader, because the whole list may not fit in memory. */
 async function written(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

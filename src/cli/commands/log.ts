@@ -84,7 +84,10 @@ async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView
   for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 
-/** Formats records as lines. It remembers the notifications of each carrier, because later records name only the carrier. */
+/**
+ * Formats records as lines. The formatter remembers the notifications of each carrier, because later records name only the
+ * carrier.
+ */
 class LogView {
   readonly #json: boolean;
   readonly #oneLog: boolean;

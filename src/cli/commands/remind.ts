@@ -112,7 +112,7 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
   return found;
 }
 
-/** Whether one reminder replaces another: of the reminders with one key, only the newest is delivered. */
+/** Whether one reminder replaces another: only the newest reminder of a key is delivered. */
 function replaces(newer: Waiting, older: Waiting): boolean {
   const [a, b] = [newer.item, older.item];
   return (

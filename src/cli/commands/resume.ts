@@ -68,7 +68,7 @@ earpiece resume shop/coder#main --message "the migration is over"`)
     });
 }
 
-/** Returns the log of the project, which holds a pause of the whole project for conversations that begin later. */
+/** Returns the log of the project. A pause of the whole project is also in this log, for conversations that begin later. */
 const projectLog = ({ project }: Address): LogKey => logOf({ kind: 'project', project });
 
 const isPaused = (items: readonly Item[], now: number): boolean =>

@@ -69,7 +69,7 @@ const SWITCHES: Readonly<Record<SourceSwitch, (config: Config) => State>> = {
 
 /**
  * Returns the state of a source that the configuration can switch on or off. Without a configured value, the source is on in
- * repositories. With `onlyThere`, it works only in repositories.
+ * repositories. With `onlyThere`, the source works only in repositories.
  */
 function ofSwitch(key: string, enable: boolean | undefined, { projectRoot }: Config, onlyThere: boolean): State {
   if (enable === false) return { on: false, because: `${key} = false` };

@@ -32,7 +32,7 @@ type Options = GlobalOptions & {
   readonly newMark?: boolean;
 };
 
-/** A file or folder that asks for trust: its parts, one line each, and the function that trusts them. */
+/** A file or folder that needs trust: its parts, one line each, and the function that trusts them. */
 type Part = {
   readonly place: string;
   readonly what: readonly string[];
@@ -135,7 +135,7 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * Collects the project's requests for trust in addition to its configuration: its name, its earlier folder if it moved, and its
+ * Collects the parts of the project that need trust, except the configuration: its name, its earlier folder if it moved, and its
  * subscribers. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {

@@ -38,7 +38,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // The story of the project's log comes after the stories of the notified agents.
+        // The history in the project's log is shown after the histories of the notified agents.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
@@ -58,7 +58,7 @@ function spanOf(ms: number): string {
 }
 
 const curesFor = (verdict: Verdict, story: Why): readonly Cure[] =>
-  // The command line has no way to mark a notification as read. Withdrawing the interrupt lowers the gate, too.
+  // The command line has no way to mark a notification as read. Withdrawing the interrupt also lowers the gate.
   curesOf(verdict, story).filter(({ kind }) => kind !== 'mark_read');
 
 const withWords = (story: Why, now: number): object => ({
@@ -111,7 +111,7 @@ const CURES: Readonly<Record<Cure['kind'], string>> = {
   connect: 'check the connection',
 };
 
-/** Describes a way out. Withdrawing lowers a gate only if this interrupt keeps the gate up. */
+/** Describes a cure in words. Withdrawing an interrupt lowers a gate only if this interrupt keeps the gate up. */
 const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
   kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
     ? `${CURES[kind]} and lower its gate`

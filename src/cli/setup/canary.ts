@@ -33,8 +33,8 @@ export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): st
   allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
 /**
- * Tests the hooks of a host. `given` are the environment variables that the host sets for its hooks. Returns undefined if none of
- * the hooks can carry a notification.
+ * Tests the hooks of a host. `given` are the environment variables that the host sets for its hooks. Returns undefined if no hook
+ * can carry a notification.
  */
 export async function canary(
   host: HookHost,

@@ -102,7 +102,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   ];
 }
 
-/** Reports on hooks that come with a plugin of the host, instead of an installation. */
+/** Reports on hooks that a plugin of the host contains, instead of an installation. */
 async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
   const off = hooks?.disabled(placeHere('user'));

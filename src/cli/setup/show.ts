@@ -5,7 +5,7 @@ import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
 import { paint, plain } from '../terminal.ts';
 import { short } from './here.ts';
 
-/** The maximum number of changed lines. More lines would take long to compare, and nobody would read them. */
+/** The maximum number of changed lines. More lines would take long to compare, and a person would not read them. */
 const MAX_LINES = 500;
 
 export function diffOf({ file, before = '', after = '' }: FilePlan): readonly string[] {

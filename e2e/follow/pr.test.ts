@@ -61,7 +61,7 @@ async function look(): Promise<State | undefined> {
       sleep: () => Promise.resolve(),
       signal: new AbortController().signal,
     },
-    followed,
+    { ...followed, tos: [followed.to], paces: [undefined] },
     await stateOf(ear.store, followed.uid),
   );
 }

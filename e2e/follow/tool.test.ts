@@ -63,6 +63,45 @@ verifies(
   30_000,
 );
 
+it('a thing that a person follows for the project and the agent for itself is told once, and each ends only its own', async () => {
+  proves('follow:tool', 'follow:told-once');
+  let asked = 0;
+  let status = 503;
+  const server = createServer((_, response) => (asked++, response.writeHead(status).end()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const open = async (): Promise<readonly string[]> =>
+    (await ear.open('shop/coder')).map(({ notification: { message } }) => message);
+  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+    while (!(await isSo())) await pause(50);
+  };
+  try {
+    await shell.says(['follow', 'url', url, '--to', 'shop/*']);
+    await until(async () => (await open()).length > 0);
+    const answers = [await follow({ url })];
+    expect(answers[0]).toContain('"id":"f2"');
+    await until(() => Promise.resolve(asked > 1));
+    // The agent reads the failure with the result of a call, and no call repeats it.
+    for (let i = 0; i < 3; i++) answers.push(await follow());
+    const told = answers.join('').split('fails: 503').length - 1;
+    expect(await shell.json(['following'])).toMatchObject([
+      { id: 'f1', to: 'shop/*', state: 'follows', says: '503 Service Unavailable' },
+      { id: 'f2', to: 'shop/coder', state: 'follows', says: '503 Service Unavailable' },
+    ]);
+    expect(told).toBe(1);
+    expect(await follow({ stop: 'f1' })).toContain('was not asked for by you');
+    expect(await shell.says(['unfollow', 'f1'])).toContain('is no longer followed');
+    expect(await shell.json(['following'])).toMatchObject([{ id: 'f2', to: 'shop/coder' }]);
+    status = 200;
+    const before = asked;
+    await follow({ url });
+    await until(() => Promise.resolve(asked > before));
+    await until(async () => (await open()).length === 0);
+  } finally {
+    server.close();
+  }
+}, 30_000);
+
 it('is limited to the project, this machine and this repository, and cannot end the followers of others', async () => {
   proves('follow:tool');
   writeFileSync(join(shell.folder, 'app.log'), '');

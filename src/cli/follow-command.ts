@@ -113,7 +113,7 @@ async function begun(ear: UserInbox, command: string, to: string): Promise<Follo
 
 /** Stops following a program. Notifications of its open problems stay for its next run. */
 async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
-  await remove(ear.store, ear.project, id);
+  await remove(ear.store, ear.project, (each) => each.id === id);
   const { told, untold } = await stateOf(ear.store, uid);
   if (untold === undefined && Object.keys(told).length === 0) await keepState(ear.store, uid, undefined);
 }

@@ -32,10 +32,14 @@ export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent
 
 /** The write boundaries of sources that follow things outside. */
 export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.planned', 'follow.told', 'follow.kept'] as const;
+/** The write boundaries of the end of a follower. */
+export const UNFOLLOW_FAULT_POINTS = ['unfollow.begun', 'unfollow.withdrawn', 'unfollow.forgotten'] as const;
+
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
   | (typeof AGENT_FAULT_POINTS)[number]
-  | (typeof FOLLOW_FAULT_POINTS)[number];
+  | (typeof FOLLOW_FAULT_POINTS)[number]
+  | (typeof UNFOLLOW_FAULT_POINTS)[number];
 
 let trip: ((point: FaultPoint) => void) | undefined;
 

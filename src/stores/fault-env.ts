@@ -1,4 +1,11 @@
-import { AGENT_FAULT_POINTS, armFaults, FAULT_POINTS, FOLLOW_FAULT_POINTS, type FaultPoint } from '../core/faults.ts';
+import {
+  AGENT_FAULT_POINTS,
+  armFaults,
+  FAULT_POINTS,
+  FOLLOW_FAULT_POINTS,
+  UNFOLLOW_FAULT_POINTS,
+  type FaultPoint,
+} from '../core/faults.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
@@ -11,7 +18,7 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   if (wanted === undefined || wanted === '') return;
   const [point = '', times = '1', how = 'kill'] = wanted.split(':');
   let left = Number(times);
-  const points: readonly string[] = [...FAULT_POINTS, ...AGENT_FAULT_POINTS, ...FOLLOW_FAULT_POINTS];
+  const points: readonly string[] = [...FAULT_POINTS, ...AGENT_FAULT_POINTS, ...FOLLOW_FAULT_POINTS, ...UNFOLLOW_FAULT_POINTS];
   if (!points.includes(point)) {
     const near = didYouMean(point, points);
     throw new EarpieceError(

@@ -21,7 +21,7 @@ export function following(command: CommandLine): void {
         const runs = owner !== undefined;
         const now = Date.now();
         const rows = await Promise.all(
-          list.map(async (followed) => ({ followed, state: await follow.stateOf(store, followed.uid) })),
+          list.map(async (followed) => ({ followed, state: await follow.stateOf(store, follow.groupOf(followed)) })),
         );
         const there = (await ear.active({ project })).length > 0;
         const how = (row: Row): How =>

@@ -13,7 +13,7 @@ export function unfollow(command: CommandLine): void {
       const follow = await import('../../sources/follow/index.ts');
       await withNamedDatabase(options, async (ear) => {
         const { store, project } = ear;
-        const removed = await follow.unfollow({ inbox: ear, project, emitter: ear.emitter }, id);
+        const removed = await follow.unfollow({ store, project, emitter: ear.emitter }, id);
         if (removed === undefined) {
           const ids = (await follow.following(store, project)).map((each) => each.id).join(', ');
           throw new EarpieceError(

@@ -7,14 +7,16 @@ import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { askedAbout, became, forget, isAskedAbout } from '../../talk/index.ts';
 import type { Follower, Look } from './follower.ts';
-import type { Followed, What } from './list.ts';
+import type { Followed, Group, What } from './list.ts';
 
 const EVERY_MS = 2_000;
 
 type AgentWhat = Extract<What, { kind: 'agent' }>;
 
-export function agentFollower({ log: named, until }: AgentWhat, { to }: Followed, inbox: Inbox): Follower {
+export function agentFollower({ log: named, until }: AgentWhat, { tos }: Group, inbox: Inbox): Follower {
   const log = named as LogKey;
+  // Followers of an agent share a group only if they have the same address.
+  const to = tos[0] ?? '';
   const isThere = async (): Promise<boolean> => (await inbox.active({ log })).length > 0;
   if (until === 'blocked')
     return { look: async () => ((await isThere()) ? lookAtGate(log, inbox) : over(told(log, 'has ended'))) };
@@ -29,7 +31,11 @@ export function agentFollower({ log: named, until }: AgentWhat, { to }: Followed
 }
 
 /** Removes the request to report the end of an agent's turn, because no follower needs it any more. */
-export async function forgetAgent(inbox: Pick<Inbox, 'store'>, { log, until }: AgentWhat, { to }: Followed): Promise<void> {
+export async function forgetAgent(
+  inbox: { readonly store: Pick<Inbox['store'], 'setting' | 'swapSetting'> },
+  { log, until }: AgentWhat,
+  { to }: Followed,
+): Promise<void> {
   if (until !== 'blocked') await forget(inbox, log as LogKey, { by: to, state: until });
 }
 

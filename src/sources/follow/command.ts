@@ -7,7 +7,7 @@ import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Matchers, type Open } from '../problems/index.ts';
 import type { Standing } from './follower.ts';
-import { keepState, stateOf, type Followed, type State } from './list.ts';
+import { keepState, stateOf, type Followed, type Group, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
 import { caughtUp, reportsOf, tell, UNHEARD } from './tell.ts';
 
@@ -74,14 +74,14 @@ export function followOutput(place: Place, followed: Followed, onTrouble: (error
 /** Reports the open problems, one set after the other. */
 class Telling {
   readonly #place: Place;
-  readonly #followed: Followed;
+  readonly #group: Pick<Group, 'uid' | 'tos'>;
   #state: State | undefined;
   #said = '';
   #last: Promise<void> = Promise.resolve();
 
-  constructor(place: Place, followed: Followed) {
+  constructor(place: Place, { uid, to }: Followed) {
     this.#place = place;
-    this.#followed = followed;
+    this.#group = { uid, tos: [to] };
   }
 
   tell(standing: readonly Standing[]): Promise<void> {
@@ -93,15 +93,15 @@ class Telling {
 
   async #tell(standing: readonly Standing[]): Promise<void> {
     const { store, now } = this.#place;
-    const { uid } = this.#followed;
+    const { uid } = this.#group;
     const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
-    const before = (this.#state ??= await caughtUp(this.#place, uid, begun(await stateOf(store, uid), now())));
+    const before = (this.#state ??= await caughtUp(this.#place, this.#group, begun(await stateOf(store, uid), now())));
     if (wanted === this.#said || before === undefined) return;
     const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
     const state: State = { turn: before.turn + 1, told: before.told, summary, lookedAt: now() };
-    const reports = reportsOf(this.#followed, before, { standing, news: [], whole: true });
-    const { told, heard } = await tell(this.#place, uid, before, reports);
-    const after: State = { ...state, told, ...(heard ? {} : { summary: UNHEARD }) };
+    const reports = reportsOf(this.#group, before, { standing, news: [], whole: true });
+    const { heard, ...told } = await tell(this.#place, this.#group, before, reports);
+    const after: State = { ...state, ...told, ...(heard ? {} : { summary: UNHEARD }) };
     await keepState(store, uid, after);
     fault('follow.kept');
     this.#state = after;

@@ -8,7 +8,7 @@ import { logFollower } from './log.ts';
 import { lspFollower } from './lsp/lsp.ts';
 import { prFollower } from './pr/pr.ts';
 import type { Follower } from './follower.ts';
-import type { Followed } from './list.ts';
+import type { Group } from './list.ts';
 
 export { followOutput } from './command.ts';
 export { CannotLook, type Follower } from './follower.ts';
@@ -16,6 +16,9 @@ export { letGo, looker, RENEW_MS, renewLease, takeLease } from './lease.ts';
 export {
   add,
   following,
+  groupOf,
+  groupsOf,
+  type Group,
   isSameThing,
   keepState,
   remove,
@@ -29,10 +32,10 @@ export {
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';
-export { unfollow } from './unfollow.ts';
+export { completeEnd, unfollow } from './unfollow.ts';
 
 /** Makes the follower of a thing. A command is not allowed here, because the process that runs the command also follows it. */
-export function followerOf(followed: Followed, inbox: Inbox): Follower {
+export function followerOf(followed: Group, inbox: Inbox): Follower {
   const { what } = followed;
   switch (what.kind) {
     case 'pr':

@@ -2,6 +2,7 @@
  * The followers of a project. The store keeps the list as one value, and each follower's state as another value. Only commands of
  * this user write these values, so no file in a repository can add to the list.
  */
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -31,6 +32,10 @@ export type Followed = {
   readonly what: What;
   /** The address that is notified. */
   readonly to: string;
+  /** The `uid` of the first follower of the same thing, if there was one. Both share one state and one check. */
+  readonly group?: string;
+  /** Whether a command has begun to end the follower. It no longer counts as followed. */
+  readonly ending?: true;
   /** Whether the thing is followed even while no session is active. */
   readonly keep?: true;
   /** The agent that added the follower; undefined if a person added it. */
@@ -48,10 +53,24 @@ export type Followed = {
 
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
+/** All followers of one thing. They share one state, whose `uid` this is, and each agent hears of the thing once. */
+export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
+  /** The addresses that are notified, the widest first. */
+  readonly tos: readonly string[];
+  /** The times between two checks that the followers ask for; undefined asks for the default. */
+  readonly paces: readonly (number | undefined)[];
+};
+
 /**
- * A report of a check. A report of a state has the state's key, and its fingerprint unless the report withdraws the state.
+ * A report of a check. A report of a state has the state's key, and its fingerprint unless the report withdraws the state. A
+ * report without `tos` goes to all addresses of its group.
  */
-export type Report = { readonly event: EventInput; readonly key?: string; readonly fingerprint?: string };
+export type Report = {
+  readonly event: Omit<EventInput, 'subject'>;
+  readonly key?: string;
+  readonly fingerprint?: string;
+  readonly tos?: readonly string[];
+};
 
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
@@ -59,6 +78,10 @@ export type State = {
   readonly turn: number;
   /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;
+  /** The ids of the events that reported these states, by key. A log takes an event with the same id once. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** The addresses that were notified of these states. */
+  readonly tos?: readonly string[];
   /** The reports that the process was about to queue when it wrote this state. */
   readonly untold?: readonly Report[];
   readonly source?: Json;
@@ -81,8 +104,48 @@ export const MAX_OF_AN_AGENT = 10;
 const stateKey = (uid: string): string => `follower ${uid}`;
 
 export async function following(store: Kept, project: string): Promise<readonly Followed[]> {
+  return (await listed(store, project)).filter(({ ending }) => !ending);
+}
+
+/** Returns all followers, also those that a command has begun to end. */
+export async function listed(store: Kept, project: string): Promise<readonly Followed[]> {
   return listIn(await store.setting(listKey(project)));
 }
+
+/** Returns the groups of these followers. What a person asked for comes first in a group. */
+export function groupsOf(list: readonly Followed[]): readonly Group[] {
+  const members = Map.groupBy(
+    list.filter(({ ending }) => !ending),
+    groupOf,
+  );
+  return [...members].map(([uid, all]) => together(uid, all));
+}
+
+function together(uid: string, all: readonly Followed[]): Group {
+  const ranked = all.toSorted((a, b) => Number(a.by !== undefined) - Number(b.by !== undefined));
+  const { to: _to, group: _group, ...first } = ranked[0] as Followed;
+  const level = ranked.find((each) => each.level !== undefined)?.level;
+  const asked = Math.max(...all.map((each) => each.asked ?? 0));
+  return {
+    ...first,
+    uid,
+    tos: [...new Set(all.map(({ to }) => to))].toSorted((a, b) => widthOf(b) - widthOf(a)),
+    paces: all.map(({ everyMs }) => everyMs),
+    ...(all.some(({ keep }) => keep) ? { keep: true as const } : {}),
+    ...defined({ level }),
+    ...(asked === 0 ? {} : { asked }),
+  };
+}
+
+export const groupOf = ({ group, uid }: Followed): string => group ?? uid;
+
+const widthOf = (address: string): number => (address.endsWith('/*') ? 2 : address.includes('#') ? 0 : 1);
+
+/** Whether each notification to `narrow` also goes to `wide`. */
+export const covers = (wide: string, narrow: string): boolean =>
+  wide === narrow ||
+  (wide.endsWith('/*') && narrow.startsWith(wide.slice(0, -1))) ||
+  (!wide.includes('#') && narrow.startsWith(`${wide}#`));
 
 const listIn = (value: Json | undefined): readonly Followed[] => (Array.isArray(value) ? (value as Followed[]) : []);
 
@@ -111,29 +174,40 @@ export type Added = {
   readonly known: boolean;
 };
 
-/** Adds a follower, or changes the existing follower of the same thing for the same address. */
+/**
+ * Adds a follower, or changes the existing follower of the same thing for the same address. A person and an agent have separate
+ * followers, so that neither ends the other's.
+ */
 export async function add(
   store: Kept & Pick<Store, 'now'>,
   project: string,
-  asked: Omit<Followed, 'id' | 'since'>,
+  asked: Omit<Followed, 'id' | 'since' | 'group' | 'asked' | 'ending'>,
 ): Promise<Added> {
   let added: Added | undefined;
   await change(store, project, (list) => {
     const at = store.now();
-    const same = list.find((each) => each.to === asked.to && isSameThing(each.what, asked.what));
+    const there = list.filter(({ ending }) => !ending);
+    const same = there.find((each) => each.to === asked.to && each.by === asked.by && isSameThing(each.what, asked.what));
     if (same !== undefined) {
       const { asked: _asked, process: _process, ...before } = same;
       const followed: Followed = { ...before, ...asked, id: same.id, uid: same.uid, since: same.since, asked: at };
       added = { followed, known: true };
       return list.map((each) => (each === same ? followed : each));
     }
-    checkRoom(list, asked);
-    const followed: Followed = { ...asked, id: freeId(list), since: at };
+    checkRoom(there, asked);
+    const other = list.find((each) => isHeardWith(each, asked));
+    // The thing is checked now, so that the new address hears of its open states.
+    const joined = other === undefined ? {} : { group: groupOf(other), asked: at };
+    const followed: Followed = { ...asked, id: freeId(list), since: at, ...joined };
     added = { followed, known: false };
     return [...list, followed];
   });
   return added as unknown as Added;
 }
+
+/** Whether two followers share their checks. Each run of a command is separate, and the end of an agent is told by address. */
+const isHeardWith = (a: Pick<Followed, 'what' | 'to'>, b: Pick<Followed, 'what' | 'to'>): boolean =>
+  a.what.kind !== 'command' && (a.what.kind !== 'agent' || a.to === b.to) && isSameThing(a.what, b.what);
 
 function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): void {
   if (list.length >= MAX_FOLLOWED)
@@ -149,15 +223,19 @@ function freeId(list: readonly Followed[]): string {
   for (let n = 1; ; n++) if (list.every(({ id }) => id !== `f${n}`)) return `f${n}`;
 }
 
-/** Removes a follower and returns it. Resolves to undefined if no follower has this id. */
-export async function remove(store: Kept, project: string, id: string): Promise<Followed | undefined> {
-  let removed: Followed | undefined;
+/** Marks a follower as ending, and returns it. Resolves to undefined if no follower has this id. */
+export async function beginEnd(store: Kept, project: string, id: string): Promise<Followed | undefined> {
+  let found: Followed | undefined;
   await change(store, project, (list) => {
-    removed = list.find((each) => each.id === id);
-    return removed === undefined ? list : list.filter((each) => each !== removed);
+    found = list.find((each) => each.id === id);
+    return list.map((each) => (each === found ? { ...each, ending: true } : each));
   });
-  return removed;
+  return found;
 }
+
+/** Removes the followers for which `isOver` is true. */
+export const remove = (store: Kept, project: string, isOver: (followed: Followed) => boolean): Promise<void> =>
+  change(store, project, (list) => list.filter((each) => !isOver(each)));
 
 export async function stateOf(store: Kept, uid: string): Promise<State> {
   return ((await store.setting(stateKey(uid))) as unknown as State | undefined) ?? NEW;

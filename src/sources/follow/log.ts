@@ -5,7 +5,7 @@ import { readPattern, type Pattern } from '../../input/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { checksum } from '../../core/event.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
-import type { Followed, What } from './list.ts';
+import type { Group, What } from './list.ts';
 
 const EVERY_MS = 1_000;
 /** The limits of one check. */
@@ -28,7 +28,10 @@ type Place = {
 /** The number of bytes before the offset that show whether the file is still the one that was read. */
 const SEEN_BYTES = 64;
 
-export function logFollower({ file, match }: Extract<What, { kind: 'log' }>, { level = 'warning' }: Followed): Follower {
+export function logFollower(
+  { file, match }: Extract<What, { kind: 'log' }>,
+  { level = 'warning' }: Pick<Group, 'level'>,
+): Follower {
   const pattern = patternOf(match);
   return {
     look: (state) => Promise.resolve(lookAt(file, pattern, level, state as unknown as Place | undefined)),

@@ -2,12 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter, EventInput } from '../../core/event.ts';
-import { armFaults, FOLLOW_FAULT_POINTS } from '../../core/faults.ts';
+import { armFaults, FOLLOW_FAULT_POINTS, UNFOLLOW_FAULT_POINTS } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
-import type { Inbox } from '../../inbox/index.ts';
 import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
 import { letGo, looker, renewLease, takeLease } from './lease.ts';
-import { add, following, keepState, NEW, remove, stateOf, type Followed, type State } from './list.ts';
+import {
+  add,
+  following,
+  groupsOf,
+  keepState,
+  listed,
+  NEW,
+  remove,
+  stateOf,
+  type Followed,
+  type Group,
+  type State,
+} from './list.ts';
 import { unfollow } from './unfollow.ts';
 import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } from './look-after.ts';
 
@@ -24,10 +35,12 @@ class Place {
   now = Date.UTC(2026, 0, 1);
   heard = true;
   looks = 0;
+  agents: readonly string[] = ['coder'];
   sees: (state: Json | undefined) => Partial<Look> = () => ({});
 
   readonly store = {
     now: () => this.now,
+    overview: () => Promise.resolve(this.agents.map((agent) => ({ log: `shop/${agent}` })) as never),
     setting: (key: string) => Promise.resolve(this.settings.get(key)),
     setSetting: (key: string, value: Json | undefined) => {
       if (value === undefined) this.settings.delete(key);
@@ -79,12 +92,13 @@ class Place {
     };
   }
 
-  async follow(more: Partial<Followed> = {}): Promise<Followed> {
+  async follow(more: Partial<Followed> = {}): Promise<Followed & Group> {
     const what = { kind: 'url', url: `http://shop.test/${more.uid ?? ''}` } as const;
-    return (await add(this.store, 'shop', { uid: 'u1', what, to: 'shop/coder', ...more })).followed;
+    const { followed } = await add(this.store, 'shop', { uid: 'u1', what, to: 'shop/coder', ...more });
+    return { ...followed, tos: [followed.to], paces: [followed.everyMs] };
   }
 
-  async look(followed: Followed): Promise<State | undefined> {
+  async look(followed: Group): Promise<State | undefined> {
     return lookOnce(this.around(), followed, await stateOf(this.store, followed.uid));
   }
 }
@@ -233,7 +247,7 @@ describe('a look', () => {
     await place.look(followed).catch(() => undefined);
     armFaults(undefined);
     expect([...place.open.values()]).toEqual(['a is wrong']);
-    await unfollow({ inbox: { store: place.store as unknown as Inbox['store'] }, project: 'shop', emitter: place.emitter }, 'f1');
+    await unfollow(place.around(), 'f1');
     expect([...place.open]).toEqual([]);
     expect([...place.settings]).toEqual([]);
   });
@@ -282,11 +296,130 @@ describe('a look', () => {
 
     const other = await place.follow({ uid: 'u2' });
     place.sees = () => ({ standing: [wrong('c')] });
-    await remove(place.store, 'shop', other.id);
+    await remove(place.store, 'shop', ({ id }) => id === other.id);
     expect(await lookOnce(place.around(), other, NEW)).toBeUndefined();
     expect(place.withdrawn.at(-1)).toBe('follow:u2:c');
     expect([...place.settings]).toEqual([]);
   });
+});
+
+/** The logs of several agents, of which each takes an event with the same id once. */
+class Agents extends Place {
+  /** The open messages of each agent, by key. */
+  readonly logs = new Map<string, Map<string, string>>();
+  readonly heardBy: string[] = [];
+  readonly #known = new Set<string>();
+  override readonly emitter: Emitter = {
+    emit: (event: EventInput) => {
+      const named = event.subject.endsWith('/*') ? this.agents : [event.subject.slice('shop/'.length)];
+      for (const agent of named) {
+        const log = this.logs.get(agent) ?? new Map<string, string>();
+        this.logs.set(agent, log);
+        if (event.type === 'follow.over') log.delete(event.key ?? '');
+        else if (!this.#known.has(`${agent} ${event.id}`)) {
+          log.set(event.key ?? '', event.message ?? '');
+          this.heardBy.push(`${agent}: ${event.message}`);
+        }
+        this.#known.add(`${agent} ${event.id}`);
+      }
+      return Promise.resolve({ event: event as never, heard: [] });
+    },
+  };
+
+  constructor() {
+    super();
+    this.agents = ['coder', 'reviewer'];
+  }
+
+  async lookAll(): Promise<void> {
+    for (const group of groupsOf(await following(this.store, 'shop'))) await this.look(group);
+  }
+
+  held(): Readonly<Record<string, readonly string[]>> {
+    return Object.fromEntries([...this.logs].map(([agent, log]) => [agent, [...log.values()]]));
+  }
+}
+
+describe('several followers of one thing', () => {
+  proves('follow:told-once', 'follow:withdrawn');
+
+  const url = { kind: 'url', url: 'http://shop.test/' } as const;
+
+  it.each([
+    ['the whole project', { to: 'shop/*' }],
+    ['the same agent', { to: 'shop/coder' }],
+  ])('one of a person for %s and one of an agent for itself: the agent hears once, after one check', async (_, { to }) => {
+    const place = new Agents();
+    await place.follow({ uid: 'p', what: url, to });
+    await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
+    expect((await following(place.store, 'shop')).map(({ id, to: address }) => [id, address])).toEqual([
+      ['f1', to],
+      ['f2', 'shop/coder'],
+    ]);
+    place.sees = () => ({ standing: [wrong('a')], news: [{ ...wrong('n'), id: 'n1', message: 'news' }] });
+    await place.lookAll();
+    expect(place.looks).toBe(1);
+    expect(place.heardBy.filter((line) => line.startsWith('coder'))).toEqual(['coder: a is wrong', 'coder: news']);
+    place.sees = () => ({});
+    await place.lookAll();
+    expect(place.held()['coder']).toEqual(['news']);
+  });
+
+  it('a follower that is added later hears of the open states, and other agents do not hear again', async () => {
+    const place = new Agents();
+    await place.follow({ uid: 'a', what: url, by: 'shop/coder' });
+    place.sees = () => ({ standing: [wrong('a')] });
+    await place.lookAll();
+    const { followed } = await add(place.store, 'shop', { uid: 'p', what: url, to: 'shop/*' });
+    expect(followed).toMatchObject({ asked: place.now });
+    await place.lookAll();
+    await place.lookAll();
+    expect(place.heardBy).toEqual(['coder: a is wrong', 'reviewer: a is wrong']);
+  });
+
+  it.each(['f1', 'f2'])('the end of %s keeps the other, which continues without a repetition', async (id) => {
+    const place = new Agents();
+    await place.follow({ uid: 'p', what: url, to: 'shop/*' });
+    await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
+    place.sees = () => ({ standing: [wrong('a')] });
+    await place.lookAll();
+    await unfollow(place.around(), id);
+    expect(place.held()).toEqual({ coder: ['a is wrong'], reviewer: id === 'f1' ? [] : ['a is wrong'] });
+    place.sees = () => ({ standing: [wrong('a'), wrong('b')] });
+    await place.lookAll();
+    expect(place.held()).toEqual({
+      coder: ['a is wrong', 'b is wrong'],
+      reviewer: id === 'f1' ? [] : ['a is wrong', 'b is wrong'],
+    });
+    expect(place.heardBy.filter((line) => line === 'coder: a is wrong')).toHaveLength(1);
+    place.sees = () => ({});
+    await place.lookAll();
+    expect(place.held()).toEqual({ coder: [], reviewer: [] });
+    await unfollow(place.around(), id === 'f1' ? 'f2' : 'f1');
+    expect([...place.settings]).toEqual([]);
+  });
+
+  it.each(UNFOLLOW_FAULT_POINTS.flatMap((point) => [1, 2].map((count) => [point, count] as const)))(
+    'after a crash of unfollow at %s with %i followers, the next process completes the end',
+    async (point, count) => {
+      const place = new Agents();
+      await place.follow({ uid: 'p', what: url, to: 'shop/*' });
+      if (count === 2) await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
+      place.sees = () => ({ standing: [wrong('a')] });
+      await place.lookAll();
+      armFaults((at) => {
+        if (at === point) throw new Error('crash');
+      });
+      await expect(unfollow(place.around(), 'f1')).rejects.toThrow('crash');
+      armFaults(undefined);
+      expect((await following(place.store, 'shop')).map(({ id }) => id)).toEqual(count === 2 ? ['f2'] : []);
+      const stop = new AbortController();
+      await lookAfter(place.around({ signal: stop.signal, sleep: () => Promise.resolve(stop.abort()) }));
+      expect(await listed(place.store, 'shop')).toHaveLength(count - 1);
+      expect(place.held()).toEqual({ coder: count === 2 ? ['a is wrong'] : [], reviewer: [] });
+      expect(place.settings.size).toBe(count === 2 ? 2 : 0);
+    },
+  );
 });
 
 describe('a thing that cannot be checked', () => {
@@ -391,7 +524,7 @@ describe('the process that runs the followers', () => {
     const place = new Place();
     const slow = new AbortController();
     const looked = new Map<string, number>();
-    const followerOf = ({ uid, what }: Followed): Follower => ({
+    const followerOf = ({ uid, what }: Group): Follower => ({
       look: async () => {
         looked.set(uid, (looked.get(uid) ?? 0) + 1);
         if (what.kind === 'pr') await new Promise((resolve) => slow.signal.addEventListener('abort', resolve));
@@ -444,7 +577,7 @@ describe('the list', () => {
     await expect(place.follow({ uid: 'a10', by: 'shop/coder' })).rejects.toThrow('shop/coder follows 10 things already');
     for (let i = 0; i < 39; i++) await place.follow({ uid: `p${i}` });
     await expect(place.follow({ uid: 'p39' })).rejects.toThrow('follows 50 things already');
-    await remove(place.store, 'shop', 'f7');
+    await remove(place.store, 'shop', ({ id }) => id === 'f7');
     expect((await place.follow({ uid: 'p39' })).id).toBe('f7');
     expect(await following(place.store, 'shop')).toHaveLength(50);
   });

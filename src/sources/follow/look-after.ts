@@ -7,14 +7,27 @@ import type { Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import type { Store } from '../../core/ports.ts';
 import { CannotLook, type Follower, type Look, type Standing } from './follower.ts';
-import { following, keepState, remove, stateOf, type Followed, type State, type Trouble } from './list.ts';
+import {
+  following,
+  groupOf,
+  groupsOf,
+  keepState,
+  listed,
+  remove,
+  stateOf,
+  type Followed,
+  type Group,
+  type State,
+  type Trouble,
+} from './list.ts';
 import { caughtUp, reportsOf, tell, tellEnd, UNHEARD } from './tell.ts';
+import { completeEnd } from './unfollow.ts';
 
 export type Surroundings = {
-  readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
+  readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting' | 'overview'>;
   readonly project: string;
   readonly emitter: Emitter;
-  readonly followerOf: (followed: Followed) => Follower;
+  readonly followerOf: (group: Group) => Follower;
   /** Whether some conversation of the project is active. */
   readonly isAnyoneThere: () => Promise<boolean>;
   /** Epoch ms. */
@@ -49,7 +62,9 @@ export async function lookAfter(around: Surroundings): Promise<void> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let lastAt = now();
   while (!signal.aborted) {
-    const list = (await following(store, project)).filter(({ what }) => what.kind !== 'command');
+    const all = (await listed(store, project)).filter(({ what }) => what.kind !== 'command');
+    for (const each of all) if (each.ending) await completeEnd(around, each);
+    const list = groupsOf(all);
     if (list.length === 0) break;
     const at = now();
     if (Math.abs(at - askedAt) >= THERE_EVERY_MS) [there, askedAt] = [await around.isAnyoneThere(), at];
@@ -70,7 +85,7 @@ class Looks {
   readonly #around: Surroundings;
   readonly #states = new Map<string, State>();
   readonly #running = new Map<string, { readonly kind: string; readonly work: Promise<void> }>();
-  #list: readonly Followed[] = [];
+  #list: readonly Group[] = [];
   /** Followers that keep a process between their checks. */
   readonly #lasting = new Map<string, Follower>();
 
@@ -83,7 +98,7 @@ class Looks {
   }
 
   /** Starts the checks that are due. */
-  async at(list: readonly Followed[]): Promise<void> {
+  async at(list: readonly Group[]): Promise<void> {
     for (const { uid } of list)
       if (!this.#states.has(uid) && !this.#running.has(uid)) this.#states.set(uid, await stateOf(this.#around.store, uid));
     this.#list = list;
@@ -103,7 +118,7 @@ class Looks {
     await follower.end?.();
   }
 
-  #followerOf(followed: Followed): Follower {
+  #followerOf(followed: Group): Follower {
     const follower = this.#lasting.get(followed.uid) ?? this.#around.followerOf(followed);
     if (follower.end !== undefined) this.#lasting.set(followed.uid, follower);
     return follower;
@@ -122,7 +137,7 @@ class Looks {
     }
   }
 
-  async #look(followed: Followed, before: State): Promise<void> {
+  async #look(followed: Group, before: State): Promise<void> {
     const { uid } = followed;
     this.#states.delete(uid);
     try {
@@ -139,17 +154,17 @@ class Looks {
 }
 
 /** Whether a check is due, which is also the case if the clock went backwards. */
-export const isDue = ({ asked = 0 }: Followed, { nextAt, lookedAt }: State, now: number): boolean =>
+export const isDue = ({ asked = 0 }: Pick<Group, 'asked'>, { nextAt, lookedAt }: State, now: number): boolean =>
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
 /**
  * Makes one check, reports its findings, and writes the state. Resolves to the new state, or to undefined if the follower has
  * ended.
  */
-export async function lookOnce(around: Surroundings, followed: Followed, kept: State): Promise<State | undefined> {
+export async function lookOnce(around: Surroundings, followed: Group, kept: State): Promise<State | undefined> {
   const { store, project, emitter, signal, now } = around;
   const { uid } = followed;
-  const before = await caughtUp(around, uid, kept);
+  const before = await caughtUp(around, followed, kept);
   if (before === undefined) return { ...kept, nextAt: now() + UNHEARD_MS };
   const seen = await see(around.followerOf(followed), before, signal);
   const at = now();
@@ -159,25 +174,25 @@ export async function lookOnce(around: Surroundings, followed: Followed, kept: S
   const wanted: State = {
     turn: before.turn,
     told: before.told,
-    ...defined({ keptAt: before.keptAt }),
+    ...defined({ ids: before.ids, tos: before.tos, keptAt: before.keptAt }),
     ...(seen instanceof CannotLook ? memoryOf(before) : { source: seen.state, summary: seen.summary }),
     lookedAt: at,
     nextAt: at + waitAfter(followed, seen, trouble),
     ...defined({ trouble }),
   };
-  const { told, heard } = await tell(around, uid, { ...before, ...defined({ source: wanted.source }) }, reports);
+  const { heard, ...told } = await tell(around, followed, { ...before, ...defined({ source: wanted.source }) }, reports);
   if (!(seen instanceof CannotLook) && heard && seen.over !== undefined) {
-    await remove(store, project, followed.id);
+    await remove(store, project, (each) => groupOf(each) === uid);
     await keepState(store, uid, undefined);
     return undefined;
   }
   // If no agent was active for the reports, the next check begins at the same place.
   const unheard = { ...memoryOf(before), summary: UNHEARD, nextAt: Math.max(wanted.nextAt ?? 0, at + UNHEARD_MS) };
   const { source: _source, ...rest } = wanted;
-  const after: State = heard ? { ...wanted, told } : { ...rest, ...unheard, told };
+  const after: State = heard ? { ...wanted, ...told } : { ...rest, ...unheard, ...told };
   if (reports.length === 0 && isUnchanged(before, after)) return after;
   // A command may have ended the follower during the check. In this case, the follower's notifications and state are removed.
-  if ((await following(store, project)).every((each) => each.uid !== uid)) {
+  if ((await following(store, project)).every((each) => groupOf(each) !== uid)) {
     await tellEnd(followed, after, emitter);
     await keepState(store, uid, undefined);
     return undefined;
@@ -194,7 +209,7 @@ const memoryOf = ({ source, summary }: State): Pick<State, 'source' | 'summary'>
  * Returns the findings of a check. A thing that cannot be checked is reported after some failed checks, and its earlier reports
  * stay open.
  */
-function foundIn(followed: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
+function foundIn(followed: Group, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
   if (!(seen instanceof CannotLook)) return { ...seen, whole: true };
   const isTold = trouble !== undefined && (trouble.lasting || trouble.times >= TOLD_AFTER);
   return { standing: isTold ? [standingOf(followed, trouble)] : [], news: [], whole: false };
@@ -205,8 +220,15 @@ function isUnchanged(before: State, after: State): boolean {
   return since >= 0 && since < KEEP_EVERY_MS && contentOf(before) === contentOf(after);
 }
 
-const contentOf = ({ told, source, summary, trouble }: State): string =>
-  JSON.stringify([told, source ?? null, summary ?? null, trouble?.says ?? null, Math.min(TOLD_AFTER, trouble?.times ?? 0)]);
+const contentOf = ({ told, tos, source, summary, trouble }: State): string =>
+  JSON.stringify([
+    told,
+    tos ?? null,
+    source ?? null,
+    summary ?? null,
+    trouble?.says ?? null,
+    Math.min(TOLD_AFTER, trouble?.times ?? 0),
+  ]);
 
 async function see(follower: Follower, { source }: State, signal: AbortSignal): Promise<Look | CannotLook> {
   try {
@@ -221,18 +243,18 @@ function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotL
   return { says: message, lasting, since: before?.since ?? at, times: (before?.times ?? 0) + 1 };
 }
 
-function waitAfter({ everyMs }: Followed, seen: Look | CannotLook, trouble: Trouble | undefined): number {
+function waitAfter({ paces }: Group, seen: Look | CannotLook, trouble: Trouble | undefined): number {
   // A check that stopped at its limit continues at once.
-  if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : (everyMs ?? seen.againMs);
+  if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : Math.min(...paces.map((each) => each ?? seen.againMs));
   const back = Math.min(LONGEST_MS, FIRST_WAIT_MS * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
-  return Math.max(everyMs ?? 0, seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
+  return Math.max(Math.min(...paces.map((each) => each ?? 0)), seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
 }
 
 /**
  * Makes the state that notifies the agent of a thing that cannot be checked. The state is withdrawn when the thing can be checked
  * again.
  */
-function standingOf(followed: Followed, { says }: Trouble): Standing {
+function standingOf(followed: Group, { says }: Trouble): Standing {
   return {
     key: 'trouble',
     fingerprint: says,

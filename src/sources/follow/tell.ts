@@ -3,120 +3,144 @@
  * between, the next process queues the written reports again. They have the same ids, so nothing is reported twice.
  */
 import { EarpieceError } from '../../core/errors.ts';
-import { checksum, type Emitter, type EventInput } from '../../core/event.ts';
+import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Look, News, Standing } from './follower.ts';
-import { keepState, type Followed, type Report, type State } from './list.ts';
+import { covers, keepState, type Group, type Report, type State } from './list.ts';
 
 /** The findings of a check. With `whole`, missing states have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
 /** The reported states that are open. `heard` says whether a conversation was active for each report. */
-export type Told = { readonly told: State['told']; readonly heard: boolean };
+export type Told = Required<Pick<State, 'told' | 'ids' | 'tos'>> & { readonly heard: boolean };
 
+type Addressed = Pick<Group, 'uid' | 'tos'>;
 type Place = { readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>; readonly emitter: Emitter };
 
 /** The summary of a follower whose reports no agent can read. */
 export const UNHEARD = 'no agent is active to read it';
 
 /** Returns the reports that the findings of a check need. */
-export function reportsOf(followed: Followed, before: State, found: Found): readonly Report[] {
+export function reportsOf(group: Addressed, before: State, found: Found): readonly Report[] {
   const now = new Set(found.standing.map(({ key }) => key));
   const ended = found.whole ? Object.keys(before.told).filter((key) => !now.has(key)) : [];
   const changed = found.standing.filter(({ key, fingerprint }) => before.told[key] !== fingerprint);
+  // A new address also hears of the open states. The log of an agent that has heard of a state drops its id.
+  const joined = group.tos.filter((to) => before.tos !== undefined && !before.tos.includes(to));
+  const again = joined.length === 0 ? [] : found.standing.filter(({ key, fingerprint }) => before.told[key] === fingerprint);
+  const left = leftBy(before, group.tos);
   return [
-    ...ended.map((key) => ({ event: over(followed, before, key), key })),
-    ...changed.map((each) => ({ event: eventOf(followed, before, each), key: each.key, fingerprint: each.fingerprint })),
-    ...found.news.map((each) => ({ event: newsOf(followed, each) })),
-    ...(found.events ?? []).map((each) => ({ event: foreign(followed, before, each) })),
+    ...(left.length === 0 ? [] : Object.keys(before.told).map((key) => ({ event: over(group, before, key), tos: left }))),
+    ...ended.map((key) => ({ event: over(group, before, key), key })),
+    ...again.map((each) => ({ event: eventOf(group, before, each), tos: joined })),
+    ...changed.map((each) => ({ event: eventOf(group, before, each), key: each.key, fingerprint: each.fingerprint })),
+    ...found.news.map((each) => ({ event: newsOf(group, each) })),
+    ...(found.events ?? []).map((each) => ({ event: foreign(group, before, each) })),
   ];
 }
 
+/** Returns the addresses that were notified and are no longer followed for, without those that another address includes. */
+const leftBy = ({ tos = [] }: State, now: readonly string[]): readonly string[] =>
+  tos.filter((to) => now.every((each) => !covers(each, to) && !covers(to, each)));
+
 /** Writes the state with the reports, and queues the reports. The caller then writes the state without reports. */
-export async function tell(place: Place, uid: string, state: State, reports: readonly Report[]): Promise<Told> {
-  if (reports.length === 0) return { told: state.told, heard: true };
-  await keepState(place.store, uid, { ...state, turn: state.turn + 1, untold: reports });
+export async function tell(place: Place, group: Addressed, state: State, reports: readonly Report[]): Promise<Told> {
+  const { told, ids = {} } = state;
+  if (reports.length === 0) return { told, ids, tos: group.tos, heard: true };
+  await keepState(place.store, group.uid, { ...state, turn: state.turn + 1, untold: reports });
   fault('follow.planned');
-  return queue(reports, state.told, place.emitter);
+  return queue(reports, state, place.emitter, group);
 }
 
 /** Queues the reports of a process that crashed. Resolves to undefined if no conversation is active. */
-export async function caughtUp({ store, emitter }: Place, uid: string, kept: State): Promise<State | undefined> {
+export async function caughtUp({ store, emitter }: Place, group: Addressed, kept: State): Promise<State | undefined> {
   const { untold, ...state } = kept;
   if (untold === undefined) return kept;
-  const { told, heard } = await queue(untold, state.told, emitter);
+  const { heard, ...told } = await queue(untold, state, emitter, group);
   if (!heard) return undefined;
-  const after = { ...state, told };
-  await keepState(store, uid, after);
+  const after = { ...state, ...told };
+  await keepState(store, group.uid, after);
   fault('follow.kept');
   return after;
 }
 
-async function queue(reports: readonly Report[], before: State['told'], emitter: Emitter): Promise<Told> {
-  const told = new Map(Object.entries(before));
-  for (const { event, key, fingerprint } of reports) {
+async function queue(reports: readonly Report[], before: State, emitter: Emitter, group: Addressed): Promise<Told> {
+  const told = new Map(Object.entries(before.told));
+  const ids = new Map(Object.entries(before.ids ?? {}));
+  const result = (heard: boolean): Told => ({
+    told: Object.fromEntries(told),
+    ids: Object.fromEntries(ids),
+    tos: heard ? group.tos : (before.tos ?? group.tos),
+    heard,
+  });
+  for (const { event, key, fingerprint, tos = group.tos } of reports) {
     try {
-      await emitter.emit(event);
+      for (const to of tos) await emitter.emit({ ...event, subject: to });
     } catch (error) {
       if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
-      return { told: Object.fromEntries(told), heard: false };
+      return result(false);
     }
     fault('follow.told');
     if (key === undefined) continue;
+    ids.delete(key);
     if (fingerprint === undefined) told.delete(key);
-    else told.set(key, fingerprint);
+    else {
+      told.set(key, fingerprint);
+      if (event.id !== undefined) ids.set(key, event.id);
+    }
   }
-  return { told: Object.fromEntries(told), heard: true };
+  return result(true);
 }
 
 const SOURCE = 'follow';
 
-const base = ({ to }: Followed, { type, severity, message, data }: Standing | News): EventInput => ({
+type Unaddressed = Report['event'];
+
+const base = ({ type, severity, message, data }: Standing | News): Unaddressed => ({
   type,
   source: SOURCE,
-  subject: to,
   severity,
   message,
   data,
 });
 
-const keyOf = ({ uid }: Followed, key: string): string => `follow:${uid}:${key.length > 100 ? checksum(key) : key}`;
+const keyOf = ({ uid }: Addressed, key: string): string => `follow:${uid}:${key.length > 100 ? checksum(key) : key}`;
 
-function eventOf(followed: Followed, { turn }: State, standing: Standing): EventInput {
+function eventOf(group: Addressed, { turn, told, ids }: State, standing: Standing): Unaddressed {
   const { key, fingerprint } = standing;
+  const known = told[key] === fingerprint ? ids?.[key] : undefined;
   return {
-    ...base(followed, standing),
-    id: `${followed.uid}.${turn}.${checksum(`${key}\0${fingerprint}`)}`,
-    key: keyOf(followed, key),
+    ...base(standing),
+    id: known ?? `${group.uid}.${turn}.${checksum(`${key}\0${fingerprint}`)}`,
+    key: keyOf(group, key),
     supersede: true,
   };
 }
 
-const newsOf = (followed: Followed, news: News): EventInput => ({
-  ...base(followed, news),
-  id: `${followed.uid}.${checksum(news.id)}`,
-  key: keyOf(followed, news.key ?? news.id),
+const newsOf = (group: Addressed, news: News): Unaddressed => ({
+  ...base(news),
+  id: `${group.uid}.${checksum(news.id)}`,
+  key: keyOf(group, news.key ?? news.id),
 });
 
-const foreign = ({ uid, to }: Followed, { turn }: State, event: EventInput): EventInput => ({
+const foreign = ({ uid }: Addressed, { turn }: State, event: Unaddressed): Unaddressed => ({
   ...event,
-  subject: to,
   id: `${uid}.${turn}.${checksum(JSON.stringify(event))}`,
 });
 
-const over = (followed: Followed, { turn }: State, key: string): EventInput => ({
+const over = (group: Addressed, { turn }: State, key: string): Unaddressed => ({
   type: 'follow.over',
   source: SOURCE,
-  subject: followed.to,
   severity: 'debug',
   message: 'it is over',
   data: {},
-  id: `${followed.uid}.${turn}.${checksum(key)}.over`,
-  key: keyOf(followed, key),
+  id: `${group.uid}.${turn}.${checksum(key)}.over`,
+  key: keyOf(group, key),
 });
 
-/** Withdraws the open notifications of a follower that ends. */
-export async function tellEnd(followed: Followed, state: State, emitter: Emitter): Promise<void> {
+/** Withdraws the open notifications of a group for these addresses. */
+export async function tellEnd(group: Addressed, state: State, emitter: Emitter): Promise<void> {
   const reported = (state.untold ?? []).flatMap(({ key }) => (key === undefined ? [] : [key]));
-  for (const key of new Set([...Object.keys(state.told), ...reported])) await emitter.emit(over(followed, state, key));
+  for (const key of new Set([...Object.keys(state.told), ...reported]))
+    for (const to of group.tos) await emitter.emit({ ...over(group, state, key), subject: to });
 }

@@ -12,7 +12,7 @@ import type { Inbox } from '../../inbox/index.ts';
 import { checkKnown } from '../../talk/index.ts';
 import { globProblem } from '../files/index.ts';
 import { CannotLook } from './follower.ts';
-import { add, following, stateOf, type What } from './list.ts';
+import { add, following, groupOf, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
 import { nameOf } from './look-after.ts';
 import { findPr } from './pr/pr.ts';
@@ -56,7 +56,7 @@ async function listOf({ inbox, project }: FollowCall): Promise<readonly object[]
   const list = await following(inbox.store, project);
   return Promise.all(
     list.map(async (followed) => {
-      const { summary, trouble } = await stateOf(inbox.store, followed.uid);
+      const { summary, trouble } = await stateOf(inbox.store, groupOf(followed));
       const says = trouble?.says ?? summary;
       return { id: followed.id, follows: nameOf(followed), for: followed.to, ...defined({ saw: says }) };
     }),
@@ -68,7 +68,7 @@ async function ended({ inbox, project, log, emitter }: FollowCall, id: string): 
   if (found === undefined) throw new EarpieceError('bad_argument', `stop ${JSON.stringify(id.slice(0, 40))} is not followed`);
   if (found.by !== log)
     throw new EarpieceError('not_trusted', `stop ${id} was not asked for by you; a person ends it: earpiece unfollow ${id}`);
-  await unfollow({ inbox, project, emitter }, id);
+  await unfollow({ store: inbox.store, project, emitter }, id);
   return { success: true, id, message: 'It is no longer followed.' };
 }
 

@@ -3,7 +3,7 @@ import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from './follower.ts';
-import type { Followed, What } from './list.ts';
+import type { Group, What } from './list.ts';
 
 const EVERY_MS = 30_000;
 const WITHIN_MS = 10_000;
@@ -19,7 +19,10 @@ type Answer = {
   readonly value?: string;
 };
 
-export function urlFollower({ url, value: path }: Extract<What, { kind: 'url' }>, { level = 'error', by }: Followed): Follower {
+export function urlFollower(
+  { url, value: path }: Extract<What, { kind: 'url' }>,
+  { level = 'error', by }: Pick<Group, 'level' | 'by'>,
+): Follower {
   // An agent may follow only URLs of this machine, so redirects of such URLs are not followed.
   const redirect = by === undefined ? 'follow' : 'manual';
   return {

@@ -33,7 +33,7 @@ describe('two sides', () => {
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // The ratio compares neighbouring rounds: the median of 1, 2 and 3, not 20 against 10.
+    // The ratio compares neighbouring rounds, so it is the median of 1, 2 and 3, and not the ratio of the medians 20 and 10.
     expect(measured.figures['ratio']?.value).toBe(2);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });
@@ -63,7 +63,7 @@ describe('what an operation costs', () => {
   it('is reported for each side in microseconds of processor time', async () => {
     const { figures } = await versus({ ours: () => busy(20), theirs: () => busy(10), unit: '/s', rounds: 3 });
     const [ours = 0, theirs = 0] = ['CPU, ours', 'CPU, theirs'].map((name) => figures[name]?.value);
-    // A busy machine takes processor time away, but adds none to this count.
+    // Other programs slow this process down, but do not add to its processor time.
     expect(ours).toBeLessThan(25_000);
     expect(theirs).toBeLessThan(ours);
   });

@@ -1,7 +1,7 @@
 /**
- * Bundles the command line, and the tests' own programs that start often, once for all tests of a run: a bundle starts in half of
- * the processor time that the sources need. The folder's name has the hash of its inputs, so no test starts an older bundle, and
- * a parallel run keeps its own.
+ * Bundles the command line, and those programs of the tests that start often, once for all tests of a run. A bundle needs half of
+ * the processor time of the sources to start. The folder's name contains the hash of its inputs, so no test starts an older
+ * bundle, and parallel runs do not share a folder.
  */
 import {
   chmodSync,

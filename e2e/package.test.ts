@@ -197,7 +197,7 @@ test("the README's commands install Earpiece into an agent, and the message reac
     expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
     return stdout;
   };
-  /** A line of the README as it is; `more` follows it. */
+  /** Runs a line of the README, followed by the words of `more`. */
   const typed = (words: string, more = ''): string => {
     const [line = ''] = new RegExp(`^npx ${words}[^#\\n]*`, 'mu').exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
     return sh(`${line.replace('npx', 'npx --no --offline')} ${more}`);

@@ -1,6 +1,6 @@
 /**
- * Tests each contact point of an agent with the wire format of each API: against golden files, that each notification arrives
- * once, and that the real API would accept the requests.
+ * Tests each contact point of an agent with the wire format of each API. The requests are compared with golden files, each
+ * notification must arrive once, and the real API would have to accept each request.
  */
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -26,7 +26,10 @@ describe.each(APIS)('%s', (api) => {
     await cutOff;
   };
 
-  /** Reasoning, notifications, failing tools, three aborts, a stop, restarts in and between turns, a forced turn. */
+  /**
+   * Runs a conversation with reasoning, notifications, failing tools, three aborts, a stop, restarts in and between turns, and a
+   * forced turn.
+   */
   async function longTalk(): Promise<void> {
     forced = 0;
     talk = await Talk.start(

@@ -19,7 +19,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
-/** The signed thinking comes first, because Anthropic refuses an answer with calls without it. */
+/** Each answer begins with signed thinking, because without it Anthropic refuses an answer with calls. */
 const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
 const fails = doing('fails', () => Promise.reject(new Error('NO-SUCH-VAULT')));
 

@@ -78,7 +78,7 @@ export class Talk implements AsyncDisposable {
     return this.#agent;
   }
 
-  /** Closes the agent and opens another one, which knows only the log. */
+  /** Closes the agent and opens a new agent, which knows only the log. */
   async restart(): Promise<void> {
     const before = this.#agent;
     this.#agent = undefined;

@@ -1,4 +1,4 @@
-/** A test names each row of the bus's first design: stories, requirements, criteria. */
+/** Checks that some test names each row of the bus's first design: stories, requirements, criteria. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

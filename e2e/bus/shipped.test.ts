@@ -18,7 +18,7 @@ import { proves, verifies } from '../verifies.ts';
 
 const folder = shippedFolder();
 const set = subscriberFolders({ shipped: folder }).of('shop');
-/** These take effect once they are copied. */
+/** The folder of shipped subscribers that have no effect until a user copies them. */
 const MORE_FOLDER = 'more';
 const more = subscriberFolders({ shipped: join(folder, MORE_FOLDER) }).of('shop');
 const engine = templateEngine();

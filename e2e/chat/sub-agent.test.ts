@@ -3,7 +3,7 @@ import type { Request } from '../model/server.ts';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 
-/** Whether the request is one of the agent with this task. */
+/** Whether the request comes from the agent with this task. */
 const isSub = (request: Request): boolean => readIn(request).includes('Another agent has given you this task');
 
 describe('an agent that starts an agent', { timeout: 120_000 }, () => {

@@ -1,6 +1,6 @@
 /**
- * An agent in a terminal gets notifications about changes of other programs to its files and its repository, and not about its
- * own.
+ * If other programs change an agent's files or repository, the agent in a terminal gets notifications. It gets none about its own
+ * changes.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -35,7 +35,7 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const NO_ENTRY = 54_321;
 
-/** Root becomes another user where there is `setpriv` and that user can reach Node and our code. */
+/** Root becomes another user if `setpriv` exists and that user can read Node and this repository. */
 const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
@@ -266,7 +266,7 @@ describe('input from a client to the gateway', () => {
   }, 120_000);
 });
 
-/** The answers that arrived before the answer of the next call, which must be right. */
+/** Returns the answers that arrived before the answer to the next call, and checks that this call succeeds. */
 async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: string): Promise<string[]> {
   const from = client.lines.length;
   const input = client.process.stdin;
@@ -278,12 +278,12 @@ async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: 
   const after = await client.line((line) => line.includes(`"id":"${next}"`));
   expect((JSON.parse(after) as { result: unknown }).result).toEqual({ content: [{ type: 'text', text: `Echo: ${next}` }] });
   const got = (): string[] => client.lines.slice(from).filter((line) => line !== after && line.includes('"id"'));
-  // The gateway's own answers may come after that of the next call.
+  // The gateway's own answers may arrive after the answer to the next call.
   if (got().length < answers.length) await client.line(() => got().length >= answers.length);
   return got();
 }
 
-/** An answer of the server itself, not of the gateway: `{server}`. */
+/** Replaces an answer that the server itself made by `{server}`; returns an answer of the gateway unchanged. */
 function serverSaid(answer: string): string {
   const { result, error } = JSON.parse(answer) as { result?: unknown; error?: { data?: { server?: string } } };
   return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;

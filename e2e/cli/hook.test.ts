@@ -1,4 +1,4 @@
-/** The cost of one hook call when nothing waits: the files that it loads, and the cases in which it must load all. */
+/** The cost of one hook call when nothing waits: the files that it loads, and the cases in which it must load all files. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

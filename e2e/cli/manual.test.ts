@@ -78,7 +78,7 @@ it('the page lists every environment variable that the code reads, here or as a 
   const page = readFileSync(PAGE, 'utf8');
   const told = page.slice(page.indexOf('## Environment'));
   const untold = looked.filter((name) => !told.includes(`\`${name}\``) && !settings.includes(name));
-  // Variables of the system, and a provider key of which the page says that there are more.
+  // Variables of the system, and the key of a provider for which the page has only a general sentence.
   const known = ['CI', 'GIT_SSH_COMMAND', 'OPENAI_COMPATIBLE_API_KEY', 'PATH', 'SHELL', 'TERM', 'USER'];
   expect(untold.filter((name) => !known.includes(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Devices, pipes and similar, or files larger than any that a person writes. */
+/** Tests files that are devices, pipes or similar, or larger than any file that a person writes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -216,7 +216,7 @@ describe('gateway --print', () => {
 
   verifies('gateway:print', 'from a cache that may be cleaned: a line that stays valid, and a warning', async () => {
     await using stage = new PlainStage();
-    // Not below node_modules, where Node runs no TypeScript.
+    // The folder is not below node_modules, because Node runs no TypeScript there.
     const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
     for (const part of ['src', 'subscribers', 'package.json']) cpSync(join(ROOT, part), join(cached, part), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(cached, 'node_modules'));

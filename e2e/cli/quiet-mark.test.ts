@@ -1,4 +1,4 @@
-/** The shell lines of hooks start no process of Earpiece while nothing waits, and one after any change. */
+/** While nothing waits, the shell lines of hooks start no Earpiece process; after any change, they start one. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const SESSION = 'session-1';
 const LOG = logKey('shop', 'claude-code');
 const SHELLS = ['/bin/sh', '/bin/bash', '/bin/ksh', '/bin/zsh'].filter((shell) => existsSync(shell));
 
-/** A session of this process, with hook calls that start a Node which leaves a trace. */
+/** Opens a session of this process. Its hook calls start a replacement for Node that leaves a trace. */
 async function scene(shell: string) {
   const stage = new Stage();
   const ear = await stage.open();
@@ -88,7 +88,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
     expect(at.call({ session: 'session-2' }).ours).toBe(true);
-    // The other session is unknown.
+    // The call of the unknown session has changed the database, so the mark is no longer valid.
     expect(at.call().ours).toBe(true);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);

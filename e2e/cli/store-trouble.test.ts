@@ -137,7 +137,7 @@ describe('a gateway whose database', () => {
   });
 });
 
-/** A slow machine may have another outage: each prints one line, and one more at its end. */
+/** On a slow machine, another outage may follow. Each outage prints one line at its start and one at its end. */
 function alternate(lines: readonly string[]): void {
   for (const [n, line] of lines.entries()) expect(line).toMatch(n % 2 === 0 ? /cannot be reached/ : /can be reached again$/);
   expect(lines.length % 2).toBe(0);

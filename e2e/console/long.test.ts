@@ -163,7 +163,8 @@ verifies(
     await ear.queue('shop/pair#main', { kind: 'ci.early', message: 'taken long ago' });
     const main = ear.conversation('shop/pair#main', host);
     await (await main.offer({ at: 'turn_start' }))?.confirm();
-    // More than the first list and the first page: the carrier is known, and its notifications come later.
+    // These notifications fill more than the first list and the first page, so the page knows the carrier before it loads the
+    // notifications.
     for (let n = 0; n < 260; n++) {
       await ear.queue('shop/pair#main', { kind: 'ci.passing', message: `passing ${n}`, key: 'p' });
       await ear.withdraw(main.log, { key: 'p' }, { by: 'test', reason: 'over' });

@@ -60,7 +60,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
           await page.getByRole('button', { name: 'Why tool.call.failure' }).first().click();
           await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
           await check(page, `why-${width}-${colorScheme}`);
-          // Three levels: on a phone why has the screen for itself, and leads back.
+          // On a phone, *Why* fills the screen and has a button that leads back to the conversation.
           await page.locator('.timeline').waitFor({ state: width > 760 ? 'visible' : 'hidden' });
           await page.getByRole('button', { name: width > 760 ? 'Close why' : 'Back to the conversation' }).click();
           await page.locator('.timeline').waitFor();
@@ -94,9 +94,8 @@ verifies(
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('No agent with this name has made contact yet').waitFor();
     await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
-    // An agent that has only received messages is not active. So the page still shows how to connect an agent; later it shows
-    // this on
-    // demand.
+    // An agent that has only received messages is not active, so the page still shows how to connect an agent. With an active
+    // agent, the page shows this on demand.
     await empty.ear.queue('shop/coder', { message: 'for later' });
     await page.goto(`${empty.url}/#/agents`);
     await page.getByText('never seen').waitFor();

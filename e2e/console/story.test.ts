@@ -60,7 +60,7 @@ verifies(
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
     expect(await notesOn(page)).toEqual(['rode process.failed']);
-    // After its carrier, before the agent's next message.
+    // The notification is shown after its carrier and before the agent's next message.
     await page.getByText('I see: the build is red.').waitFor();
     const order = await page.locator('.timeline').innerText();
     expect(order.indexOf('read_cart')).toBeLessThan(order.indexOf('process.failed'));

@@ -93,7 +93,7 @@ describe('a plugin and its bridge', () => {
     await until(() => said.length > 0);
     expect(await prompt(client)).toBeUndefined();
     await until(() => began === 2);
-    // The host did not get it, and the plugin could not report that.
+    // The host did not get the notification, and the plugin could not report that.
     const second = await heard(client);
     expect(second.text).toContain('repeated');
     expect(second.text).toContain('WORD');

@@ -1,6 +1,7 @@
 /**
- * The file system of the database stops writing for some seconds (`fsfreeze`, like a snapshot or a hanging network block device),
- * or another process holds the lock: the agent's calls continue. Freezing needs Linux, root and a loop device.
+ * Tests that an agent's calls continue while the database's file system stops writing for some seconds (`fsfreeze`, like a
+ * snapshot or a hanging network block device), or while another process holds the lock. Freezing needs Linux, root and a loop
+ * device.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -88,7 +88,7 @@ describe('earpiece mcp', () => {
     await using coder = await connected(stage, 'shop/claude-code');
     const event = { host: 'claude', session_id: 's1', cwd: process.cwd(), hook_event_name: 'PostToolBatch' };
     await ear.queue('shop/claude-code', { message: 'WORD-4 later', deliver: 'turn_start' });
-    // The first call notes the session.
+    // The first call records the session.
     expect(await coder.call('hook', event)).toBe('{}');
     const before = changed(stage.db);
     for (let n = 0; n < 5; n++) expect(await coder.call('hook', event)).toBe('{}');

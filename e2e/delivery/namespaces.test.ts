@@ -1,4 +1,4 @@
-/** Two PID namespaces of one host name, as of a container or a sandboxed shell, with one database. */
+/** Tests two PID namespaces that have the same host name and share one database, like a container or a sandboxed shell. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -27,7 +27,7 @@ describe('once', () => {
     lines.on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
     const produced = new Promise((resolve) => producer.once('close', resolve));
 
-    // On a busy machine, the calls could all end before it has begun.
+    // On a busy machine, all calls could end before the producer has begun.
     await once(lines, 'line');
 
     type Call = { start: number; end: number; ids: string[] };

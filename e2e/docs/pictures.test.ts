@@ -34,7 +34,7 @@ test('files that ARCHITECTURE.md names exist', () => {
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-/** Includes delivery.md, plan.md, identity.md, gate.md and events.md. */
+/** All diagrams of all pages, including those of delivery.md, plan.md, identity.md, gate.md and events.md. */
 const diagrams = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).flatMap((page) =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/^```mermaid\n([^]*?)^```/gmu)].map(([, text = '']) => ({ page, text })),
 );

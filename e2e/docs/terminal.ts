@@ -1,6 +1,7 @@
 /**
- * Runs the terminal sessions of a page: each block after `<!-- tested by … -->`, from top to bottom, in one project `shop` with
- * an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their output.
+ * Runs the terminal sessions of a page: each block after `<!-- tested by … -->`, from top to bottom. All blocks run in one
+ * project `shop` with an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their
+ * output.
  *
  *     ```text          commands and their output
  *     ```text agent    what the model reads with its next tool result

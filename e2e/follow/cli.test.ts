@@ -158,7 +158,10 @@ describe('earpiece follow', () => {
     }
   }, 60_000);
 
-  /** Each follower with the state of a first check, so that the next check has news, and the expected open line. */
+  /**
+   * Returns each kind of follower with the stored state of a first check, so that the next check finds a change, and with the
+   * text of the expected notification.
+   */
   const crashing = (url: string): readonly (readonly [What, Json | undefined, string])[] => [
     [{ kind: 'url', url }, undefined, `${url} fails: 503 Service Unavailable`],
     [

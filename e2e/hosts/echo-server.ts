@@ -1,5 +1,5 @@
 // A stdio MCP server for the self-test. Each tool adds its own block, "<MARK>-<n>"; `sum` also declares an outputSchema and
-// returns structuredContent, which hides the text blocks from the model in some clients.
+// returns structuredContent. In some clients, the model then does not read the text blocks.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-// The MCP server behind the gateway in the host tests. Each result holds its own word, so a test can see that it is still there.
+// The MCP server behind the gateway in the host tests. Each result contains a different word, so that a test can check that the
+// model reads each result.
 import path from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -15,7 +15,7 @@ import { environment, makeHome, native } from './run.ts';
 export type IdleHost = 'opencode' | 'pi';
 
 export interface IdleOptions {
-  /** One script for all turns of the one session. */
+  /** The script of the session, for all of its turns. */
   readonly script: Script;
   readonly hooks: Hooks;
   readonly env: Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ test('Claude Code runs the hook only for gh pr create and git push, and its mode
   using database = temporaryDatabase();
   const asked = path.join(database.folder, 'asked');
   const calls = (): string => (fs.existsSync(asked) ? fs.readFileSync(asked, 'utf8') : '');
-  // A stand-in: this machine has no sign-in to GitHub.
+  // A script replaces `gh`, because this machine has no login to GitHub.
   const gh = `#!/bin/sh\necho "$*" >>'${asked}'\n[ "$2" = view ] && echo '${JSON.stringify(PR)}'\nexit 0\n`;
   fs.writeFileSync(path.join(database.folder, 'gh'), gh, { mode: 0o755 });
   const PATH = [database.folder, path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':');

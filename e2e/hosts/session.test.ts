@@ -1,4 +1,7 @@
-/** Long sessions of six real agents: their reading under load, after a crash of the gateway, and after their own crash. */
+/**
+ * Tests that six real agents read their notifications in long sessions: under load, after a crash of the gateway, and after their
+ * own crash.
+ */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

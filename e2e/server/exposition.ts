@@ -11,7 +11,7 @@ export function readExposition(text: string): readonly Family[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families: { name: string; type?: string; help?: string; series: Series[] }[] = [];
   const seen = new Set<string>();
-  /** The family of the preceding lines; an interrupted family has ended. */
+  /** Returns the family of this line. Throws if other families came between the lines of this family. */
   const familyOf = (name: string, line: string): (typeof families)[number] => {
     const last = families.at(-1);
     if (last?.name === name) return last;

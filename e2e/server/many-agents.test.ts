@@ -90,7 +90,8 @@ describe('10,000 agents with 100 open each', () => {
 });
 
 /**
- * The store writes the first; the others are copies of its rows, since 10,000 appends would take longer than the test. A page
+ * Fills a database. The store writes the first agent, and the other agents are copies of its rows, because 10,000 appends would
+ * take longer than the test. A page
  * reads only the first records of each agent, so only the last agent has all its records.
  */
 async function fill(path: string): Promise<void> {

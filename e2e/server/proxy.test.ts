@@ -1,4 +1,4 @@
-/** Behind a proxy with TLS, and the effects on tracing and metrics. */
+/** Tests a server behind a proxy with TLS, and its traces and metrics. */
 import { trace, type Span, type SpanStatus, type Tracer } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTelemetry } from '../../src/server/index.ts';

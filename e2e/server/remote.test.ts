@@ -1,4 +1,4 @@
-/** The command line with `--server`: it prints the same about a server as about the database. */
+/** The command line with `--server` prints the same as with the server's database. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -327,7 +327,7 @@ describe('a proxy, or another server at the address,', () => {
     await expect(client.receipt('n1', { waitS: 0.05 })).rejects.toThrow('did not answer in time');
   });
 
-  // Each waits, so they run at the same time.
+  // Each of these commands waits, so they run at the same time.
   it.concurrent('a server that is down for a while: the wait for a receipt continues', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });

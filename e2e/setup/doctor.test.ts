@@ -1,4 +1,4 @@
-/** `earpiece doctor` about installed hooks: green if they carry, red with the reason and the way out if not. */
+/** `earpiece doctor` about installed hooks: green if they carry notifications, otherwise red with the reason and the way out. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

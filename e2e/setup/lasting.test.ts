@@ -184,7 +184,7 @@ describe('hooks after the cache of npx was cleaned', () => {
     expect(fromClone()).toEqual([]);
     for (const name of ['node_modules', 'package.json', '.npmrc']) rmSync(join(home.project, name), { recursive: true });
 
-    // Without a network the hook does not hold its agent: npx asks once.
+    // Without a network, the hook does not delay its agent, because npx tries only once.
     rmSync(join(home.home, '.npm'), { recursive: true });
     await using dead = await deadRegistry();
     expect((await hook(home, 'UserPromptSubmit', { ...npm, npm_config_registry: dead.url })).code).not.toBe(2);

@@ -244,7 +244,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
   it('output soon after its end is passed on, even if this process was blocked at that time', async () => {
     await using shell = new Shell();
     const [go, gone] = [join(shell.folder, 'go'), join(shell.folder, 'gone')];
-    // The process that it leaves behind keeps the pipe open and writes one more line.
+    // The command ends and leaves a process running, which keeps the pipe open and writes one more line.
     const script = `(until [ -e "$0" ]; do sleep 0.01; done; echo late; : > "$1"; exec sleep 60) & echo $$ $!`;
     const out = new PassThrough().setEncoding('utf8');
     let text = '';
@@ -357,7 +357,7 @@ describe('a failing store', () => {
       [];
     expect(file).toBeDefined();
     expect(await shell.says(['emit', file as string])).toMatch(/^process_ended: queued \S+ for shop\/coder\n$/u);
-    // The process queues it once, even if the call is repeated.
+    // A second `emit` of the same event queues no second notification.
     expect(await shell.says(['emit', file as string])).toMatch(/was already queued for shop\/coder; nothing changed\n$/u);
     expect((await told(shell)).map((each) => each.data.exit_code)).toEqual([9]);
   });

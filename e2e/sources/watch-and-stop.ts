@@ -1,6 +1,6 @@
 /**
- * A test starts it as a process: it watches a repository, stops in the middle of changes, and prints the events. It has to end by
- * itself: anything that a source leaves behind would keep it alive.
+ * A test starts it as a process: it watches a repository, stops in the middle of changes, and prints the events. The process must
+ * end by itself: a watcher or timer that the source leaves running would keep the process alive.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';

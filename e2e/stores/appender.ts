@@ -17,7 +17,7 @@ for (let i = 0; i < Number(count); i++) {
   await store.append(log as LogKey, [said(`${name}-${i}`)]);
   took.push(performance.now() - started);
 }
-// The third-worst time: pauses of the machine are not the store's.
+// The third-longest time is reported, because the machine causes the longest pauses, and not the store.
 process.stdout.write(`${JSON.stringify({ lateMs: took.toSorted((a, b) => b - a)[2] })}\n`);
 await store.close();
 process.stdin.destroy();

@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** True if this user may mount a file system here (root with the right to). */
+/** Whether this user may mount a file system here: only root may, and only with the right to mount. */
 const canMount = ((): boolean => {
   const probe = mkdtempSync(join(tmpdir(), 'earpiece-mount-'));
   try {

@@ -69,7 +69,7 @@ test('a position becomes visible after every lower one, also across logs', async
   await withStore(url, async (store) => {
     const schema = new URL(url).searchParams.get('schema');
     const slow = await admin.connect();
-    // Another process has its position and has not committed yet.
+    // Another process has taken its position, but has not committed yet.
     await slow.query('BEGIN');
     await slow.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     const later = store.append(OTHER, [said('later')]);
@@ -110,7 +110,7 @@ test('a waiting reader hears of an append by a notification, and without one by 
     await reader.head();
     await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
     expect(await silent).toBe(2);
-    // The listener ends with the wait.
+    // When the wait ends, the listener ends too.
     await vi.waitUntil(async () => (await listeners()) === 0);
   });
 });

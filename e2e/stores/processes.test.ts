@@ -75,7 +75,7 @@ it('follows the path when the file is replaced under it', async () => {
   renameSync(join(folder, 'backup.db'), path);
   const other = await openSqliteStore({ path });
   await other.append('shop/new' as LogKey, [said('new'), { type: 'turn_start' }]);
-  // It checks at most once a second.
+  // The store checks its files at most once a second.
   await vi.waitFor(async () => expect(await store.head()).toBe(await other.head()), { timeout: 20_000 });
   const messages = async (of: typeof store): Promise<unknown[]> =>
     (await of.read({ types: ['chat_response'] })).map((record) => (record.body as { message?: string }).message);

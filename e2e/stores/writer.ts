@@ -1,6 +1,6 @@
 /**
- * Opens a file and queues notifications with texts of 8 kB, one per line of stdin; prints `ok <id>` or `<code> <message>` for
- * each, or for the opening. Run: node writer.ts <path>
+ * Opens a file and queues a notification with a text of 8 kB for each line of stdin. For each notification, it prints `ok <id>`
+ * or `<code> <message>`; a failed opening prints the error too. Run: node writer.ts <path>
  */
 import { createInterface } from 'node:readline';
 import { LOG, queued } from '../../src/stores/contract/drafts.ts';

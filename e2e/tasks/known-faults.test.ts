@@ -1,4 +1,6 @@
-/** The known faults of the design that tasks come from, each by its number there (2.10), with real processes. */
+/**
+ * Tests that the known faults of the original design of tasks are fixed, each by its number there (2.10), with real processes.
+ */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { logKey } from '../../src/core/address.ts';

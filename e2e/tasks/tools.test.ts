@@ -1,4 +1,4 @@
-/** `get_next_action` and `report_completed` as agents meet them. */
+/** `get_next_action` and `report_completed` as agents use them. */
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ describe('the tools for tasks', () => {
     await office.person.createTask({ title: 'x' });
     const after = await office.agent('s2');
     expect(await after.tools()).toEqual(['echo', 'fail', 'get_notifications', ...BOTH]);
-    // A list once sent stays the same.
+    // A list of tools stays unchanged after it was sent.
     expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
     expect(await (await office.agent('c1', { purpose: 'chat' })).tools()).toEqual(['echo', 'fail', 'get_notifications']);
   });

@@ -95,7 +95,7 @@ describe('blocked by a person while the agent works', () => {
     const agent = await office.agent();
     await office.working(agent);
     const running = agent.call('echo', { text: 'running', held: true });
-    // The server has it by now: the gateway answers in order.
+    // The server has the call by now, because the gateway handles requests in order.
     await agent.client.ping();
     await office.person.moveTask('t1', { status: 'blocked', reason: 'wait' });
     await agent.client.request({ method: 'release' }, z.looseObject({}));
@@ -105,7 +105,7 @@ describe('blocked by a person while the agent works', () => {
     const refused = await agent.call('echo', { text: 'next' });
     expect(refused.isError).toBe(true);
     expect(office.calls().map(({ text }) => text)).toEqual(['running']);
-    // It may report without a pull first: the report lowers the gate.
+    // The agent may report without a pull, because the report lowers the gate.
     expect(await agent.does('report_completed', { result: 'blocked', summary: 'ok' })).toMatchObject({
       already_interrupted: true,
     });

@@ -197,7 +197,7 @@ export const anthropic: readonly Rule[] = [
       'error: messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).',
     *breaks(body) {
       if (!thinks(body) || asObject(body['thinking'])?.['type'] === 'adaptive') return;
-      // Only the current tool loop: its answers follow the last user message that is not a result.
+      // The rule applies only to the current tool loop, whose answers follow the last user message that is not a result.
       const all = messages(body);
       const turn = all.findLastIndex(([, message]) => message['role'] === 'user' && ofType(message, 'tool_result').length === 0);
       for (const [i, message] of all.slice(turn + 1))

@@ -220,7 +220,7 @@ function named(detail: string, calls: ReadonlyMap<string, string>): string {
   return name === undefined ? detail : `in the result of ${name}`;
 }
 
-/** Describes the details of a step, without the log's names for ends of offers and for contact points. */
+/** Describes the details of a step, with plain words for the end of an offer and for the contact point. */
 const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string =>
   named(detail, calls)
     .replace(/^(\w+), carrier /u, (whole, reason: string) =>

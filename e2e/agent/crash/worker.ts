@@ -21,7 +21,7 @@ const agent = await createAgent({
   address: ADDRESS,
   system: 'You are brief.',
   providerOptions: THINKING,
-  // If the kill of this process interrupts the model, this process does not ask again.
+  // A request that the kill interrupts must not be repeated by this process.
   maxRetries: 0,
   tools: [
     {

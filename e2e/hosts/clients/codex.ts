@@ -9,7 +9,7 @@ export const codex: Client = {
       home,
       '.codex/config.toml',
       [
-        // The name is unknown on purpose: with a known one, Codex hides the MCP tools behind tool_search.
+        // The name is unknown on purpose: with a known name, Codex hides the MCP tools behind tool_search.
         'model = "mock-model"',
         'model_provider = "mock"',
         'approval_policy = "never"',

@@ -1,4 +1,4 @@
-// pi has no MCP client of its own. As its extension, this file offers the configured servers' tools as <server>_<tool>.
+// pi itself has no MCP client. As its extension, this file offers the configured servers' tools as <server>_<tool>.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

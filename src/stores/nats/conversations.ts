@@ -123,7 +123,7 @@ export class Conversations {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The one secret of the store. The first writer makes it. */
+/** Returns the secret of the store, which the first caller makes. */
 export async function secretOf(tables: Tables, make: () => string): Promise<string> {
   const made = make();
   const kept = await tables.change<string>('secret', randomUUID(), (known) => (known === undefined ? made : KEEP));

@@ -135,7 +135,7 @@ export async function migrate(db: Database): Promise<void> {
 /** Returns the version of the tables. 0 if there are no tables. */
 async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
-    // Not `to_regclass`, because the server's cache may not yet have a table that another process has just made.
+    // `to_regclass` is not used, because the server's cache may lack a table that another process has just made.
     `SELECT current_setting('server_version_num') AS server,
      EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta') AS meta`,
     schema,

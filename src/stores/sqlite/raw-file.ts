@@ -50,7 +50,7 @@ export const readRaw = (path: string, length?: number): Buffer =>
     return bytes.subarray(0, done);
   });
 
-/** The folders that list the open descriptors of this process, those of all its threads: Linux, then other systems. */
+/** Folders that list the open descriptors of this process, including those of all its threads: on Linux, and on other systems. */
 const LISTS = ['/proc/self/fd', '/dev/fd'];
 
 /** Whether this process has another descriptor of the file. True if that cannot be known. */

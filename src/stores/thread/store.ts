@@ -247,7 +247,7 @@ class ThreadStore implements SqliteStore {
   async changed(after: number, options: Wait = {}): Promise<number> {
     if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
-    // A wait also ends without the thread's answer. This end is not an error.
+    // The wait ends after `withinMs` even if the thread does not answer, and that is not an error.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),

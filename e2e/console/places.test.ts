@@ -1,7 +1,6 @@
 /**
  * The navigation with 60 agents, and the effect of a subscriber's Test button. With CONSOLE_SHOTS=<folder> the test saves
- * screenshots of
- * both.
+ * screenshots of both.
  */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

@@ -39,8 +39,7 @@ test('after /clear the mark appears again, and a waiting notification arrives on
           [0, 1, 1],
         ]);
         // The new context contains the mark before its first frame, like the old context. Two messages of one kind within seconds
-        // share
-        // a line.
+        // share a line.
         const mark = /\[ep (\w+)\] (?:1 notification|2 notifications),/.exec(second.at(-1)?.text ?? '')?.[1];
         const said = `in a frame with the mark ${mark}`;
         // The client's first request can leave before the server has answered, so only the later requests of the first context count.

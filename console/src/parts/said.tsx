@@ -29,9 +29,8 @@ export function SaidText({
 
 /**
  * Collapses a long text. `whole` renders the text that is not collapsed. `pre` keeps spaces and line breaks. `speech` marks a
- * message,
- * which may be longer before it is collapsed. `keep` is a name: a text that a person has opened stays open under this name, even
- * if it is rendered elsewhere.
+ * message, which may be longer before it is collapsed. `keep` is a name: a text that a person has opened stays open under this
+ * name, even if it is rendered elsewhere.
  */
 export function Folded({
   text,

@@ -5,8 +5,7 @@ export type Point = (typeof FAULT_POINTS)[number];
 
 /**
  * For each fault point, the role that passes it, and the operation. A worker that is to die at a point runs that operation more
- * often;
- * `opener` is a process that creates the file.
+ * often; `opener` is a process that creates the file.
  */
 export const AT_POINT = {
   'append.begun': ['producer', 'queue'],

@@ -3,8 +3,7 @@
  *
  * A run is a series of epochs, each with its own file. Workers run in four slots. Each worker ends by SIGKILL, either from
  * outside after a random time or from inside at a point. The next worker of its slot starts at once, while the other three
- * continue. At the end of an
- * epoch one more process delivers the rest, then the checker reads the log.
+ * continue. At the end of an epoch one more process delivers the rest, then the checker reads the log.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

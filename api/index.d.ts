@@ -215,6 +215,12 @@ type FanOutRecord = Base & {
     readonly log: LogKey;
     readonly conversations: readonly ConversationId[];
   }[];
+  readonly upTo?: LogKey;
+};
+type FanOutPartRecord = Base & {
+  readonly type: 'fan_out_part';
+  readonly id: NotificationId;
+  readonly upTo: LogKey;
 };
 type FanOutDoneRecord = Base & {
   readonly type: 'fan_out_done';
@@ -277,7 +283,7 @@ type UnknownRecord = Base & {
   readonly type: string;
   readonly [key: string]: unknown;
 };
-type KnownDraft = QueuedRecord | FoldedRecord | OfferedRecord | ConfirmedRecord | ReleasedRecord | RedactedRecord | ObservedRecord | ReadRecord | ClosedRecord | GateRefusedRecord | GateLiftedRecord | FanOutRecord | FanOutDoneRecord | ForkedRecord | SucceededRecord | ExtendedRecord | TurnStartRecord | ChatRequestRecord | ChatResponseRecord | ToolCallRequestRecord | ToolCallResponseRecord;
+type KnownDraft = QueuedRecord | FoldedRecord | OfferedRecord | ConfirmedRecord | ReleasedRecord | RedactedRecord | ObservedRecord | ReadRecord | ClosedRecord | GateRefusedRecord | GateLiftedRecord | FanOutRecord | FanOutPartRecord | FanOutDoneRecord | ForkedRecord | SucceededRecord | ExtendedRecord | TurnStartRecord | ChatRequestRecord | ChatResponseRecord | ToolCallRequestRecord | ToolCallResponseRecord;
 type Draft = KnownDraft | UnknownRecord;
 type Stored = {
   readonly seq: number;
@@ -339,11 +345,7 @@ interface Store {
   }, options?: Wait): Promise<readonly AgentOverview[]>;
   changed(after: number, options?: Wait): Promise<number>;
   touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
-  presence(query: {
-    project?: string;
-    log?: LogKey;
-    conversation?: ConversationId;
-  }, options?: Wait): Promise<readonly Presence[]>;
+  presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]>;
   bind(host: Owner, to: {
     log: LogKey;
     conversation: ConversationId;
@@ -418,6 +420,13 @@ type ReadQuery = {
   readonly types?: readonly string[];
   readonly newestFirst?: boolean;
   readonly seqs?: readonly number[];
+};
+type PresenceQuery = {
+  readonly project?: string;
+  readonly log?: LogKey;
+  readonly conversation?: ConversationId;
+  readonly after?: LogKey;
+  readonly limit?: number;
 };
 type Progress = {
   readonly onProgress?: ((done: number, of: number) => void) | undefined;

@@ -241,6 +241,12 @@ type FanOutRecord = Base & {
     readonly log: LogKey;
     readonly conversations: readonly ConversationId[];
   }[];
+  readonly upTo?: LogKey;
+};
+type FanOutPartRecord = Base & {
+  readonly type: 'fan_out_part';
+  readonly id: NotificationId;
+  readonly upTo: LogKey;
 };
 type FanOutDoneRecord = Base & {
   readonly type: 'fan_out_done';
@@ -303,7 +309,7 @@ type UnknownRecord = Base & {
   readonly type: string;
   readonly [key: string]: unknown;
 };
-type KnownDraft = QueuedRecord | FoldedRecord | OfferedRecord | ConfirmedRecord | ReleasedRecord | RedactedRecord | ObservedRecord | ReadRecord | ClosedRecord | GateRefusedRecord | GateLiftedRecord | FanOutRecord | FanOutDoneRecord | ForkedRecord | SucceededRecord | ExtendedRecord | TurnStartRecord | ChatRequestRecord | ChatResponseRecord | ToolCallRequestRecord | ToolCallResponseRecord;
+type KnownDraft = QueuedRecord | FoldedRecord | OfferedRecord | ConfirmedRecord | ReleasedRecord | RedactedRecord | ObservedRecord | ReadRecord | ClosedRecord | GateRefusedRecord | GateLiftedRecord | FanOutRecord | FanOutPartRecord | FanOutDoneRecord | ForkedRecord | SucceededRecord | ExtendedRecord | TurnStartRecord | ChatRequestRecord | ChatResponseRecord | ToolCallRequestRecord | ToolCallResponseRecord;
 type Draft = KnownDraft | UnknownRecord;
 type Stored = {
   readonly seq: number;

@@ -65,7 +65,7 @@ test.each([
 );
 
 /** The cases of the suite. */
-const CASES = 159;
+const CASES = 160;
 /** The cases that open the store again. */
 const REOPENED = 15;
 

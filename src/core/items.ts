@@ -70,6 +70,7 @@ export function touches(draft: Draft): Touches {
       return ids.length === 0 ? NOTHING : { ids, creates: [] };
     }
     case 'fan_out':
+    case 'fan_out_part':
     case 'fan_out_done':
     case 'turn_start':
     case 'chat_response':
@@ -259,6 +260,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     case 'conversation_succeeded':
       return outcome(passedOn(record, place, found, lenient));
     case 'fan_out':
+    case 'fan_out_part':
     case 'fan_out_done':
     case 'turn_start':
     case 'chat_response':

@@ -102,10 +102,7 @@ export interface Store {
    */
   touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
   /** Returns presence, sorted by log and then by conversation. */
-  presence(
-    query: { project?: string; log?: LogKey; conversation?: ConversationId },
-    options?: Wait,
-  ): Promise<readonly Presence[]>;
+  presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]>;
 
   /** Binds a host process to the conversation that it shows now, for example after `/clear`. The newest binding counts. */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void>;
@@ -207,6 +204,16 @@ export type ReadQuery = {
   readonly newestFirst?: boolean;
   /** Exactly these positions. */
   readonly seqs?: readonly number[];
+};
+
+export type PresenceQuery = {
+  readonly project?: string;
+  readonly log?: LogKey;
+  readonly conversation?: ConversationId;
+  /** Only logs after this one: the last log of the previous page. */
+  readonly after?: LogKey;
+  /** At most this many logs, each with all its conversations. */
+  readonly limit?: number;
 };
 
 /**

@@ -185,14 +185,18 @@ export type GateRefusedRecord = Base & {
 };
 /**
  * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is
- * queued. `fan_out_done` is written after the last receiver's notification.
+ * queued. `fan_out_done` is written after the last receiver's notification. `upTo`: the receivers fill more than one page, and
+ * `targets` has those up to this log.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
   readonly id: NotificationId;
   readonly notification: RecordedNotification;
   readonly targets: readonly { readonly log: LogKey; readonly conversations: readonly ConversationId[] }[];
+  readonly upTo?: LogKey;
 };
+/** Records that the notification is queued for all receivers up to the log `upTo`. */
+export type FanOutPartRecord = Base & { readonly type: 'fan_out_part'; readonly id: NotificationId; readonly upTo: LogKey };
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
 /**
@@ -273,6 +277,7 @@ export type KnownDraft =
   | GateRefusedRecord
   | GateLiftedRecord
   | FanOutRecord
+  | FanOutPartRecord
   | FanOutDoneRecord
   | ForkedRecord
   | SucceededRecord

@@ -13,6 +13,7 @@ import type {
   ItemQuery,
   LogOverview,
   Presence,
+  PresenceQuery,
   PresenceUpdate,
   ReadQuery,
   Store,
@@ -201,20 +202,21 @@ class MemoryStore implements Store {
     return known;
   }
 
-  async presence(
-    query: { project?: string; log?: LogKey; conversation?: ConversationId },
-    options?: Wait,
-  ): Promise<readonly Presence[]> {
+  async presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
     this.#check(options);
-    return [...this.#presence.entries()]
+    const all = [...this.#presence.entries()]
       .filter(
         ([, known]) =>
           (query.log === undefined || known.log === query.log) &&
           (query.conversation === undefined || known.conversation === query.conversation) &&
+          (query.after === undefined || known.log > query.after) &&
           (query.project === undefined || splitLog(known.log).project === query.project),
       )
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, known]) => known);
+    if (query.limit === undefined) return all;
+    const page = new Set([...new Set(all.map(({ log }) => log))].slice(0, query.limit));
+    return all.filter(({ log }) => page.has(log));
   }
 
   async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {

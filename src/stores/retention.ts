@@ -21,6 +21,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'notification_extended',
   'gate_lifted',
   'fan_out',
+  'fan_out_part',
   'fan_out_done',
 ] satisfies KnownDraft['type'][]);
 
@@ -65,10 +66,12 @@ export function removable(
 }
 
 /**
- * Decides which housekeeping records without an item can be removed, such as a late confirmation without effect. A `fan_out` is
- * removed only together with its `fan_out_done`, because a `fan_out` alone would be repeated.
+ * Decides which housekeeping records without an item can be removed, such as a late confirmation without effect. A `fan_out` and
+ * its parts are removed only together with their `fan_out_done`, because a `fan_out` alone would be repeated.
  */
 export function removableLoose(loose: readonly { readonly seq: number; readonly body: Draft }[]): number[] {
   const done = new Set(loose.flatMap(({ body }) => (body.type === 'fan_out_done' ? [(body as { id?: unknown }).id] : [])));
-  return loose.filter(({ body }) => body.type !== 'fan_out' || done.has((body as { id?: unknown }).id)).map(({ seq }) => seq);
+  return loose
+    .filter(({ body }) => !['fan_out', 'fan_out_part'].includes(body.type) || done.has((body as { id?: unknown }).id))
+    .map(({ seq }) => seq);
 }

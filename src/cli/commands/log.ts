@@ -160,7 +160,11 @@ class LogView {
     }
     if (isType(body, 'gate_lifted')) return [body.ids, `${body.by}: ${body.reason}`];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
-    if (isType(body, 'fan_out')) return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}`];
+    if (isType(body, 'fan_out')) {
+      const more = body.upTo === undefined ? '' : ' and the agents after them';
+      return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}${more}`];
+    }
+    if (isType(body, 'fan_out_part')) return [[body.id], `to all agents up to ${body.upTo}`];
     if (isType(body, 'fan_out_done')) return [[body.id], ''];
     if (isType(body, 'chat_request')) return [riding(body), body.content];
     if (isType(body, 'chat_response')) return [[], body.message ?? body.reasoning ?? JSON.stringify(body.data ?? null)];
@@ -191,6 +195,7 @@ const WORDS: Readonly<Record<string, string>> = {
   gate_lifted: 'gate lowered',
   conversation_forked: 'forked',
   fan_out: 'sent to all',
+  fan_out_part: 'sent',
   fan_out_done: 'sent',
 };
 

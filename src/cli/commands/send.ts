@@ -1,4 +1,4 @@
-import { formatAddress, logKey, splitLog, type Address, type LogKey } from '../../core/address.ts';
+import { formatAddress, logKey, logOf, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { MAX_DEPTH, nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
@@ -130,13 +130,18 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
-        const seen = (await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent);
-        warn(to, new Set(seen), queued);
+        warn(to, await agentsThere(ear, to), queued);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);
         tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
       });
     });
+}
+
+/** Returns the agents that the project has seen. Undefined if the addressed agent is one of them, or if no agent is named. */
+async function agentsThere({ store }: UserInbox, to: Address): Promise<ReadonlySet<string> | undefined> {
+  if (to.kind === 'project' || (await store.presence({ log: logOf(to) })).length > 0) return undefined;
+  return new Set((await store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));
 }
 
 /** The maximum number of agents that are suggested. */
@@ -154,10 +159,14 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
   complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw it: earpiece withdraw ${plain(id)}`);
 }
 
+/** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
+const LISTED = 20;
+
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before it ends. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
   const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
-  const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
+  const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
+  const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to
     .filter((each) => each.endsWith('/*'))
     .map((each) => `each conversation that begins in ${plain(each.slice(0, -2))}, until ${end}`);

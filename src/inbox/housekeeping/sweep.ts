@@ -29,10 +29,11 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
   let expired = 0;
   let released = 0;
   const projects = new Set<string>();
-  for (const { log } of await store.overview()) {
+  for (const { log, open } of await store.overview()) {
     projects.add(splitLog(log).project);
-    released += await releaseStale(context, log, await store.items(log, { kind: 'open' }));
-    if (mayClose) expired += await closeExpired(context, log);
+    const hasOpen = Object.values(open).some((count) => count > 0);
+    if (hasOpen) released += await releaseStale(context, log, await store.items(log, { kind: 'open' }));
+    if (mayClose) expired += await closeExpired(context, log, hasOpen);
   }
   for (const project of projects) await finishFanOuts(context, project);
   const now = store.now();
@@ -44,10 +45,10 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
 }
 
 /** Closes expired notifications of one log, and lowers the gates of delivered interrupts that have expired since. */
-async function closeExpired({ store }: Context, log: LogKey): Promise<number> {
+async function closeExpired({ store }: Context, log: LogKey, hasOpen: boolean): Promise<number> {
   const now = store.now();
   const gates = await store.items(log, { kind: 'gate' });
-  const expired = [...(await store.items(log, { kind: 'open' })), ...gates].filter(
+  const expired = [...(hasOpen ? await store.items(log, { kind: 'open' }) : []), ...gates].filter(
     (item) => item.state === 'open' && isExpired(item, now),
   );
   const ids = [...new Set(expired.map((item) => item.id))];

@@ -1,47 +1,56 @@
 /**
- * Queues for `project/*`: records all receivers, queues for each agent, and then records that the fan-out is done. After a crash
- * in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice.
+ * Queues for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done. After a crash
+ * in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The receivers of
+ * a large project are read in pages, and a record after each page says how far the fan-out is.
  */
-import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import type { Notification } from '../../core/notification.ts';
+import type { Notification, NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
+import type { Presence } from '../../core/ports.ts';
 import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '../../core/records.ts';
 import type { Context, Queued } from '../context.ts';
-import { audienceOf } from './audience.ts';
+import { presenceIn, receiversIn, type Receivers } from './audience.ts';
 import { withdraw } from './withdraw.ts';
 import { queueOne, type QueuedOne } from './queue-one.ts';
 import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './project-wide.ts';
 
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(context, project);
-  const there = await audienceOf(context, { project }, notification);
+  const { id } = notification;
+  const known = (await intents(context, project)).all.find((intent) => intent.id === id);
+  if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, notification)] };
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
-  if (there.length === 0 && !holds && !lifts) throw await nobody(context, project);
-  const targets = Object.values(Object.groupBy(there, (p) => p.log)).map((group) => ({
-    log: group?.[0]?.log as LogKey,
-    conversations: (group ?? []).map((p) => p.conversation),
-  }));
-  const known = (await intents(context, project)).all.find((intent) => intent.id === notification.id);
-  const intent: FanOutRecord = known ?? {
+  const first = await firstReceivers(context, project, notification);
+  if (first.targets.length === 0 && !holds && !lifts) throw await nobody(context, project);
+  const intent: FanOutRecord = {
     type: 'fan_out',
-    id: notification.id,
+    id,
     notification: recorded(notification),
-    targets,
+    targets: first.targets,
+    ...defined({ upTo: first.isLast ? undefined : first.upTo }),
   };
-  if (!known) {
-    const projectWide = holds ? [queuedRecord(notification, {})] : [];
-    await context.store.append(projectLog(project), [intent, ...projectWide]);
-  }
+  const projectWide = holds ? [queuedRecord(notification, {})] : [];
+  await context.store.append(projectLog(project), [intent, ...projectWide]);
   fault('fan_out.intent');
-  const { done, to } = await carryOut(context, project, intent, policy);
-  const { id } = notification;
-  if (known && done.every(({ kind }) => kind === 'duplicate')) return { kind: 'duplicate', id, to };
-  const folded = done.flatMap((each) => (each.kind === 'folded' ? [each.into] : []));
-  const [into] = folded;
-  return into !== undefined && folded.length === done.length ? { kind: 'folded', id, into, to } : { kind: 'queued', id, to };
+  const { counts, into, to } = await carryOut(context, project, intent, policy);
+  if (into !== undefined && counts.folded === counts.all) return { kind: 'folded', id, into, to };
+  return { kind: counts.all > 0 && counts.duplicate === counts.all ? 'duplicate' : 'queued', id, to };
+}
+
+const later = (project: string, notification: Notification): string[] => (appliesLater(notification) ? [`${project}/*`] : []);
+
+const addressesOf = ({ targets }: Pick<FanOutRecord, 'targets'>): string[] =>
+  targets.flatMap(({ log, conversations }) => conversations.map((conversation) => `${log}#${conversation}`));
+
+/** Returns the first page with a receiver, or the last page. */
+async function firstReceivers(context: Context, project: string, notification: Notification): Promise<Receivers> {
+  let page: Receivers = { presence: [], targets: [], upTo: projectLog(project), isLast: true };
+  for await (page of receiversIn(context, project, notification)) if (page.targets.length > 0) break;
+  return page;
 }
 
 /** Lifts each pause in the project, also of absent conversations, because their heirs would inherit the pauses. */
@@ -56,15 +65,17 @@ async function lift(context: Context, project: string, { id }: Pick<Notification
 }
 
 async function pausesIn(context: Context, project: string): Promise<readonly { readonly log: LogKey; readonly pause: string }[]> {
-  const logs = await context.store.overview(project);
-  const gates = await Promise.all(
-    logs.map(async ({ log }) => (await context.store.items(log, { kind: 'gate' })).map((item) => ({ log, item }))),
-  );
-  return gates.flat().flatMap(({ log, item }) => (item.notification.action === 'pause' ? [{ log, pause: item.id }] : []));
+  const pauses: { readonly log: LogKey; readonly pause: string }[] = [];
+  for (const { log } of await context.store.overview(project))
+    for (const item of await context.store.items(log, { kind: 'gate' }))
+      if (item.notification.action === 'pause') pauses.push({ log, pause: item.id });
+  return pauses;
 }
 
 async function nobody(context: Context, project: string): Promise<EarpieceError> {
-  const last = (await context.store.presence({ project })).toSorted((a, b) => b.seenAt - a.seenAt)[0];
+  let last: Presence | undefined;
+  for await (const { presence } of presenceIn(context, project))
+    for (const one of presence) if (last === undefined || one.seenAt > last.seenAt) last = one;
   const keeps =
     last === undefined
       ? `${project}/<agent> keeps the notification until that agent arrives`
@@ -86,26 +97,52 @@ async function carryOut(
   project: string,
   intent: FanOutRecord,
   policy: Policy,
-): Promise<{ readonly done: readonly QueuedOne[]; readonly to: readonly string[] }> {
-  const done: QueuedOne[] = [];
-  const to = intent.targets.flatMap(({ log, conversations }) =>
-    conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
-  );
-  for (const { log, conversations } of intent.targets) {
-    done.push(await queueOne(context, log, fromRecord(intent.notification), { policy, conversations }));
-    fault('fan_out.queued');
-  }
+): Promise<{ readonly counts: Counts; readonly into: NotificationId | undefined; readonly to: readonly string[] }> {
   const notification = fromRecord(intent.notification);
+  const counts = { all: 0, queued: 0, folded: 0, duplicate: 0 };
+  let into: NotificationId | undefined;
+  const to: string[] = [];
+  const queueFor = async (targets: FanOutRecord['targets']): Promise<void> => {
+    for (const { log, conversations } of targets) {
+      const queued = await queueOne(context, log, notification, { policy, conversations });
+      counts.all++;
+      counts[queued.kind]++;
+      if (queued.kind === 'folded') into ??= queued.into;
+      fault('fan_out.queued');
+    }
+    to.push(...addressesOf({ targets }));
+  };
+  await queueFor(intent.targets);
+  if (intent.upTo !== undefined) {
+    const after = (await lastPart(context, project, intent)) ?? intent.upTo;
+    for await (const { targets, upTo } of receiversIn(context, project, notification, after)) {
+      await queueFor(targets);
+      await context.store.append(projectLog(project), [{ type: 'fan_out_part', id: intent.id, upTo }]);
+    }
+  }
   if (notification.action === 'resume') await lift(context, project, intent);
   if (appliesLater(notification)) {
     // Conversations that began after the receivers were listed do not have the notification yet.
-    const there = await audienceOf(context, { project }, notification);
-    const late = there.filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
-    for (const { log, conversation, purpose } of late) await joinProjectWide(context, { log, id: conversation, purpose });
-    to.push(...late.map(({ log, conversation }) => `${log}#${conversation}`), `${project}/*`);
+    const reached = new Set(to);
+    for await (const { presence } of receiversIn(context, project, notification))
+      for (const { log, conversation, purpose } of presence) {
+        if (reached.has(`${log}#${conversation}`)) continue;
+        await joinProjectWide(context, { log, id: conversation, purpose });
+        to.push(`${log}#${conversation}`);
+      }
+    to.push(`${project}/*`);
   }
   await context.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
-  return { done, to };
+  return { counts, into, to };
+}
+
+type Counts = Readonly<Record<QueuedOne['kind'] | 'all', number>>;
+
+/** Returns the last log of the last page that an earlier process has completed. */
+async function lastPart(context: Context, project: string, { id }: FanOutRecord): Promise<LogKey | undefined> {
+  const parts = await context.store.read({ log: projectLog(project), types: ['fan_out_part'], newestFirst: true, limit: 1_000 });
+  for (const { body } of parts) if (isType(body, 'fan_out_part') && body.id === id) return body.upTo;
+  return undefined;
 }
 
 async function intents(context: Context, project: string): Promise<{ all: FanOutRecord[]; unfinished: FanOutRecord[] }> {

@@ -1,16 +1,19 @@
 /** The data about conversations that are not records: presence, bindings to host processes, and withheld results. */
 import { randomUUID } from 'node:crypto';
 import { type ConversationId, type LogKey, splitLog } from '../../core/address.ts';
-import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
+import type { Presence, PresenceQuery, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { presenceAfter } from '../presence.ts';
+import { defined } from '../../core/defined.ts';
 import { enterLog } from './append.ts';
+import { inTurns } from './in-turns.ts';
+import { logNames } from './lists.ts';
 import type { Logs } from './logs.ts';
 import { logTokens, token } from './names.ts';
 import { KEEP, type Tables } from './tables.ts';
 
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
-export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
+type PresencePage = Omit<PresenceQuery, 'log' | 'limit'> & { readonly limit: number };
 type Binding = Bound & { readonly host: Owner; readonly at: number };
 
 const presenceRow = (log: LogKey, conversation: ConversationId): string => `presence.${logTokens(log)}.${token(conversation)}`;
@@ -38,20 +41,34 @@ export class Conversations {
     return known as Presence;
   }
 
-  async presence({ project, log, conversation }: PresenceQuery): Promise<readonly Presence[]> {
+  async presence({ project, log, conversation, after, limit }: PresenceQuery): Promise<readonly Presence[]> {
     if (log !== undefined && conversation !== undefined) {
       const { value } = await this.#tables.get<Presence>(presenceRow(log, conversation));
       return value === undefined || splitLog(log).project !== (project ?? splitLog(log).project) ? [] : [value];
     }
+    if (log === undefined && limit !== undefined) return this.#page({ limit, ...defined({ project, conversation, after }) });
     const below = log !== undefined ? `${logTokens(log)}.*` : project !== undefined ? `${token(project)}.*.*` : '*.*.*';
     return (await this.#tables.scan<Presence>(`presence.${below}`))
       .map(({ value }) => value)
       .filter(
         (one) =>
           (conversation === undefined || one.conversation === conversation) &&
+          (after === undefined || one.log > after) &&
           (project === undefined || splitLog(one.log).project === project),
       )
       .toSorted((a, b) => compare(a.log, b.log) || compare(a.conversation, b.conversation));
+  }
+
+  /** Reads the rows of some logs. A log without conversations does not count. */
+  async #page(wanted: PresencePage): Promise<readonly Presence[]> {
+    const { project, conversation, after = '', limit } = wanted;
+    const names = (await logNames({ tables: this.#tables }, project)).filter((log) => log > after);
+    const found: Presence[][] = [];
+    for (let from = 0; from < names.length && found.length < limit; from += limit) {
+      const rows = await inTurns(names.slice(from, from + limit), (log) => this.presence(defined({ log, conversation })));
+      found.push(...rows.filter((each) => each.length > 0).map((each) => [...each]));
+    }
+    return found.slice(0, limit).flat();
   }
 
   async bind(host: Owner, { log, conversation }: Bound, at: number): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   ItemQuery,
   LogOverview,
   Presence,
+  PresenceQuery,
   PresenceUpdate,
   Progress,
   ReadQuery,
@@ -30,7 +31,7 @@ import { Wakeups } from '../wakeups.ts';
 import { addressOf } from './address.ts';
 import { appendAll } from './append.ts';
 import { bodyOf } from './body.ts';
-import { type Bound, Conversations, type PresenceQuery, secretOf } from './conversations.ts';
+import { type Bound, Conversations, secretOf } from './conversations.ts';
 import { loadDriver } from './driver.ts';
 import { agentsPage, logNames, overviews, readSeveral, verify } from './lists.ts';
 import { Logs } from './logs.ts';

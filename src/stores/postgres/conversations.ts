@@ -1,6 +1,6 @@
 /** The data about conversations that are not records: presence, bindings to host processes, and withheld results. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
-import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
+import type { Presence, PresenceQuery, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { OPEN } from '../item-row.ts';
 import { presenceAfter } from '../presence.ts';
@@ -9,7 +9,6 @@ import { inProject } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
-export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
 /** Updates the presence of a conversation. The caller must hold the lock of the log. */
 export async function touch(query: Query, update: PresenceUpdate, now: number): Promise<Presence> {
@@ -32,13 +31,17 @@ export async function touch(query: Query, update: PresenceUpdate, now: number): 
   return next;
 }
 
-export async function presence(query: Query, { project, log, conversation }: PresenceQuery): Promise<readonly Presence[]> {
+export async function presence(query: Query, wanted: PresenceQuery): Promise<readonly Presence[]> {
+  const { project, log, conversation, after, limit } = wanted;
+  const values = [log ?? null, conversation === undefined ? null : toColumn(conversation), project ?? null, after ?? null];
+  const inPage = `($1::text IS NULL OR log = $1) AND ${inProject(3)} AND ($4::text IS NULL OR log > $4)`;
+  // A page ends with a whole log.
+  const end = `(SELECT max(log) FROM (SELECT DISTINCT log FROM @conversations WHERE ${inPage} ORDER BY log LIMIT $5) page)`;
   const rows = await query<{ presence: string }>(
     `SELECT presence FROM @conversations
-     WHERE ($1::text IS NULL OR log = $1) AND ($2::text IS NULL OR conversation = $2) AND ${inProject(3)} ORDER BY log, conversation`,
-    log ?? null,
-    conversation === undefined ? null : toColumn(conversation),
-    project ?? null,
+     WHERE ${inPage} AND ($2::text IS NULL OR conversation = $2) ${limit === undefined ? '' : `AND log <= ${end}`} ORDER BY log, conversation`,
+    ...values,
+    ...(limit === undefined ? [] : [limit]),
   );
   return rows.map((row) => JSON.parse(row.presence) as Presence);
 }

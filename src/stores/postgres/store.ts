@@ -12,6 +12,7 @@ import type {
   ItemQuery,
   LogOverview,
   Presence,
+  PresenceQuery,
   PresenceUpdate,
   Progress,
   ReadQuery,
@@ -29,17 +30,7 @@ import { Wakeups } from '../wakeups.ts';
 import { addressOf } from './address.ts';
 import { agentsPage, overviews } from './agents.ts';
 import { appendAll, lockOf } from './append.ts';
-import {
-  bind,
-  binding,
-  type Bound,
-  presence,
-  type PresenceQuery,
-  pruneConversations,
-  touch,
-  withheld,
-  withhold,
-} from './conversations.ts';
+import { bind, binding, type Bound, presence, pruneConversations, touch, withheld, withhold } from './conversations.ts';
 import { Database, type Query } from './database.ts';
 import { loadDriver } from './driver.ts';
 import { findItems } from './items.ts';

@@ -1,5 +1,5 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
-import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
+import type { Presence, PresenceQuery, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { presenceAfter } from '../presence.ts';
 import type { Database } from './database.ts';
@@ -9,8 +9,6 @@ import { Where } from './where.ts';
 
 /** The conversation that a host process shows. */
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
-
-export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
 /**
  * The data about conversations that are not records: presence, bindings to host processes, and withheld results. Methods that
@@ -44,10 +42,18 @@ export class Conversations {
     return next;
   }
 
-  presence({ project, log, conversation }: PresenceQuery): readonly Presence[] {
-    const where = new Where();
-    if (project !== undefined) where.and('l.project = ?', project);
-    if (log !== undefined) where.and('l.key = ?', log);
+  presence({ project, log, conversation, after, limit }: PresenceQuery): readonly Presence[] {
+    const logs = new Where();
+    if (project !== undefined) logs.and('l.project = ?', project);
+    if (log !== undefined) logs.and('l.key = ?', log);
+    if (after !== undefined) logs.and('l.key > ?', after);
+    const where = logs.copy();
+    if (limit !== undefined) {
+      // A page ends with a whole log.
+      logs.and('EXISTS (SELECT 1 FROM conversations c WHERE c.log = l.id)');
+      const page = `SELECT l.id FROM logs l ${logs.sql} ORDER BY l.key LIMIT ?`;
+      where.and(`l.id IN (${page})`, ...logs.values, limit);
+    }
     if (conversation !== undefined) where.and('c.conversation = ?', conversation);
     const sql = `SELECT c.presence FROM conversations c JOIN logs l ON l.id = c.log ${where.sql} ORDER BY l.key, c.conversation`;
     return this.#db.all<{ presence: string }>(sql, ...where.values).map((row) => JSON.parse(row.presence) as Presence);

@@ -12,6 +12,7 @@ import type {
   ItemQuery,
   LogOverview,
   Presence,
+  PresenceQuery,
   PresenceUpdate,
   Progress,
   ReadQuery,
@@ -26,7 +27,7 @@ import { type Placing, storedAs, written, type Written } from '../placing.ts';
 import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
 import { type Compacted, compactStep, fileBytes, finishCompact, untilEmpty, unusedBytes } from './compact.ts';
-import { type Bound, Conversations, type PresenceQuery } from './conversations.ts';
+import { type Bound, Conversations } from './conversations.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';

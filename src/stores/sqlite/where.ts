@@ -10,6 +10,13 @@ export class Where {
     this.values.push(...values);
   }
 
+  copy(): Where {
+    const copy = new Where();
+    copy.#sql = this.#sql;
+    copy.values.push(...this.values);
+    return copy;
+  }
+
   get sql(): string {
     return this.#sql;
   }

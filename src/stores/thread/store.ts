@@ -15,6 +15,7 @@ import type {
   ItemQuery,
   LogOverview,
   Presence,
+  PresenceQuery,
   PresenceUpdate,
   Progress,
   ReadQuery,
@@ -195,10 +196,7 @@ class ThreadStore implements SqliteStore {
   touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
     return this.#call('touch', [update], options);
   }
-  presence(
-    query: { project?: string; log?: LogKey; conversation?: ConversationId },
-    options?: Wait,
-  ): Promise<readonly Presence[]> {
+  presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
     return this.#call('presence', [query], options);
   }
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {

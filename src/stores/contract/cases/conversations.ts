@@ -1,8 +1,9 @@
 /** Conversations, withheld results and settings. */
 import assert from 'node:assert/strict';
+import type { LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';
 import { equal, matches } from '../check.ts';
-import { conversation, ELSEWHERE, LOG, ME, OTHER } from '../drafts.ts';
+import { conversation, ELSEWHERE, LOG, ME, OTHER, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
 export function conversations({ test }: Suite): void {
@@ -58,6 +59,19 @@ export function conversations({ test }: Suite): void {
     equal(await found({ log: LOG, conversation: conversation('y') }), []);
     equal(await store.head(), 0);
     equal(await store.overview(), []);
+  });
+
+  test('reads presence in pages of whole logs', async ({ store }) => {
+    for (const log of ['shop/a', 'shop/b', 'shop/c', 'farm/d'] as LogKey[])
+      for (const name of ['x', 'y']) await store.touch({ log, conversation: conversation(name) });
+    await store.append('shop/aa' as LogKey, [said('a log without presence fills no page')]);
+    const page = async (query: Parameters<Store['presence']>[0]): Promise<string[]> =>
+      (await store.presence(query)).map((one) => `${one.log}#${one.conversation}`);
+    equal(await page({ project: 'shop', limit: 2 }), ['shop/a#x', 'shop/a#y', 'shop/b#x', 'shop/b#y']);
+    equal(await page({ project: 'shop', after: 'shop/b' as LogKey, limit: 2 }), ['shop/c#x', 'shop/c#y']);
+    equal(await page({ project: 'shop', after: 'shop/c' as LogKey, limit: 2 }), []);
+    equal(await page({ after: 'shop/a' as LogKey, conversation: conversation('y') }), ['shop/b#y', 'shop/c#y']);
+    equal(await page({ limit: 1 }), ['farm/d#x', 'farm/d#y']);
   });
 
   test('binds a host process, the newest counts, and a reused pid is another process', async ({ store, clock }) => {

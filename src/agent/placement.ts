@@ -55,9 +55,9 @@ const besides: Placement = {
 };
 
 /**
- * Alternative placement: the notifications appear as a tool call that the model never made, with its result. This placement suits
- * models that follow a separate transcript entry better. Off by default, because the pair is made up. Not for Anthropic models
- * with thinking: they refuse a call without signed thinking before it.
+ * Alternative placement: the notifications appear as a tool call that the model never made, with its result. This placement is
+ * for models that follow a separate transcript entry better than user text. Off by default, because the pair is made up. Not for
+ * Anthropic models with thinking: they refuse a call without signed thinking before it.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,

@@ -77,7 +77,10 @@ function hookBox(place: Place): Toolbox {
 /** A session of which the host has reported an event. Until `lookUntil`, its transcript may have to prove a delivery. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
-/** An unchanged conversation is kept, because it knows when it last wrote its presence. A new object would write at each call. */
+/**
+ * Whether the conversation is unchanged. An unchanged conversation is kept, because it knows when it last wrote its presence. A
+ * new object would write its presence at each call.
+ */
 const isSame = (before: Conversation, now: Conversation): boolean =>
   before.log === now.log && isDeepStrictEqual(before.options, now.options);
 

@@ -22,6 +22,6 @@ export async function turnsUnseen(
 const needsTurns = (deliver: NotificationInput['deliver']): boolean =>
   deliver === 'turn_start' || deliver === 'turn_end' || (typeof deliver === 'object' && 'afterTurns' in deliver);
 
-/** A gateway sees only the tool calls of a conversation. */
+/** Whether a carrier of the conversation sees its turns. A gateway sees only tool calls. */
 const seesTurns = ({ carriers, turns }: Presence): boolean =>
   turns > 0 || Object.keys(carriers).length === 0 || Object.keys(carriers).some((carrier) => !carrier.startsWith('gateway'));

@@ -96,7 +96,7 @@ export type LoadOptions = {
   readonly flags?: Flags;
   /** Replaces `$HOME`. */
   readonly home?: string | undefined;
-  /** Ignores the files of projects. */
+  /** True if the files of projects are ignored. */
   readonly withoutProject?: true;
 };
 

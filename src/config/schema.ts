@@ -33,7 +33,7 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly value: Value<T>;
   readonly fallback: F;
   readonly env?: string;
-  /** Protective lists add up: no file can remove entries that another file or the program has set. */
+  /** True for a protective list: no file can remove entries that another file or the program has set. */
   readonly addsUp?: true;
   /** Maps the path of another spelling of a setting to the canonical path. */
   readonly meaning?: (path: readonly string[]) => readonly string[];

@@ -91,7 +91,7 @@ export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;
 }
 
-/** Words the error of a clock: `365 days ahead`. */
+/** Describes the error of a clock: `365 days ahead`. */
 export function offBy(ms: number): string {
   const days = Math.round(Math.abs(ms) / 86_400_000);
   return `${days} ${days === 1 ? 'day' : 'days'} ${ms < 0 ? 'behind' : 'ahead'}`;

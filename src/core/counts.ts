@@ -1,7 +1,7 @@
 /**
  * Guards the count of a notification. A carrier's text is made before its record is appended. If another notification is counted
- * into one of its items in between, the text lacks that notification. So the record states the counts that its text knows, and an
- * item with a greater count refuses the record.
+ * into one of its items after the text was made, the text lacks that notification. So the record states the count of each item in
+ * its text. If an item's count is greater at the append, the append fails.
  */
 import type { Item } from './item.ts';
 import type { NotificationId } from './notification.ts';

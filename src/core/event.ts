@@ -17,8 +17,7 @@ export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(s
  * - `type`: dotted, `tool.call.failure`. `source`: the observer, such as `agent`, `files` or `github`.
  * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
  * - `message`: what happened, in a few words. The agent reads this text if the subscriber has no template. Default: made from the
- *   type
- *   and the data.
+ *   type and the data.
  * - `key`: replaces the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */
 export type Event = {

@@ -15,8 +15,8 @@ const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line: items that were sent as one line, items of one subscriber or of one key, and items of one
- * kind or warnings of one source within the source's window.
+ * Groups the items that share a line. Items share a line if they were sent as one line, or have one subscriber or one key. Within
+ * the source's window, items of one kind and warnings of one source share a line too.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
@@ -95,7 +95,10 @@ export function listed(group: Item[]): Listed {
 const isCount = ({ notification }: Item): boolean => notification.subscriber?.rest === true;
 const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
-/** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
+/**
+ * Whether the item is never merged with others: it is a message of a person or of another agent, or has an action or an
+ * instruction.
+ */
 const isNeverMerged = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 

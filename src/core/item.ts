@@ -23,13 +23,13 @@ export type Item = {
   readonly takenBy?: ConversationId;
   /** The conversation that was the audience before its heir took the item over. */
   readonly passedFrom?: ConversationId;
-  /** `passedFrom` and the audience are one conversation, so reports from either id count for the item. */
+  /** True if `passedFrom` and the audience are one conversation, so that reports from either id count for the item. */
   readonly merged?: true;
   /** The last carrier that offered or delivered the item. While the item is offered, this carrier holds its lease. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;
-  /** The offer counts the item in its summary line instead of showing the text. */
+  /** True if the offer only counts the item in its summary line. */
   readonly inSummary?: true;
   /** How often the item was offered. If the number is above 0, the model may have seen the item. */
   readonly offers: number;
@@ -42,7 +42,7 @@ export type Item = {
   /** Whether the item holds up the gate of its conversations. */
   readonly gate: boolean;
   readonly read: boolean;
-  /** The person who marked the item as read. Missing if the agent itself has read it. */
+  /** The person who marked the item as read. Missing if the agent itself has read the item. */
   readonly markedBy?: string;
   readonly observed: boolean;
   /**

@@ -90,8 +90,8 @@ export type Settled =
   /** The log already has this id, so queueing it again changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
   /**
-   * The id is no longer open (`closed`), in another carrier's offer (`offered`), not in this log (`unknown`), or counts more
-   * notifications than the draft's `counts` (`counted`).
+   * Each `why` gives the problem of an id: its item is no longer open (`closed`), is in another carrier's offer (`offered`), is
+   * not in this log (`unknown`), or counts more notifications than the draft's `counts` (`counted`).
    */
   | { readonly kind: 'conflict'; readonly ids: readonly { readonly id: NotificationId; readonly why: Why }[] };
 type Why = 'closed' | 'offered' | 'unknown' | 'counted';
@@ -343,7 +343,7 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * Returns the items of a view that were offered before and are not marked as repeated: another process offered and released them
+ * Returns the items of a view that were offered before and are not marked as repeated. Another process offered and released them
  * while this view was rendered. Versions before 0.1.0 mark a view as a whole.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
@@ -352,7 +352,10 @@ function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): Notifi
   return taken.filter(({ id, offers }) => offers > 0 && ids.includes(id) && !flagged.includes(id)).map(({ id }) => id);
 }
 
-/** Takes items for a carrier of `conversation`. Each item must be open, not offered, and no larger than the carrier's text says. */
+/**
+ * Takes items for a carrier of `conversation`. Each item must be open and not offered. It must not count more notifications than
+ * the carrier's text.
+ */
 function take(
   found: readonly Item[],
   ids: readonly NotificationId[],

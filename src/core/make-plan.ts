@@ -25,7 +25,7 @@ export type Facts = {
    * included.
    */
   readonly known: Readonly<Record<string, number>>;
-  /** The contact points that this host has. No item waits for a contact point that the host lacks. */
+  /** The contact points of this host. No item waits for a contact point that the host lacks. */
   readonly points: readonly ContactPoint[];
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
@@ -34,7 +34,10 @@ export type Facts = {
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** The latest possible queue time of items whose age is unknown from their stamps. */
   readonly sighted?: Sighted;
-  /** No other live process has a clock that agrees with this one, so expired items are hidden and not closed. */
+  /**
+   * True if no other live process has a clock that agrees with this process's clock. Expired items are then hidden and not
+   * closed.
+   */
   readonly clockAlone?: true;
   /** The tools whose results this carrier holds or directly follows. */
   readonly tools?: readonly string[];

@@ -59,11 +59,14 @@ export type Subscribed = {
    * The hash of the template's text. The renderer finds the template by this hash. Undefined for a subscriber without a template.
    */
   readonly template?: string;
-  /** The most notifications in one line. */
+  /** The maximum number of notifications in one line. */
   readonly group: number;
-  /** True if this notification counts the surplus events of a storm. It always joins the line of the storm's other events. */
+  /**
+   * True if this notification counts the surplus events of a storm. Such a notification always joins the line of the storm's
+   * other events.
+   */
   readonly rest?: true;
-  /** The subscriber's critical notifications cannot be filtered. */
+  /** True if the subscriber's critical notifications cannot be filtered. */
   readonly core?: true;
   /** The delay before the notification wakes an idle agent, so that related notifications wake the agent once. */
   readonly wakeAfterMs?: number;
@@ -217,8 +220,8 @@ export function parseKind(text: string): Kind {
 }
 
 /**
- * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification` naming the field,
- * the value and what is allowed.
+ * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification` naming the field, the
+ * value and what is allowed.
  */
 export function makeNotification(
   input: NotificationInput,
@@ -316,8 +319,7 @@ const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(va
 
 /**
  * Converts `inMs` to a time. The delay counts from the clock time of the process that queues the notification. The clock of the
- * program
- * that asked may differ.
+ * program that asked may differ.
  */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;

@@ -43,19 +43,19 @@ export type Line = {
   readonly rendered?: string;
   /** True if the template failed. The line then shows messages and count, and says that the template failed. */
   readonly unrendered?: true;
-  /** Several warnings of one moment, joined. */
+  /** True if the line joins several warnings of one moment. */
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
   readonly instruction?: string;
   /** The person who typed the message, if a person did. */
   readonly person?: string;
-  /** The agent that sent the message with `tell_agent`, and the id to answer to. */
+  /** The agent that sent the message with `tell_agent`, and the id for an answer. */
   readonly sender?: { readonly agent: string; readonly id: NotificationId };
   /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
   /**
-   * Other items of a sent line have closed, and this line holds the remaining ones. The line is rendered again without the closed
-   * items.
+   * True if this line holds the remaining items of a sent line whose other items have closed. The line is rendered again without
+   * the closed items.
    */
   readonly left?: true;
 };

@@ -29,7 +29,7 @@ export type Policy = {
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
-  /** The most open items of a conversation, after folding. */
+  /** The maximum number of open items in a conversation, after folding. */
   readonly maxOpen: number;
   readonly view: ViewName;
   /** While the gate is up, a call of an upstream tool is refused (`before`), or it is made and its result withheld (`after`). */
@@ -39,11 +39,11 @@ export type Policy = {
    * During these hours of the person's day, only messages of a person and interrupts wake an agent. The hours may cross midnight.
    */
   readonly wakeQuiet?: QuietHours;
-  /** The most wakes in an hour. Messages of a person are not counted. */
+  /** The maximum number of wakes in an hour. Messages of a person are not counted. */
   readonly wakeMaxPerHour: number;
   /** The highest level for each source. `*` is the default for all other sources. A higher level is lowered to this level. */
   readonly maxLevel: Readonly<Record<string, Level>>;
-  /** The most characters of an item's text. A longer text is cut, and the item says so. */
+  /** The maximum number of characters in an item's text. A longer text is cut, and the item says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
   /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */

@@ -15,7 +15,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  *   the items that `settle` needs. These include items that earlier drafts of the same append made or changed.
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
- * a log up to a `seq`, no lower `seq` appears.
+ *   a log up to a `seq`, no lower `seq` appears.
  * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. `at` never runs backwards, even if a
  *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
  *   (`clockBeside`).
@@ -91,8 +91,8 @@ export interface Store {
 
   /**
    * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts, if
-   * `withinMs` pass (default: never), or if the store closes meanwhile. The result is only a hint that the caller should `read`.
-   * On a closed store the call rejects, because a reader that calls it in a loop would spin.
+   * `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that the caller should
+   * `read`. On a closed store the call rejects, because a reader that calls it in a loop would spin.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -136,11 +136,11 @@ export interface Store {
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. It also removes
-   * the log's presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or contain `
-   * <log>#`, and texts that begin with `<log>#`. The caller first appends a record and passes its position, so that no position
-   * is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data is left after the store is
-   * closed.
+   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. Also removes
+   * the log's presence, bindings and withheld results. Also removes the settings of the agent: keys that end with ` <log>` or
+   * contain ` <log>#`, and texts that begin with `<log>#`. The caller first appends a record and passes its position, so that no
+   * position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data is left after the
+   * store is closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
@@ -288,7 +288,7 @@ export type Presence = {
    * conversation.
    */
   readonly shared?: boolean;
-  /** The worktree that the conversation works in. */
+  /** The worktree in which the conversation works. */
   readonly folder?: string;
   /** True until the conversation calls its first tool. The connection of a client's health check never calls a tool. */
   readonly pending?: true;
@@ -339,7 +339,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   /** The contact points of `carrier`. */
   readonly points?: readonly ContactPoint[];
   readonly carried?: true;
-  /** Ends the conversation. `alone`: only if it has no connection left. */
+  /** Ends the conversation. `alone`: only if the conversation has no connection left. */
   readonly ended?: boolean | 'alone';
   readonly told?: true;
   readonly mark?: string;

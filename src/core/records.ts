@@ -73,19 +73,22 @@ export type OfferedRecord = Base & {
   /** The notifications that close as summarized when this carrier is confirmed. */
   readonly summarizes?: readonly NotificationId[];
   /**
-   * The counts that the text knows: how many notifications each item counted at the time of the plan, for `ids` and then for
-   * `summarizes`. An item that counts more refuses the record. Missing in records without a plan, and from before 0.1.0.
+   * The number of notifications that each item counted at the time of the plan, for `ids` and then for `summarizes`. If an item
+   * counts more at the append, the append fails. Missing in records without a plan, and from before 0.1.0.
    */
   readonly counts?: readonly number[];
   readonly owner: Owner;
-  /** `hook`: the process exited after its output, so it does not know whether the host survived. */
+  /**
+   * `hook`: the carrier is a hook's output. The hook's process exited after its output, so it does not know whether the host
+   * survived.
+   */
   readonly through?: 'hook';
   /** Epoch ms. Any process may release a lease after this time. */
   readonly until: number;
   readonly view: SentView;
   /** The carrier's name: a tool or a hook event. */
   readonly on?: string;
-  /** This carrier is the answer of `get_notifications`, so its confirmation also marks the notifications as read. */
+  /** True if this carrier is the answer of `get_notifications`. Its confirmation then also marks the notifications as read. */
   readonly reads?: true;
   /**
    * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
@@ -158,7 +161,7 @@ export type GateLiftedRecord = Base & {
 export type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
-  /** The counts of `ids` that the reason knows. See `OfferedRecord`. */
+  /** The counts of `ids` on which the reason is based. See `OfferedRecord`. */
   readonly counts?: readonly number[];
   readonly outcome: Outcome;
   readonly by: string;
@@ -200,8 +203,8 @@ export type FanOutPartRecord = Base & { readonly type: 'fan_out_part'; readonly 
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
 /**
- * A conversation begins as a copy of another one of the log, up to `upTo` (inclusive). `ids`: the original's open notifications,
- * which are open in the copy too. The log holds the shared part once.
+ * A conversation begins as a copy of another conversation of the log, up to `upTo` (inclusive). `ids`: the original's open
+ * notifications, which are open in the copy too. The log holds the shared part once.
  */
 export type ForkedRecord = Base & {
   readonly type: 'conversation_forked';
@@ -233,7 +236,7 @@ type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
-  /** The counts of `notifications` and then of `summarizes` that the view knows. See `OfferedRecord`. */
+  /** The counts in the view, of `notifications` and then of `summarizes`. See `OfferedRecord`. */
   readonly counts?: readonly number[];
 };
 export type TurnStartRecord = Base & { readonly type: 'turn_start' };

@@ -78,7 +78,7 @@ const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeA
 /** Estimates the tokens of a word. A common word is one token of any length. A longer word is several tokens. */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 
-/** Adjacent symbols, such as `":"`, are mostly one token, and a run of one symbol costs few. */
+/** Adjacent symbols, such as `":"`, are mostly one token, and a run of one symbol costs few tokens. */
 function symbolTokens(text: string, from: number, to: number): number {
   const first = text.charCodeAt(from);
   let same = from + 1;

@@ -11,7 +11,7 @@ export type Unlisted = { readonly count: number; readonly type: string; readonly
 /** The maximum number of different events of one line that its template gets. */
 export const LISTED_EVENTS = 200;
 
-/** The most keys that the line itself names. */
+/** The maximum number of keys that the line itself names. */
 const KEYS_IN_LINE = 5;
 
 /** Returns the events that the line does not list. Undefined if the line lists all events. */

@@ -39,7 +39,7 @@ export interface Agent extends AsyncDisposable {
   events(): AgentEvents;
   /** Whether a person has paused the agent. */
   paused(): Promise<boolean>;
-  /** Releases the conversation. With `over`, no later agent can continue it. */
+  /** Releases the conversation. With `over`, no later agent can continue the conversation. */
   close(options?: { readonly over?: boolean }): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import type { Connection } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Unanswered } from './unasked.ts';
 
-/** One HTTP client, as the gateway distinguishes it from other clients. */
+/** The state of one HTTP client of the gateway. */
 export type HttpClient = {
   readonly connection: Connection;
   readonly settling: Settling;

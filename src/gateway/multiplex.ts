@@ -89,7 +89,7 @@ export class Multiplex implements Endpoint {
   #met = false;
   /** Whether the client speaks the stateless generation. After server/discover, a client may still choose the older one. */
   #stateless = false;
-  /** The log level that the client requested. Servers that become ready later get it too. */
+  /** The log level that the client requested. Servers that become ready later get this level too. */
   #level: string | undefined;
   #closed = false;
   #saidWithoutId = false;

@@ -2,9 +2,9 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Drops answers of one server that no request waits for. With guessed ids, a hostile server could answer refused calls, calls of
- * other servers, or calls of the gateway's own tools. The first drop is reported at once. The number of drops is reported at the
- * end.
+ * Drops the answers of one server that belong to no open request. With guessed ids, a hostile server could answer refused calls,
+ * calls of other servers, or calls of the gateway's own tools. The first drop is reported at once. The number of drops is
+ * reported at the end.
  */
 export class Unasked {
   readonly #server: string;

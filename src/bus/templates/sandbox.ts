@@ -183,7 +183,7 @@ function zoneOf(context: Json): string {
 const isComplaint = (error: unknown): error is Error =>
   error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 
-/** As in Jinja, an empty value is false. */
+/** Whether a value is true. As in Jinja, an empty value is false. */
 function isTrue(value: unknown): boolean {
   if (value instanceof Map) return value.size > 0;
   if (Array.isArray(value)) return value.length > 0;

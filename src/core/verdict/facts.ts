@@ -53,14 +53,14 @@ export type VerdictFacts = {
   readonly rodeOn: RodeOn | null;
   /**
    * How the agent read the item. With `markedRead`: the person who marked the item as read. Such a mark does not prove that the
-   * agent read it.
+   * agent read the item.
    */
   readonly readBy: string | null;
   readonly markedRead?: boolean;
   /** The record that closed the item undelivered. */
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
   /**
-   * A live process with a wrong clock treats the item as expired: this process (`own`), or a process that delivers to the
+   * The live process whose wrong clock treats the item as expired: this process (`own`), or a process that delivers to the
    * conversation.
    */
   readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };

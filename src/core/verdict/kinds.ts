@@ -13,7 +13,7 @@ export type Verdict =
       readonly address: string;
       readonly absence: Absence;
       readonly lastContactAt: number;
-      /** The conversation would get the notification only with a wrapped tool's result. */
+      /** True if the conversation would get the notification only with a wrapped tool's result. */
       readonly wrappedOnly: boolean;
       /** The address of the conversation that took over from this conversation. */
       readonly goesOn?: string;

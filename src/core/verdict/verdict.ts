@@ -1,6 +1,6 @@
 /**
  * Decides the verdict of `why`: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts, `verdictOf`
- * decides, and `words.ts` words the verdict for a person.
+ * decides, and `words.ts` describes the verdict to a person.
  */
 import { isExpired } from '../clocks.ts';
 import { defined } from '../defined.ts';

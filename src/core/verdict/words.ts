@@ -17,7 +17,7 @@ export type TimeWords = {
 
 const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
 
-/** Words a verdict in one or two sentences. The first sentence is complete without the second. */
+/** Describes a verdict in one or two sentences. The first sentence is complete without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
   const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;
@@ -147,7 +147,8 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
 }
 
 /**
- * Words the gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as refused.
+ * Describes the gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as
+ * refused.
  */
 function gateCalls(refusals: number, withheld: number): string {
   const refused = refusals === 1 ? '1 tool call was refused' : `${refusals} tool calls were refused`;
@@ -171,7 +172,7 @@ export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
   return person === null ? who : `${person[1] ?? 'a person'} in the console`;
 }
-/** Words a mark that the agent did not make itself: `marked as read by Mira in the console`. */
+/** Describes a mark that the agent did not make itself: `marked as read by Mira in the console`. */
 export const markedBy = (who: string | null): string => `marked as read${by(who === null ? null : byWhom(who))}`;
 const reader = (who: string | null): string => (who === null ? '' : ` (${who})`);
 const brief = (text: string): string => {
@@ -206,8 +207,8 @@ function rode(on: RodeOn | null): string {
 }
 
 /**
- * Words the moment for which a notification waits ("it rides with the next tool result"). Uses the agent's contact points if they
- * are known.
+ * Describes the moment for which a notification waits ("it rides with the next tool result"). Uses the agent's contact points if
+ * they are known.
  */
 export function momentOf(
   { deliver, reason, rides }: Extract<Verdict, { readonly kind: 'moment' }>,
@@ -247,7 +248,7 @@ const POINTS: Readonly<Record<ContactPoint, string>> = {
   forced: 'with the next interrupt',
 };
 
-/** Words the verdict on a notification that is not queued, as if it were queued now. */
+/** Describes the verdict on a notification that is not queued, as if it were queued now. */
 export function sayForetold(verdict: Verdict, words: TimeWords): string {
   if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
   const calls = verdict.wrappedOnly

@@ -65,7 +65,7 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 
-/** Words how to lift a pause. `lift`: the command, or an empty text if no other process can open the store. */
+/** Describes how to lift a pause. `lift`: the command, or an empty text if no other process can open the store. */
 export const liftedBy = (lift: string): string => (lift === '' ? '' : `, with \`${lift}\` or in the console`);
 
 /**

@@ -52,7 +52,7 @@ export const renderer =
     return view;
   };
 
-/** The fewest characters of a shown item's text, even if the budget is smaller. */
+/** The minimum number of characters of a shown item's text, even if the budget is smaller. */
 const LEAST_CHARS = 40;
 
 const charsIn = (lines: readonly Line[], maxItemChars: number): number =>

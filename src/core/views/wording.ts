@@ -10,7 +10,7 @@ import type { ViewInput } from './view.ts';
  * lists all messages.
  */
 export const MESSAGES_BELOW_ERROR = 5;
-/** The fewest characters of each distinct message, even in a line of many messages. */
+/** The minimum number of characters of each distinct message, even in a line of many messages. */
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
@@ -141,8 +141,8 @@ export function attribution(line: Line): string | undefined {
 }
 
 /**
- * Returns the instruction of a notification, for quoting. `from`: the person who wrote the instruction. Undefined if no person
- * did.
+ * Returns the instruction of a notification, for quoting. `from`: the person who wrote the instruction. `from` is undefined if no
+ * person wrote it.
  */
 export function instructionOf(line: Line, how: How): { readonly from?: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
@@ -219,7 +219,7 @@ export const placeOfWhole = (by: Reading): string => readWith(by) ?? "this progr
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;
 
-/** Words the time of the last occurrence in the reader's zone: ", last 10:32". */
+/** Formats the time of the last occurrence in the reader's zone: ", last 10:32". */
 export function lastTime(line: Line, how: How): string {
   const time = timeOf(line.lastAt, how.timeZone);
   return time === undefined ? '' : `, last ${time}`;

@@ -165,7 +165,7 @@ function hostName(url: string): string | undefined {
 /** Reads the token from a Bearer header. The scheme's name is case-insensitive (RFC 9110). */
 const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
-/** Compares two texts in a time that does not depend on the wrong token. */
+/** Compares two texts in a time that reveals nothing about the texts. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

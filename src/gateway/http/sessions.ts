@@ -299,7 +299,7 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // The client only probed the server's generation. It found the older generation and will not use this endpoint again.
+    // The client only probed the server's generation. The client found the older generation and will not use this endpoint again.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('the server does not know the stateless protocol');
     return true;
@@ -330,7 +330,7 @@ class HttpSession {
     return false;
   }
 
-  /** Returns the POST that a server's frame belongs to. Undefined if the frame names no request and no progress token. */
+  /** Returns the POST to which a server's frame belongs. Undefined if the frame names no request and no progress token. */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
     const subscription = param(frame, '_meta', META_SUBSCRIPTION);

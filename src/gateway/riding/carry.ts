@@ -18,7 +18,7 @@ export type Outgoing = {
   readonly delivery?: Delivery;
 };
 
-/** Makes the answer to `frame`'s request with these bytes, which may be changed. */
+/** Makes the answer to the request of `frame`. `bytes` are the bytes of the frame or a changed copy. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */

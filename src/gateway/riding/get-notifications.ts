@@ -54,7 +54,7 @@ export function answerText({ notifications, withheld, more }: Contents & Pick<Pu
   });
 }
 
-/** A number of waiting notifications that no conversation reaches. An answer is measured with it. */
+/** Answers are measured with this number of waiting notifications, because no conversation has so many. */
 const MANY = 9_999_999;
 
 /**

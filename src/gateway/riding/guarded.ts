@@ -94,7 +94,7 @@ export class GuardedRider {
   }
 
   silent(connection: Connection): boolean {
-    // During an outage the rider is asked, because only its answer ends the outage.
+    // During an outage the result is false, so that the gateway asks the rider: only an answer of the rider ends the outage.
     return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
   }
 
@@ -226,8 +226,8 @@ export class GuardedRider {
 }
 
 /**
- * The delivery of a refusal that is sent before the store answers. The store's delivery with the same text gets its outcome,
- * because the client may never read the refusal.
+ * The delivery of a refusal that is sent before the store answers. The store's later delivery of the same text gets the outcome
+ * of this delivery, because the client may never read the refusal.
  */
 class EarlyDelivery implements Delivery {
   #delivery: Delivery | undefined;

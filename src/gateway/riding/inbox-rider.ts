@@ -266,7 +266,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
 }
 
-/** Returns how much text the client shows after this result of an own tool. */
+/** Returns how much text the client can show after this result of one of the gateway's own tools. */
 function roomAfter({ content, isError }: CallToolResult, profile: Profile): number {
   const shown = content.reduce(
     (sum, block) =>

@@ -16,17 +16,17 @@ export class OwnTools {
   readonly #rider: GuardedRider | undefined;
   readonly #catalog: Catalog;
   readonly #ask: AskForTools;
-  /** The names of own tools at each connection. The first use fixes a name. */
+  /** The names of the gateway's own tools at each connection. The first use fixes a name. */
   readonly #names = new WeakMap<Connection, OwnNames>();
 
-  /** Without a rider there are no own tools: only the profile changes tools/list. */
+  /** Without a rider the gateway adds no tools: only the profile changes tools/list. */
   constructor(rider: GuardedRider | undefined, catalog: Catalog, ask: AskForTools) {
     this.#rider = rider;
     this.#catalog = catalog;
     this.#ask = ask;
   }
 
-  /** Returns the own tool that a call names, if any. Requests the upstream's tools if no client has done so. */
+  /** Returns the gateway's own tool that a call names, if any. Requests the upstream's tools if no client has done so. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     const known = this.#rider?.toolsKnown();
     return known === undefined
@@ -41,7 +41,8 @@ export class OwnTools {
   }
 
   /**
-   * Returns the client's name for an own tool. Before tools/list the client knows no name, so this call does not fix the name.
+   * Returns the client's name for one of the gateway's own tools. Before tools/list the client knows no name, so this call does
+   * not fix the name.
    */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;
@@ -90,7 +91,7 @@ export class OwnTools {
   }
 }
 
-/** Calls an own tool and returns the answer, or undefined if the client has cancelled the call. */
+/** Calls one of the gateway's own tools and returns the answer, or undefined if the client has cancelled the call. */
 export async function answerOwn(
   rider: GuardedRider,
   request: Request,

@@ -20,19 +20,22 @@ export type ProfileKind =
 export type Profile = {
   readonly kind: ProfileKind;
   /**
-   * The most characters that the model sees of a result. The client cuts a longer result or writes it to a file, so such a result
-   * carries no notification.
+   * The maximum number of characters that the model sees of a result. The client cuts a longer result or writes it to a file, so
+   * such a result carries no notification.
    */
   readonly maxResultChars: number;
-  /** The most characters that the model sees of a result with `isError`. */
+  /** The maximum number of characters that the model sees of a result with `isError`. */
   readonly maxErrorChars: number;
-  /** The client sends a cancel after every answer, so a cancel after an answer means nothing. */
+  /** True if the client sends a cancel after every answer, so that a cancel after an answer means nothing. */
   readonly cancelsAnswered?: true;
-  /** The client reads its lists when it connects and ignores list_changed. Measured with each known client. */
+  /** True if the client reads its lists when it connects, and ignores list_changed. Measured with each known client. */
   readonly listsOnce?: true;
-  /** The client counts UTF-8 bytes, not characters. */
+  /** True if the client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
-  /** The model reads the server's `instructions`, so frames need not explain the mark. Measured with each known client. */
+  /**
+   * True if the model reads the server's `instructions`, so that frames need not explain the mark. Measured with each known
+   * client.
+   */
   readonly showsInstructions?: true;
   /** The client joins all text blocks with this many line breaks, and measures the joined text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
@@ -76,16 +79,16 @@ export const UNKNOWN_CLIENT: Profile = EXTEND;
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
- * Adds to a profile that the client's model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330 (a
- * message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system
+ * Returns the profile for a client whose model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330
+ * (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system
  * message). pi's bridge (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain the
  * mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 
 /**
- * Adds to a profile that the client reads its lists once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code
- * 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send tools/list again after list_changed.
+ * Returns the profile for a client that reads its lists only once. Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude
+ * Code 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send tools/list again after list_changed.
  */
 const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
 

@@ -38,9 +38,8 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * Returns the carrier in a frame. Undefined if the model does not read the result as this call's answer: it has no content, it
- * has another `resultType` (`input_required`, `task`), or it is a task handle of the older generation. Such results pass
- * unchanged.
+ * Returns the carrier in a frame. Undefined if the model does not read the result as this call's answer. Such a result has no
+ * content, has another `resultType` (`input_required`, `task`), or is a task handle of the older generation. It passes unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;

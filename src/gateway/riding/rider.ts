@@ -6,7 +6,7 @@ import type { Profile } from './profiles.ts';
  * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
  * and the gateway writes one line to stderr for each outage.
  *
- * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, writes the bytes, and then
+ * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then it
  * calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, it calls `callTool`, writes the
  * bytes, and then calls `confirm` or `release`. After the client cancels a call, the gateway calls no method for this call.
  * `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task handle).
@@ -17,13 +17,16 @@ export interface Rider {
    */
   tools(connection: Connection): readonly OwnTool[];
 
-  /** Resolves when the own tools are known, and never rejects. Returns undefined if they are already known. */
+  /** Resolves when the rider's own tools are known, and never rejects. Returns undefined if they are already known. */
   toolsKnown?(): Promise<void> | undefined;
 
-  /** Runs an own tool, without a time limit. `call.tool` is the tool's name in `tools`, even if the client knows another name. */
+  /**
+   * Runs one of the rider's own tools, without a time limit. `call.tool` is the tool's name in `tools`, even if the client knows
+   * another name.
+   */
   callTool(connection: Connection, call: OwnCall): Awaitable<OwnAnswer>;
 
-  /** Decides before a tools/call goes to the upstream whether it is refused. */
+  /** Decides whether a tools/call is refused, before the upstream gets the call. */
   before(connection: Connection, call: Call): Awaitable<Verdict>;
 
   /**
@@ -57,20 +60,20 @@ export interface Rider {
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
 
-/** One client of the gateway, as the same object from `opened` to `closed`. */
+/** One client of the gateway. The rider gets the same object from `opened` to `closed`. */
 export type Connection = {
   /** A key that is unique among the connections of this gateway. */
   readonly key: string;
   readonly client?: ClientInfo;
   /**
-   * The conversation that the client named: the HTTP header `earpiece-conversation`, or the address that the gateway was started
-   * with.
+   * The conversation that the client named: the HTTP header `earpiece-conversation`, or the address in the gateway's start
+   * options.
    */
   readonly session?: string;
   readonly profile: Profile;
   /**
-   * Returns the client's name for an own tool, after that name is fixed. The name differs if a server has a tool of the same
-   * name.
+   * Returns the client's name for one of the rider's own tools, after that name is fixed. The name differs if a server has a tool
+   * of the same name.
    */
   readonly nameOf?: (tool: string) => string;
   /** Returns the client's name for a server's tool. By default, this is the server's own name. */

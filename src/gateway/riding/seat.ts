@@ -15,7 +15,7 @@ export class Seat {
   readonly connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
-  /** The conversation, if it is known. `speaks`: its view shows text even without notifications. */
+  /** The conversation, if it is known. `speaks`: the conversation's view shows text even without notifications. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
   #identity: Identity | undefined;
@@ -169,11 +169,11 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }
 
-/** Makes a function that returns the client's name for an own tool. The name is looked up for each call. */
+/** Makes a function that returns the client's name for one of the gateway's own tools. The name is looked up for each call. */
 export const namesOn =
   (connection: Connection) =>
   (tool: string): string =>
     connection.nameOf?.(tool) ?? tool;
 
-/** Returns the names of the own tools that instructions may name. */
+/** Returns the names of the gateway's own tools that instructions may name. */
 const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);

@@ -8,8 +8,8 @@ import type { UpstreamEvent } from './rider.ts';
 const SEARCHED = 500;
 
 /**
- * Returns this agent's newest notification about each MCP server, by the server's name. It reports that the server disconnected
- * or reconnected.
+ * Returns this agent's newest notification about each MCP server, by the server's name. Such a notification reports that the
+ * server disconnected or reconnected.
  */
 export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<ReadonlyMap<string, Item>> {
   const newest = new Map<string, Item>();
@@ -64,7 +64,7 @@ export async function tellUpstream(
   await inbox.queue(conversation.address, notificationFrom(made));
 }
 
-/** The most characters of one server's instructions. */
+/** The maximum number of characters of one server's instructions. */
 const INSTRUCTIONS_CHARS = 2_000;
 
 /** Sends a late server's instructions to this conversation only, because others may have them from their handshake. */

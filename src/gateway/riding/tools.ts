@@ -99,8 +99,8 @@ export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
 }
 
 /**
- * Returns how the profile treats a tool's results. For a tool that was never listed, the client has no schema to check results
- * with.
+ * Returns how the profile treats a tool's results. For a tool that was never listed, the client has no schema for checking
+ * results.
  */
 export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
   switch (profile.kind) {
@@ -168,7 +168,7 @@ export class OwnNames {
     return { ...tool, name: this.given(name), description: renamed };
   }
 
-  /** Returns the own tool that a client's name refers to, if there is one. */
+  /** Returns the gateway's own tool with this name at the client, if there is one. */
   meant(name: string): string | undefined {
     return this.#own.get(name);
   }

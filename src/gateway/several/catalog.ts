@@ -27,7 +27,7 @@ export class SharedCatalog {
     this.#options = options;
   }
 
-  /** The number of running calls of own tools. */
+  /** The number of running calls of the gateway's own tools. */
   get waiting(): number {
     return this.#calls.size;
   }
@@ -57,13 +57,13 @@ export class SharedCatalog {
     });
   }
 
-  /** Returns the own tool that a call names. Undefined if the call names a server's tool. */
+  /** Returns the gateway's own tool that a call names. Undefined if the call names a server's tool. */
   meant(frame: Request): string | undefined {
     const name = toolOf(frame);
     return name === undefined ? undefined : this.#ownNames().meant(name);
   }
 
-  /** Answers the call of an own tool. */
+  /** Answers the call of one of the gateway's own tools. */
   async call(frame: Request, own: string): Promise<void> {
     const call: OpenCall = {
       server: 'earpiece',

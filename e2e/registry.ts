@@ -15,7 +15,7 @@ export type Manifest = {
   readonly peerDependencies?: object;
 };
 
-/** `tarball`: what `npm pack` made of it. */
+/** `tarball` is the file that `npm pack` has made from the package. */
 export async function startRegistry(manifest: Manifest, tarball: string): Promise<AsyncDisposable & { readonly url: string }> {
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/u, '');
   const { name, version } = manifest;

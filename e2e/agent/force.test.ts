@@ -97,7 +97,7 @@ describe('no loops', () => {
     expect(result).toMatchObject({ how: 'complete', text: 'done at last' });
     const cutOff = talk.requests.filter(({ aborted }) => aborted === 'client').length;
     expect(cutOff).toBeGreaterThanOrEqual(goes);
-    // Each aborted request is followed by a whole one.
+    // After each aborted request, the next request is complete.
     expect(talk.requests.some(({ aborted }, i) => aborted && talk.requests[i + 1]?.aborted)).toBe(false);
     // The last critical notification may wake the agent once more.
     await talk.until(() => talk.agent.mode === 'idle');

@@ -61,7 +61,7 @@ it.each(APIS)('%s: the same requests', async (api) => {
 });
 
 /**
- * Replaces call ids by their order and the mark by a fixed one; removes signatures, and the empty reasoning that the mock adds.
+ * Replaces call ids by their order and the mark by a fixed mark; removes signatures, and the empty reasoning that the mock adds.
  */
 function withoutIds(text: string): string {
   text = text.replaceAll(/\{"type":"reasoning"[^{}]*\},/g, '');

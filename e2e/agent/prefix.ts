@@ -1,4 +1,4 @@
-/** Checks that each request begins with the previous one, part by part, as a provider's cache compares them. */
+/** Checks that each request begins with the previous request, part by part, as a provider's cache compares them. */
 import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Recorded } from '../model/tap.ts';
 import { messagesOf } from '../model/texts.ts';

@@ -197,8 +197,8 @@ describe.each(APIS)('%s', (api) => {
 
 describe('a kill -9 between a refusal and the next request', () => {
   proves('agent:refusals');
-  // The second request repeats the first, the third leaves the notification out, the fourth has it again, and the fifth is the
-  // final one.
+  // The second request repeats the first. The third request omits the notification, the fourth has it again, and the fifth is the
+  // last request.
   it.each([2, 3, 4, 5])('before request %i: the next life sends the whole request, and the model reads it once', async (nth) => {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-refused-'));
     const db = join(folder, 'e.db');

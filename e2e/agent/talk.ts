@@ -125,7 +125,7 @@ export class Talk implements AsyncDisposable {
    * contains each marker once.
    */
   check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
-    // A refused request was not read, so the following one may differ.
+    // A refused request was not read, so the following request may differ.
     const read = this.requests.filter(({ status }) => status !== 400);
     for (const request of read) expect(validate(request, except), `request ${request.n}`).toEqual([]);
     expect(changes(read)).toEqual([]);

@@ -81,7 +81,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
             await cutOff;
           },
         },
-        // The model has not answered the first interrupt yet, so the second one does not abort it.
+        // The model has not answered the first interrupt yet, so the second interrupt does not abort the answer.
         {
           says: [call('call_1', 'write'), call('call_2', 'write'), call('call_3', 'write')],
           before: () => critical('AGAIN the disk is full'),

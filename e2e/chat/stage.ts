@@ -22,7 +22,7 @@ export class ChatStage extends Shell {
     this.model = model;
   }
 
-  /** The n-th request gets the n-th step, and later requests the last one; or a function chooses the step. */
+  /** The n-th request gets the n-th step, and later requests get the last step. Alternatively, a function chooses the step. */
   static async open(steps: readonly Step[] | ((request: Request, n: number) => Step), toml = ''): Promise<ChatStage> {
     return new ChatStage(await startModel(typeof steps === 'function' ? steps : inOrder(steps)), toml);
   }

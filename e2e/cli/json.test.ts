@@ -7,7 +7,7 @@ import { Shell } from './shell.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
 
-/** The arguments of each command, in this order, because later commands use what earlier ones made. */
+/** The arguments of each command, in this order, because later commands use the results of earlier commands. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   send: ['--to', 'coder', '--id', 'n1', 'hello'],
   inbox: [],

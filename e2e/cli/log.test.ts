@@ -127,7 +127,7 @@ describe('log --follow and watch', () => {
     const log = shell.begin(['log', '--follow']);
     const watch = shell.begin(['watch', 'coder', '--json']);
     await log.shows('before');
-    // Only its output shows that a watcher has begun, so the test sends records until one appears.
+    // Only its output shows that a watcher has begun, so the test sends records until a record appears in the output.
     const seen = watch.shows('now');
     for (let n = 0, done = false; !done; n++) {
       await ear.queue('shop/coder', { id: `n${n}`, message: 'now' });

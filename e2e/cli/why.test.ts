@@ -1,4 +1,4 @@
-/** `earpiece why` answers with one verdict, and the command that the verdict names changes it. */
+/** `earpiece why` answers with one verdict, and the command in the verdict changes the verdict. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

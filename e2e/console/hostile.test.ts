@@ -123,7 +123,7 @@ verifies('console:text', 'a megabyte in one message and a thousand waiting notif
   await page.locator('article[data-state=staged]', { hasText: 'number 299' }).waitFor();
   await page.getByText('waiting to ride · 301').waitFor();
   expect(await page.locator('article[data-state=staged]').count()).toBe(25);
-  // The browser lays out only a small part of it.
+  // The browser lays out only a small part of the text.
   expect((await page.getByRole('log', { name: 'timeline' }).innerText()).length).toBeLessThan(100_000);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('switch', { name: 'File changes' }).waitFor();

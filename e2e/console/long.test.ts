@@ -1,4 +1,7 @@
-/** A long conversation with a thousand waiting notifications: a person can read all of it, and the page holds only a part. */
+/**
+ * A long conversation with a thousand waiting notifications: a person can read the whole conversation, although the page contains
+ * only a part.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { conversationId } from '../../src/core/address.ts';
@@ -48,7 +51,7 @@ afterAll(async () => {
 const framesOf = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
-/** Scrolls up to the first loaded entry; the page then loads earlier ones. */
+/** Scrolls up to the first loaded entry; the page then loads earlier entries. */
 async function toTop(page: Page): Promise<void> {
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, 0));
   await framesOf(page);

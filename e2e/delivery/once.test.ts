@@ -42,7 +42,8 @@ describe('once', () => {
     };
     await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
     await produced;
-    // On a busy machine a call may pass without a notification, so the first empty one does not end the last calls.
+    // On a busy machine a call may pass without a notification, so the last calls do not end at the first result without a
+    // notification.
     const last = gateways[0] as GatewayClient;
     const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
     for (let more = await isOpen(); more; more = await isOpen()) {

@@ -213,7 +213,7 @@ describe('GitHub that does not answer as it should', () => {
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + 15 * 60_000 });
-      // The newer reason supersedes the older one when it is read.
+      // When the agent reads the newer reason, it supersedes the older reason.
       expect((await open()).at(-1)).toBe(blind(says));
       expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
     }

@@ -316,8 +316,8 @@ describe('an HTTP server that disappears', () => {
       expect(failed).toContain('{"type":"text","text":"N"}],"isError":true');
       files.write({});
       await using again = await HttpProcess.start([FIXTURE, 'http', port]);
-      // The new process has no sessions. The gateway renews the session of a stdio client; an HTTP client renews its own, as it
-      // would without a gateway.
+      // The new process has no sessions. The gateway renews the session of a stdio client; an HTTP client itself renews its
+      // session, as it would without a gateway.
       if (raw) expect(await result()).toContain('This is a simple text response');
       else expect((await http!.post(call(9, 'test_simple_text'))).status).toBe(404);
       expect(again.url).toBe(first.url);

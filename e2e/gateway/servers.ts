@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A server process that prints its address as its first line. A new process on the port of an old one retries while a foreign
- * connection uses that port.
+ * A server process that prints its address as its first line. While a foreign connection uses the port of an earlier process, the
+ * new process retries.
  */
 export class HttpProcess implements AsyncDisposable {
   readonly url: string;

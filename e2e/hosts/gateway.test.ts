@@ -50,7 +50,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
     expect(deliveries(seen, ['BEFORE-MEASURE', 'BEFORE-SAVE', 'BEFORE-EXPORT', 'DURING-BUILD'])).toEqual({
       'BEFORE-MEASURE': { counts: [0, 1, 1, 1, 1, 1, 1], result: 1 },
       'BEFORE-SAVE': { counts: [0, 0, 1, 1, 1, 1, 1], result: 2 },
-      // Both clients cut the end of 60 kB, so that result carries nothing and the next one does. Claude Code cuts above 50,000
+      // Both clients cut the end of a result of 60 kB, so the next result carries the notification. Claude Code cuts above 50,000
       // characters, Codex above 12,000 bytes (48,000 with some models).
       'BEFORE-EXPORT': { counts: [0, 0, 0, 0, 1, 1, 1], result: 4 },
       'DURING-BUILD': { counts: [0, 0, 0, 0, 0, 1, 1], result: 5 },

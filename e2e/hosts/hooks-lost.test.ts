@@ -1,4 +1,4 @@
-/** Real agents whose hooks are slow or whose refusals are lost, as on a busy machine or after a suspended one. */
+/** Real agents whose hooks are slow or whose refusals are lost, as on a busy machine or after the machine was suspended. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -128,7 +128,7 @@ describe.for(HOSTS)('%s with the plugin', (host) => {
     });
     expect(ends(seen)).toEqual({ exitCode: 0, leftovers: [] });
     expect(countsOf(seen, numbers(10))).toEqual(once(numbers(10)));
-    // One agent with one conversation: its gateway does not open a second one.
+    // The agent has one conversation: its gateway does not open a second conversation.
     expect(await earpiece(seen.home, stage.database, 'agents', '--json')).not.toContain('pid-');
     expect(prefixChanges(seen.main)).toEqual([]);
   });

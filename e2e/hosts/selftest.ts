@@ -60,7 +60,7 @@ async function testCalls(client: ClientName): Promise<SelfTest> {
   };
 }
 
-/** The model of these clients reads only the structured content of a result that has one. */
+/** The model of these clients reads only the structured content of a result that has structured content. */
 const hidesTextBlocks: ReadonlySet<ClientName> = new Set(['claude', 'codex']);
 
 async function testStructuredResultAndHook(client: ClientName): Promise<SelfTest> {

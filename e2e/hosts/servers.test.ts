@@ -91,7 +91,9 @@ const calling = (how: How, name: string, tool: string): Call =>
 const asPeopleHaveThem = (client: Client, servers: Servers): Record<string, false> =>
   client === 'codex' ? Object.fromEntries(Object.keys(servers).map((name) => [`mcp_servers.${name}.required`, false])) : {};
 
-/** A command that ends when the file exists. Codex continues without its end after 10 s, unless the call sets another time. */
+/**
+ * A command that ends when the file exists. Codex waits at most 10 s for the end of a command, unless the call sets another time.
+ */
 function until(file: string, client: Client): Call {
   const shell = `while [ ! -e ${file} ]; do sleep 0.2; done`;
   return client === 'codex' ? { name: 'exec_command', args: { cmd: shell, yield_time_ms: 30_000 } } : { shell };

@@ -13,7 +13,9 @@ import { end, processesOf } from './processes.ts';
 import { told } from './told.ts';
 import { run, type Run, type RunOptions } from './run.ts';
 
-/** A client without its gateway: some clients restart it for the next call, others work without its tools until they end. */
+/**
+ * The clients that restart a killed gateway for their next call. Other clients work without its tools until they end.
+ */
 const RESTARTS_GATEWAY: ReadonlySet<ClientName> = new Set(['claude', 'qwen']);
 
 const output = (id: string, chars: number) => ({ mcp: 'fixture', tool: 'output', args: { id, chars } });

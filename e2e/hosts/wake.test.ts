@@ -1,4 +1,4 @@
-/** Claude Code's real terminal, idle: a notification that may wake it does so once, and nothing else wakes it. */
+/** An idle Claude Code in a real terminal: each notification that may wake it wakes it once, and nothing else wakes it. */
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';

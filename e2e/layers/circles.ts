@@ -1,11 +1,11 @@
 /**
- * Import circles, and files that are too long. A circle counts for imported values and types: no one can understand one of its
- * files without the others. An `import()` ends a circle, because it runs later and on purpose.
+ * Import circles, and files that are too long. A circle counts for imported values and types: no reader can understand one file
+ * of a circle without the other files. An `import()` ends a circle, because it runs later and on purpose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A file is one idea that is read top-down; a longer file holds several. */
+/** A file is one idea that is read top-down; a longer file holds several ideas. */
 export const MAX_LINES = 400;
 
 const STATIC = /^(?:import|export)\b[^'"`;=(]*?(?:\bfrom\s*)?(['"])(?<target>\.[^'"\n]+)\1/gmu;

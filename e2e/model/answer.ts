@@ -24,7 +24,7 @@ export type Wire = (answer: Answer, n: number, ending?: Ending) => readonly Chun
 
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);
 
-/** Two pieces, so that one can be cut off in the middle. */
+/** Splits a text into two pieces, so that it can be cut off in the middle. */
 export function halvesOf({ args, cut }: { args?: JsonObject; cut?: string }): readonly [string, string] {
   const text = cut ?? JSON.stringify(args ?? {});
   const half = Math.ceil(text.length / 2);
@@ -34,7 +34,10 @@ export function halvesOf({ args, cut }: { args?: JsonObject; cut?: string }): re
 export const event = (data: object, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 
-/** The whole stream from the chunks of each part: `part -1` comes before the first token, `answer.length` after the last. */
+/**
+ * Joins the chunks of all parts to the whole stream. The part -1 comes before the first token, and the part `answer.length` after
+ * the last token.
+ */
 export function chunked(
   answer: Answer,
   { start, end, part }: { start: string; end: string; part: (part: Part, at: number) => readonly string[] },

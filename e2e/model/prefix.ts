@@ -21,8 +21,8 @@ export interface PrefixOptions {
 }
 
 /**
- * The changes between each request and the one before it. There are none if every message list extends the last one and the
- * system prompt and the tools stay the same. It compares parsed JSON with the order of keys.
+ * Returns the changes between each request and the previous request. There are none if every message list extends the previous
+ * list, and the system prompt and the tools stay the same. It compares parsed JSON with the order of keys.
  */
 export function prefixChanges(requests: readonly Recorded[], options: PrefixOptions = {}): readonly Change[] {
   const { ignore = ['cache_control'], strict = false } = options;

@@ -82,7 +82,7 @@ export async function startModel(stepOf: (request: Request, n: number) => Step):
   };
 }
 
-/** The n-th request gets the n-th step; later requests get the last one. */
+/** The n-th request gets the n-th step; later requests get the last step. */
 export const inOrder =
   (steps: readonly Step[]): ((request: Request, n: number) => Step) =>
   (_request, n) =>

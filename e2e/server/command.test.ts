@@ -101,7 +101,7 @@ it('it names the webhooks of the project that it leaves out until they are trust
   );
 }, 60_000);
 
-// The server waits 5 s for the lock, so this test runs in parallel with the next one.
+// The server waits 5 s for the lock, so this test runs in parallel with the next test.
 it.concurrent('it ends if it cannot write the log at its start, and no longer listens', async () => {
   proves('server:command');
   await using shell = new Shell();

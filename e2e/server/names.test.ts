@@ -59,7 +59,9 @@ it('anywhere else a space means only itself', async () => {
   expect(await at('/api/projects/shop/agents/%20/conversations')).toBe(400);
 });
 
-/** The words that other paths have at the end of this one: the client must know each (`src/wire/client/paths.ts`). */
+/**
+ * Returns the words with which other routes continue this path. The client must know each of them (`src/wire/client/paths.ts`).
+ */
 async function wordsBeside(stage: Stage, path: string): Promise<readonly string[]> {
   const { paths } = (await (await stage.raw('/openapi.json')).json()) as { paths: Record<string, object> };
   const before = path.slice(0, path.lastIndexOf('/') + 1);

@@ -51,7 +51,7 @@ verifies('server:settings', 'a duration is its text, a list its lines, a name as
   expect(one(changed, 'max_level."*"')).toMatchObject({ text: 'warning', change: { label: 'Highest level of *' } });
   expect(one(changed, 'coalesce.sources.ci')).toMatchObject({ text: '10s' });
   expect(one(changed, 'conversation.tools."npm test".notifications.failed')).toMatchObject({ value: false });
-  // A stricter file keeps its entries: another file adds its own, and the rest stays.
+  // The entries of a stricter file stay: another file only adds entries.
   expect(one(changed, 'core.kinds')).toMatchObject({
     value: expect.arrayContaining(['deploy.*', 'ci.failed', 'vault.*']) as unknown,
     change: {

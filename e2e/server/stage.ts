@@ -78,7 +78,7 @@ export class Stage implements AsyncDisposable {
       log: (line) => logged?.push(line),
       ...rest,
     });
-    // Without one it listens only on loopback.
+    // Without a token, the server listens only on loopback.
     const { token } = await server.tokens.create({ kind: 'admin', name: 'tests' });
     const at = await server.listen({ port, ...(host === undefined ? {} : { host }) });
     const client = createClient({ url: at.url, token });
@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
     this.#clock.ahead += ms;
   }
 
-  /** A raw request, by default with the admin's token; an empty `authorization` sends none. */
+  /** A raw request, by default with the admin's token; an empty `authorization` sends no token. */
   raw(path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
     const { authorization = `Bearer ${this.token}`, ...headers } = init.headers ?? {};
     return fetch(`${this.at.url}${path}`, {

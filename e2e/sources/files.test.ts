@@ -523,7 +523,7 @@ describe('globs', () => {
     put('e/y', '2');
     put('e/z', '2');
     expect((await told()).toSorted()).toEqual(['file.changed d/x', 'file.changed e/y', 'file.created e/z']);
-    // A file read through such a link is watched at that path.
+    // A file that is read through such a link is watched at the path of the read.
     await source.noteRead('d/e/y');
     put('e/y', '3');
     expect((await told()).toSorted()).toEqual(['file.changed d/e/y', 'file.changed e/y']);

@@ -1,4 +1,4 @@
-/** Real NATS servers for tests: one, or a cluster, in temporary folders, on free ports, ended by their process ids. */
+/** Real NATS servers for tests: a single server or a cluster, in temporary folders and on free ports. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -98,7 +98,7 @@ export type ClientLine =
       readonly key: string;
       readonly text: string;
     }
-  /** The host closes its connection on purpose; it may open another one. */
+  /** The host closes its connection on purpose; it may open a new connection. */
   | { readonly t: number; readonly kind: 'closing' }
   /** The host ends normally. */
   | { readonly t: number; readonly kind: 'over' };

@@ -27,7 +27,7 @@ tap.write({
   pid: process.pid,
 });
 
-/** The connection to one life of a gateway. */
+/** The connection to one gateway process. */
 type Link = {
   send(frame: object): Promise<void>;
   close(): void;

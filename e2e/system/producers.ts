@@ -117,12 +117,13 @@ export class Producer {
       case 'cancel':
         return this.#send({ ...this.#sending(), level: 'warning', action: 'cancel' });
       case 'supersede': {
-        // One key per address: conversations of one agent may merge, and then the newest of a key wins among all of theirs.
+        // Each address has a separate key: conversations of one agent may merge, and then only the newest notification of a key
+        // counts for all of them.
         const sending = this.#sending();
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
       case 'states': {
-        // Two states of one key in quick succession, for few addresses, so that often neither has been shown yet.
+        // Queues two states of one key in quick succession, for few addresses, so that often neither state has been shown yet.
         const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
         const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
         for (let left = this.#chance.between(2, 3); left > 0; left--) await this.#send({ ...this.#sending(), to, key }, false);
@@ -307,7 +308,7 @@ export class Producer {
       '--level',
       'error',
     ]);
-    // The command began to count before it ended, so the reminder is due by then at the latest.
+    // The command has computed the due time before it ended, so the reminder is due at this time at the latest.
     this.dueBy = Date.now() + inSeconds * 1_000;
     if (code === 0) this.#said.write({ t: now(), kind: 'acknowledged', nonce });
   }

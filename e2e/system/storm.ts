@@ -190,7 +190,7 @@ async function administrator(world: World): Promise<string> {
 
 type Kept = { readonly ended: Promise<unknown>; kill(): void };
 
-/** Runs one life after the other, each killed after a while, at random or at a fault point. */
+/** Runs processes one after the other, and kills each after a while, at random or at a fault point. */
 async function keepUp(
   over: AbortSignal,
   chance: Chance,

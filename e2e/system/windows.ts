@@ -105,7 +105,7 @@ export class Window {
     }
   }
 
-  /** Runs a new session that works until no more notifications arrive. Returns true if the last round had none. */
+  /** Runs a new session that works until no more notifications arrive. Returns true if the last rounds had no notifications. */
   async drain(front: Front | undefined, rounds = 80): Promise<boolean> {
     const host = this.#open();
     let quiet = 0;
@@ -311,7 +311,8 @@ export class Window {
   }
 
   /**
-   * A critical refuses, and no one pulls: the window asks again, first too early after the last refusal, and then late enough.
+   * A critical notification refuses calls, and the agent does not pull. The window calls again, first too early after the last
+   * refusal, and then late enough.
    */
   async #asksAgain(host: Host): Promise<boolean> {
     const { acknowledged } = (await this.person?.tell(this.address, { level: 'critical' })) ?? {};

@@ -25,7 +25,7 @@ export class World {
   /** The product's own `main`. */
   readonly entry: string;
   readonly library: string;
-  /** The module that kills a library user at a named point. A packed build has none. */
+  /** The module that kills a library user at a named point. A packed build has no such module. */
   readonly faults: string | undefined;
   /** The number of killed processes so far. */
   kills = 0;

@@ -51,7 +51,7 @@ class Desk implements AsyncDisposable {
     return new Desk(ear, createClient({ url, token }), () => server.stop());
   }
 
-  /** By default in the conversation `shop/coder#main`, with the tools for tasks and the given ones. */
+  /** Opens an agent, by default in the conversation `shop/coder#main`, with the tools for tasks and the given tools. */
   async agent(steps: readonly Step[], { api = 'openai-chat', tools = [], ...more }: DeskOptions = {}): Promise<Talk> {
     const made: { talk?: Talk } = {};
     const agent = (): Talk['agent'] => {

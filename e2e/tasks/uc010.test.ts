@@ -29,7 +29,7 @@ describe('blocked by a person while the agent works', () => {
       execution: { conversation: 's1', endedAt: null },
     });
 
-    // The agent makes a call every half second, until one is refused.
+    // The agent makes a call every half second, until a call is refused.
     const refusals: string[] = [];
     let steps = 0;
     const started = Promise.withResolvers<void>();

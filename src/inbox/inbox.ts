@@ -265,8 +265,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Binds a host process to the conversation that it shows now. That conversation continues the one that the process showed
-   * before.
+   * Binds a host process to the conversation that it shows now. That conversation continues the conversation that the process
+   * showed before.
    */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
     return bind(this, host, to);

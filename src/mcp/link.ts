@@ -33,7 +33,7 @@ export type LinkEvents = {
   readonly down: (why: string, againInMs: number) => void;
   /** Called when the server never worked, and the link does not try again. */
   readonly failed: (why: string) => void;
-  /** Called when one request will get no answer. Other requests may still get theirs. */
+  /** Called when one request will get no answer. Other requests may still get an answer. */
   readonly lost: (requestId: string, why: string) => void;
   /** Called when the server cannot be reached for now. The server keeps its state. */
   readonly away: (why: string) => void;

@@ -6,7 +6,7 @@ import { isType, type SentView, type Stored } from '../core/records.ts';
 import { wasSentIn, type Inbox, type Why } from '../inbox/index.ts';
 import { notificationView } from './shown.ts';
 
-/** The maximum number of records that are read for one item of a story. Repeated refusals may have written many. */
+/** The maximum number of records that are read for one item of a story. Repeated refusals may have written many records. */
 const MAX_HISTORY = 300;
 
 /** Decides which parts of a story its reader may see, because the view of a carrier also contains other notifications. */

@@ -333,7 +333,10 @@ export class Tasks {
     return (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
   }
 
-  /** Makes the records that withdraw open notifications about the task, and that lower the gate of delivered but unread ones. */
+  /**
+   * Makes the records that withdraw open notifications about the task, and that lower the gate of delivered but unread
+   * notifications.
+   */
   async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
     const key = keyOf(task);
     const { store } = this.#inbox;

@@ -69,8 +69,8 @@ export function useTalk(log: string, conversation: string): Talk {
     let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
-    // A page of history may also contain records of the conversation from which this one was forked; the stream has only new
-    // records.
+    // A page of history may also contain records of the conversation from which this conversation was forked; the stream has only
+    // new records.
     const add = (more: readonly Stored[], heard: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {

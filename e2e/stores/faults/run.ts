@@ -73,7 +73,7 @@ export async function run(options: Options): Promise<Report> {
     };
     const points = options.points ?? FAULT_POINTS;
     for (const point of points) report.points[point] = 0;
-    // A process that ends by itself leaves its compiled modules for all killed ones: they start 5 x faster.
+    // A process that ends by itself fills the compile cache, so that the processes that are killed later start five times faster.
     await new Worker([join(folder, 'first.db'), 'drain', 'first'], env).end();
     for (const point of points.filter((name) => AT_POINT[name][0] === 'opener'))
       for (let i = 0; i < options.pointsEach; i++) {
@@ -184,7 +184,7 @@ class Epoch {
   }
 }
 
-/** A life of a worker, with its output and its end. */
+/** A worker process, with its output and its end. */
 class Worker {
   readonly name: string;
   readonly told: Told[] = [];
@@ -294,7 +294,7 @@ async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Prom
   await store.close();
   if (ends[1].code !== 0) problems.push(`beside a process that died at ${point}: ${ends[1].stderr.trim()}`);
   if (third.code !== 0) problems.push(`after a process that died at ${point}: ${third.stderr.trim()}`);
-  // If the other worker was faster, this one had nothing to do and reached no fault point.
+  // If the other worker was faster, this worker had nothing to do and reached no fault point.
   if (ends[0].signal === 'SIGKILL' || problems.length > 0) return problems;
   return opening(`${path}-again`, point, env);
 }

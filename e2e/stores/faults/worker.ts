@@ -118,7 +118,7 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
       await conversations.own.seen({ pulls: true });
       return;
     case 'prune':
-      // The old records of the set-up; new ones stay, for the check.
+      // Only the old records of the set-up are pruned; new records stay, for the check.
       await store.prune(store.now() - DAY);
       return;
     case 'queue':

@@ -11,7 +11,7 @@ export type FrameItem = { readonly nonces: readonly string[]; readonly text: str
 export type Frame = {
   readonly mark: string;
   readonly items: readonly FrameItem[];
-  /** The number of notifications in its first line, and the number of listed ones. */
+  /** The number of notifications that the frame's first line states, and the number of listed notifications. */
   readonly says: number;
   readonly lists: number;
   /** The number of items that the frame marks as repeated. */

@@ -38,7 +38,7 @@ export function throughGate(
           if (wasPulled(one, call, reading, readings) || call.reachedAt - refusedAt >= ASKED_AGAIN_MS - ROUNDED_MS) continue;
           if (mayBeUnread(one, readings, storm, call.sentAt)) continue;
         }
-        // Only the gateway that made an unrecorded refusal knows of it.
+        // Other processes do not know of a refusal that its gateway could not record.
         const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
         const wasOut = overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY);
         if (wasOut || isUnreported(call, reading, storm)) {

@@ -12,8 +12,8 @@ export const isAnyones = ({ to, action }: Notification): boolean =>
   !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
 
 /**
- * Whether each conversation has a separate copy of the notification. With two windows, that is so for a notification to all
- * agents, and for an action that names the agent.
+ * Whether each conversation has a separate copy of the notification. If an agent has two windows, each has a copy of a
+ * notification to all agents, and of an action that names the agent.
  */
 export const isCopied = ({ to, action }: Notification, agent: string, readings: readonly Reading[]): boolean =>
   (isBroadcast(to) || (action !== undefined && conversationOf(to) === undefined)) && windowsOf(agent, readings).size > 1;
@@ -78,7 +78,7 @@ export function mayBeUnread(
   });
 }
 
-/** The requests that were unanswered when the host was killed. */
+/** Returns the first request that was unanswered when the host was killed. */
 const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested | undefined => {
   if (reading.session.lines.some(({ kind }) => kind === 'over')) return undefined;
   const end = endOf(reading, storm);

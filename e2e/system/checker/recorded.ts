@@ -35,8 +35,8 @@ export class Recorded {
   }
 
   /**
-   * Records a call that reached the server, and the client's frame: the server's frame, with a block of the gateway if it added
-   * one.
+   * Records a call that reached the server, and the client's frame: the server's frame, with the gateway's block if the gateway
+   * added a block.
    */
   call(
     call: string,
@@ -195,7 +195,7 @@ export const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50
 export const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 export const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
-/** Five answers with one notification each, all cancelled at once; the first ones arrive again. */
+/** Five answers with one notification each, all cancelled at once; the first notifications arrive again. */
 export function cancelledOften(again: number): History {
   const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
   const anna = new Recorded(100);

@@ -47,15 +47,18 @@ export function unflagged(all: ReadonlyMap<string, Notification>, readings: read
   return problems;
 }
 
-/** All refusals of one gate have the same text, and the pull that lowers the gate shows it once more: neither needs a flag. */
+/**
+ * Whether a repeat needs a flag. All refusals of one gate have the same text, and the pull that lowers the gate shows it once
+ * more, so these repeats need no flag.
+ */
 function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean {
   if (before === undefined || now === 'refusal') return false;
   return !(before === 'refusal' && now === 'pull');
 }
 
 /**
- * A cancel releases an answer in progress, or one written within this time; a busy process may read the cancel before it notices
- * the end of that time.
+ * A cancel releases an answer that is in progress or was written within this time. The time is generous, because a busy process
+ * may read the cancel before it notices that the product's own limit has passed.
  */
 const CROSSING_MS = 500;
 /** Clients that cancel every request some time after its answer. Such a cancel releases no notification. */
@@ -115,7 +118,7 @@ const RECEIPT_WITHIN_MS = 1_000;
 
 /**
  * Returns the time by which the notification was certainly read: the same connection had an answer to a call made a second later.
- * A library user that offers confirms before it continues; for a library user that carries, see `twice`.
+ * A library user that calls `offer` also calls `confirm` before it continues; for a library user that calls `carry`, see `twice`.
  */
 export function readBy({ t, connection, reading: { session, requests } }: Seen): number {
   const { form, client } = session.about;
@@ -157,8 +160,8 @@ export function unreleased(all: ReadonlyMap<string, Notification>, readings: rea
 }
 
 /**
- * An interrupt is shown until its gate is down: in each refusal, and in the pull that lowers the gate. A pause is in each pull
- * while it holds.
+ * Whether an interrupt may be shown again. It is shown in each refusal, and in the pull that lowers its gate. A pause is in each
+ * pull while it holds.
  */
 function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
   if (!isInterrupt(one) || later.form === 'ride' || later.form === 'message') return false;

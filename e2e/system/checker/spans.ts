@@ -90,7 +90,10 @@ export const wasUnknown = (reading: Reading, one: Notification, storm: History['
     ({ answeredBy, begunBy, until }) => answeredBy < one.t && begunBy >= one.t && until > (one.acknowledgedAt ?? one.t),
   );
 
-/** While a gateway reports that it cannot reach its store, calls pass: an agent never stops for it. */
+/**
+ * Returns the times at which a gateway reports that it cannot reach its store. At these times, all calls pass, because store
+ * trouble never stops an agent.
+ */
 export const unreachable = memo((reading: Reading, storm: History['storm']): Spans => {
   const spans: [number, number][] = [];
   for (const line of saidBy(reading, storm)) {

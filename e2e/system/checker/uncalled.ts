@@ -29,8 +29,8 @@ export function uncalled(all: All, readings: readonly Reading[], storm: History[
 }
 
 /**
- * Whether a notification was shown to a wrong conversation. The right ones are its own conversation, that conversation's heir,
- * and further heirs in turn.
+ * Whether a notification was shown to a wrong conversation. The right conversations are its own conversation, that conversation's
+ * heir, and further heirs in turn.
  */
 function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: Reading, runs: readonly Run[]): boolean {
   const named = conversationOf(to);
@@ -45,7 +45,7 @@ function overdue(one: Notification, { sentAt }: Sight, { agent, window }: Sessio
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
     const { [agent]: own, [`${projectOf(agent)}/*`]: later } = withdrawn.results;
-    // A later session gets none, even if its agent had none.
+    // A later session does not get it, even if no earlier session of its agent got it.
     const result = own ?? later;
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];
@@ -84,7 +84,7 @@ export function denied(all: All, readings: readonly Reading[], storm: History['s
     const { agent, window } = reading.session.about;
     return sightsOf(reading).flatMap(({ nonce, sentAt, t }) => {
       const { withdrawn, withdrawingAt = 0 } = all.get(nonce) ?? {};
-      // A later call is another fault: see `overdue`. Only the gateway that made an unrecorded refusal knows of it.
+      // A later call is another fault: see `overdue`. Other processes do not know of a refusal that its gateway could not record.
       if (withdrawn?.results[agent] !== 'withdrawn' || sentAt > withdrawn.at) return [];
       if (overlaps(unreachable(reading, storm), sentAt, t)) return [];
       const when = t < withdrawingAt ? `${Math.round(withdrawingAt - t)} ms before` : 'while';

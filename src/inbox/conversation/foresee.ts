@@ -8,7 +8,7 @@ import { factsFor } from './facts.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
 
-/** A carrier of the conversation. `points`: the contact points that it reported, if any. */
+/** A carrier of the conversation. `points`: the contact points that the carrier reported, if any. */
 export type Carrier = { readonly name: string; readonly points: readonly ContactPoint[] };
 
 /** The decisions of one carrier at one of its contact points. */

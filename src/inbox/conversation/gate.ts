@@ -306,8 +306,8 @@ type Past = {
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
 /**
- * Words the proof that the agent has read the interrupt: the agent began another call long enough after a refusal. Undefined if
- * there is no such call.
+ * Describes the proof that the agent has read the interrupt: the agent began another call long enough after a refusal. Undefined
+ * if there is no such call.
  */
 function askedAgain(
   item: Item,

@@ -206,7 +206,7 @@ function dataShown(n: Notification, differs: Item['differs']): { readonly data?:
   return { data: all.length === 1 ? n.data : all };
 }
 
-/** Words the events that a storm's line does not list, with all keys that their record names. */
+/** Describes the events that a storm's line does not list, with all keys that their record names. */
 function restText({
   notification: { subscriber, data },
   count,

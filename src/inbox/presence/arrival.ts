@@ -7,7 +7,9 @@ import { joinProjectWide } from '../producing/project-wide.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** The name of the connection. A conversation may have several connections. Hooks and Earpiece's own loop have none. */
+  /**
+   * The name of the connection. A conversation may have several connections. Hooks and Earpiece's own loop have no connection.
+   */
   readonly connection?: string;
   /** True if the connection has made no call yet. Until `begin`, the connection may be a client's health check. */
   readonly pending?: boolean;

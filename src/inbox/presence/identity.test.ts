@@ -15,7 +15,7 @@ import {
 } from '../index.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-/** Makes a chain of processes that ends with this process. Each process is the child of the preceding one. */
+/** Makes a chain of processes that ends with this process. Each process is the child of the preceding process. */
 function tree(...line: readonly { name: string; args?: readonly string[]; pid?: number }[]): Processes {
   const all = new Map<number, Process>();
   line.forEach(({ name, args = [name], pid }, i) => {

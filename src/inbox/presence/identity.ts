@@ -138,7 +138,7 @@ const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 
-/** Returns the process that started this one, without the shells between them. */
+/** Returns the process that started this process, without the shells between them. */
 function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
   const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
   return process && { process, nested: false };

@@ -1,4 +1,4 @@
-/** Reads processes from the operating system: the ancestors of this one, and whether the owner of a lease still lives. */
+/** Reads processes from the operating system: the ancestors of this process, and whether the owner of a lease still lives. */
 import type { ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
@@ -23,7 +23,10 @@ export type Process = {
 };
 
 export interface Processes {
-  /** The host name, and in a container or a sandbox also the PID namespace, because process ids are valid only inside one. */
+  /**
+   * The host name, and in a container or a sandbox also the PID namespace, because process ids are valid only inside one
+   * namespace.
+   */
   readonly machine: string;
   /** Reads a process. Undefined if the process does not exist. */
   get(pid: number): Process | undefined;

@@ -23,7 +23,7 @@ export const parsePattern = (pattern: string): Pattern =>
     .filter((name) => name !== '')
     .map(parseSegment);
 
-/** Whether the pattern matches a path. `names` are the names of the path, without empty ones. */
+/** Whether the pattern matches a path. `names` are the names of the path, without empty names. */
 export function matches(pattern: Pattern, names: readonly string[]): boolean {
   return wildcard(pattern, names, (segment) => segment.kind === 'over', nameMatches);
 }

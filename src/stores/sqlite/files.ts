@@ -149,7 +149,7 @@ export function setAsideOf(opened: Files, real: string): readonly string[] {
   );
 }
 
-/** Whether a companion at the path is not the opened one. */
+/** Whether a companion at the path is not the opened file. */
 export const hasOthers = (opened: Files, now: Files): boolean =>
   (['wal', 'shm'] as const).some((side) => now[side] !== NONE && now[side] !== opened[side]);
 

@@ -47,7 +47,7 @@ export function mountOf(path: string, mountinfo: string): { name: string; mounte
     const name = after.split(' ')[0];
     if (mountedAt === undefined || !name) continue;
     const holds = path === mountedAt || path.startsWith(mountedAt.endsWith('/') ? mountedAt : `${mountedAt}/`);
-    // If two mounts have the same path, the later line is the visible one.
+    // If two mounts have the same path, the later line names the visible mount.
     if (holds && mountedAt.length >= (found?.mountedAt.length ?? 0)) found = { name, mountedAt };
   }
   return found;

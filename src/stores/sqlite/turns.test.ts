@@ -62,7 +62,7 @@ it('reports how long a caller waited that shares its transaction with others', a
   };
   const first = waited(300);
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
-  // The first transaction has already begun, so this append joins the next one. The next one begins after the first
+  // The first transaction has already begun, so this append joins the next transaction. That transaction begins after the first
   // append has stopped waiting.
   const second = waited(400);
   expect(await first).toBeGreaterThanOrEqual(300);

@@ -65,7 +65,7 @@ export const notEarpiece = (
 export const unreachable = (url: string, cause: unknown): ApiError =>
   new ApiError(0, { code: 'unreachable', detail: `${url} ${because(cause)}`, retryable: true }, { cause });
 
-/** Words the underlying cause of an error of `fetch`, which wraps the real error. */
+/** Describes the underlying cause of an error of `fetch`, which wraps the real error. */
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
   if (message === 'unexpected redirect')

@@ -54,7 +54,7 @@ describe('a further side', () => {
   });
 });
 
-describe('what an operation costs', () => {
+describe('the cost of an operation', () => {
   const busy = (ms: number): number => {
     for (const until = performance.now() + ms; performance.now() < until;);
     return 1_000 / ms;

@@ -12,18 +12,19 @@ import { startProducer } from './producers.ts';
 
 /** The promises that some cases prove, by the titles of these cases. */
 const PROMISES: Readonly<Record<string, () => void>> = {
-  'of one id by many at once stores it once': () => proves('log:idempotent'),
-  'brings back types and fields that it does not know as the same JSON': () => proves('log:unknown-types'),
-  'never runs backwards within a log, even when the clock does': () => proves('log:clock'),
-  "keeps what the writer's own clock said, where it is behind the log": () => proves('time:own-clock'),
+  'stores an id once if many simultaneous calls queue it': () => proves('log:idempotent'),
+  'returns unknown types and fields as the same JSON': () => proves('log:unknown-types'),
+  'never runs backwards within a log, even if the clock runs backwards': () => proves('log:clock'),
+  "keeps the time of the writer's own clock if that clock is behind the log": () => proves('time:own-clock'),
   'closed twice': () => proves('log:closes-once'),
-  'is the same for every prefix of the log, replayed': () => proves('log:replay'),
-  'stays true to what is left when the past is pruned': () => proves('log:retention'),
-  'pages through what was closed in a time, closed last first': () => proves('store:closed-in'),
-  'removes records that concern no item, of any log, with the settings that go with them; the rest replays as before': () =>
+  'equals a replay of every prefix of the log': () => proves('log:replay'),
+  'equals a replay of the remaining records after old records were pruned': () => proves('log:retention'),
+  'pages through the notifications that closed in a period, the last closed first': () => proves('store:closed-in'),
+  'removes records of any log that concern no item, together with their settings; the other records replay as before': () =>
     proves('log:retention'),
-  'lets a carrier win within 200 ms against two producers without pause, at its first try': () => proves('store:no-starving'),
-  'lets a reader at the tail miss nothing': () => proves('store:watch'),
+  'lets a carrier succeed within 200 ms and at its first try, while two producers write without pause': () =>
+    proves('store:no-starving'),
+  'gives a reader of new records every record': () => proves('store:watch'),
   'gives each notification to one of several carriers': () => proves('delivery:two-carriers'),
 };
 

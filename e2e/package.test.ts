@@ -231,7 +231,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     'u',
   );
 
-  test.each(specifiers)('%s names its need in one line', (specifier) => {
+  test.each(specifiers)('%s names the needed Node in one line', (specifier) => {
     const { code, stdout, stderr } = node(
       [...args, '--input-type=module', '-e', `import '${specifier}'; console.log('on')`],
       command,
@@ -240,7 +240,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     expect(stderr).toMatch(line);
   });
 
-  test('the command names its need in one line, too', () => {
+  test('the command names the needed Node in one line, too', () => {
     const { code, stdout, stderr } = node([...args, cli, 'send', 'hello'], command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(line);

@@ -243,7 +243,7 @@ export const REQUIREMENTS = {
   // Agents of the AI SDK.
   'ai-sdk:once': {
     behaviour:
-      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries once; failing tools carry too.',
+      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries notifications once; failing tools carry them too.',
   },
   'ai-sdk:prefix': {
     behaviour:
@@ -298,7 +298,7 @@ export const REQUIREMENTS = {
   },
   'queue:counted-told': {
     behaviour:
-      'A notification that is counted into another one while a carrier is composed is in the text of that carrier, or waits for the next one. A busy producer delays no carrier.',
+      'If a notification is counted into another notification while a carrier is composed, the text of that carrier or of the next carrier counts it. A busy producer delays no carrier.',
   },
   'queue:max-open': {
     behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
@@ -390,7 +390,7 @@ export const REQUIREMENTS = {
   // The address of a conversation.
   'address:agent': {
     behaviour:
-      "A notification for project/agent goes to the agent's first conversation that carries. A notification for a conversation goes only to that conversation.",
+      "A notification for project/agent goes to the agent's first conversation that carries notifications. A notification for a conversation goes only to that conversation.",
   },
   'address:fan-out': {
     behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
@@ -1046,7 +1046,7 @@ export const REQUIREMENTS = {
   'sources:webhooks': {
     behaviour: 'A correctly signed webhook becomes events, once. Any other request is refused with a reason.',
   },
-  'cli:emit': { behaviour: 'emit takes CloudEvents and prints the subscribers that took them, with the result.' },
+  'cli:emit': { behaviour: 'emit takes CloudEvents and prints the subscribers that took each event, with the result.' },
 
   // Reports of the agent of Earpiece, to others and to itself.
   'sources:failures': {

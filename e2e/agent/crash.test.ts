@@ -19,7 +19,7 @@ const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_wri
  */
 const LIVES = [1, 2, 1, 2];
 
-describe('killed at a named point and at four random ones', () => {
+describe('killed at a named point and at four random points', () => {
   proves('agent:kill-9');
   it.each(APIS.map((api, i) => [api, POINTS[i] as FaultPoint] as const))(
     '%s, %s',

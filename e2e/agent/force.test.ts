@@ -61,7 +61,7 @@ it.each(APIS)(
 
 describe('no loops', () => {
   proves('force:no-loops');
-  it('with endless critical notifications of another process the turn still ends, and each is delivered once', async () => {
+  it('with endless critical notifications of another process the turn still ends, and each notification is delivered once', async () => {
     const goes = 6;
     let alarms = 0;
     const alarm = (): Promise<unknown> =>

@@ -137,23 +137,29 @@ describe.each(APIS)('%s', (api) => {
   }
 
   describe.each(Object.keys(PLACES) as Place[])('%s', (place) => {
-    it.each(Object.keys(KINDS) as Kind[])('%s, once: the next request that succeeds has it, once', async (kind) => {
+    it.each(Object.keys(KINDS) as Kind[])('%s, once: the next successful request has the notification once', async (kind) => {
       await refusedAt(place, kind, 1);
       isInEach();
     });
 
-    it.each(['400 too long', '413', '429'] as const)('%s, three times: the same', async (kind) => {
-      await refusedAt(place, kind, 3);
-      isInEach();
-      expect(talk.requests.filter((request) => request.text.includes(WOULD_LEAVE_OUT))).toEqual([]);
-    });
+    it.each(['400 too long', '413', '429'] as const)(
+      '%s, three times: the next successful request has the notification once',
+      async (kind) => {
+        await refusedAt(place, kind, 3);
+        isInEach();
+        expect(talk.requests.filter((request) => request.text.includes(WOULD_LEAVE_OUT))).toEqual([]);
+      },
+    );
 
-    it.each([2, 3, 4])('400 of another cause, %i times: nothing is left out, and the model reads it once', async (times) => {
-      await refusedAt(place, '400 of another cause', times);
-      expect(find(talk.requests, MARKER).inLast).toBe(1);
-      expect(talk.agent.records.filter(({ type }) => type === 'carrier_redacted')).toEqual([]);
-      expect(find(talk.requests, WOULD_LEAVE_OUT).inLast).toBe(0);
-    });
+    it.each([2, 3, 4])(
+      '400 of another cause, %i times: nothing is left out, and the model reads the notification once',
+      async (times) => {
+        await refusedAt(place, '400 of another cause', times);
+        expect(find(talk.requests, MARKER).inLast).toBe(1);
+        expect(talk.agent.records.filter(({ type }) => type === 'carrier_redacted')).toEqual([]);
+        expect(find(talk.requests, WOULD_LEAVE_OUT).inLast).toBe(0);
+      },
+    );
   });
 
   it('an interrupt counts as read when the provider has accepted a request with it, and not before', async () => {
@@ -199,38 +205,41 @@ describe('a kill -9 between a refusal and the next request', () => {
   proves('agent:refusals');
   // The second request repeats the first. The third request omits the notification, the fourth has it again, and the fifth is the
   // last request.
-  it.each([2, 3, 4, 5])('before request %i: the next life sends the whole request, and the model reads it once', async (nth) => {
-    const folder = mkdtempSync(join(tmpdir(), 'earpiece-refused-'));
-    const db = join(folder, 'e.db');
-    let refuses = true;
-    await using model = await startModel(({ text: sent }) =>
-      refuses && sent.includes(MARKER) ? KINDS['400 of another cause'] : { says: [text('well')] },
-    );
-    const queue = async (): Promise<void> => {
+  it.each([2, 3, 4, 5])(
+    'before request %i: the whole request is sent again, and the model reads each notification once',
+    async (nth) => {
+      const folder = mkdtempSync(join(tmpdir(), 'earpiece-refused-'));
+      const db = join(folder, 'e.db');
+      let refuses = true;
+      await using model = await startModel(({ text: sent }) =>
+        refuses && sent.includes(MARKER) ? KINDS['400 of another cause'] : { says: [text('well')] },
+      );
+      const queue = async (): Promise<void> => {
+        const store = await openSqliteStore({ path: db });
+        const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } });
+        await inbox.queue(ADDRESS, { id: 'n1', kind: 'ci.failed', level: 'error', message: MARKER });
+        await inbox.close();
+      };
+      await queue();
+      const live = async (env: Readonly<Record<string, string>>): Promise<string | null> => {
+        const child = spawn(process.execPath, [join(import.meta.dirname, 'crash/worker.ts'), db, model.url, 'anthropic'], {
+          stdio: ['ignore', 'ignore', 'inherit'],
+          env: { PATH: process.env['PATH'], ...COMPILED, ...env },
+        });
+        const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+        return signal;
+      };
+      expect(await live({ EARPIECE_FAULT: `agent.request:${nth}` })).toBe('SIGKILL');
+      refuses = false;
+      expect(await live({})).toBeNull();
+      const counts = find(model.requests, MARKER).counts;
+      // Before the fifth request, the record that it was left out already exists: three refusals have proved the cause.
+      expect(counts.at(-1)).toBe(nth === 5 ? 0 : 1);
       const store = await openSqliteStore({ path: db });
-      const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } });
-      await inbox.queue(ADDRESS, { id: 'n1', kind: 'ci.failed', level: 'error', message: MARKER });
-      await inbox.close();
-    };
-    await queue();
-    const live = async (env: Readonly<Record<string, string>>): Promise<string | null> => {
-      const child = spawn(process.execPath, [join(import.meta.dirname, 'crash/worker.ts'), db, model.url, 'anthropic'], {
-        stdio: ['ignore', 'ignore', 'inherit'],
-        env: { PATH: process.env['PATH'], ...COMPILED, ...env },
-      });
-      const [, signal] = (await once(child, 'close')) as [number | null, string | null];
-      return signal;
-    };
-    expect(await live({ EARPIECE_FAULT: `agent.request:${nth}` })).toBe('SIGKILL');
-    refuses = false;
-    expect(await live({})).toBeNull();
-    const counts = find(model.requests, MARKER).counts;
-    // Before the fifth request, the record that it was left out already exists: three refusals have proved the cause.
-    expect(counts.at(-1)).toBe(nth === 5 ? 0 : 1);
-    const store = await openSqliteStore({ path: db });
-    const types = (await store.read({ log: 'shop/coder' as LogKey })).map(({ body }) => body.type);
-    expect(types.filter((type) => type === 'carrier_redacted')).toHaveLength(nth === 5 ? 1 : 0);
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+      const types = (await store.read({ log: 'shop/coder' as LogKey })).map(({ body }) => body.type);
+      expect(types.filter((type) => type === 'carrier_redacted')).toHaveLength(nth === 5 ? 1 : 0);
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  );
 });

@@ -157,7 +157,7 @@ describe('thresholds', () => {
     expect(talk.requests).toHaveLength(1);
   });
 
-  it('a turn that ran out of iterations is reported in the next one, and does not wake the agent', async () => {
+  it('a turn that ran out of iterations is reported in the next turn, and does not wake the agent', async () => {
     const talk = await start([...calls(3), says(text('I see'))], { maxCycles: 2 });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 2 });
     expect(talk.agent.mode).toBe('idle');

@@ -13,7 +13,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('a critical notification while the model answers', () => {
     proves('ai-sdk:interrupt');
 
-    it('keeps the finished steps and the partial text, and continues the turn with it', async () => {
+    it('keeps the finished steps and the partial text, and continues the turn with the notification', async () => {
       const cut = async ({ cutOff }: Request): Promise<void> => {
         await heard('grows as ');
         await critical('STOP the disk is full');

@@ -42,7 +42,7 @@ describe.each(MAJORS)('AI SDK %i', (major) => {
     return { signal, stdout, stderr };
   }
 
-  it('if the process is killed before the caller keeps the result, the notification rides again, in its only copy', async () => {
+  it('if the process is killed before the caller keeps the result, the notification is delivered again, and the transcript has it once', async () => {
     expect(await life('offer.appended:1')).toMatchObject({ signal: 'SIGKILL' });
     expect(model.requests).toHaveLength(1);
     expect(await life()).toEqual({ signal: null, stdout: 'Done.\n', stderr: '' });

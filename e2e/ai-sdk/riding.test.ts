@@ -12,7 +12,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   let desk: Desk;
   afterEach(() => desk[Symbol.asyncDispose]());
 
-  it('a batch of parallel calls carries once, and a user message carries', async () => {
+  it('a batch of parallel calls carries notifications once, and a user message carries them too', async () => {
     desk = await Desk.start(major, api, [
       { says: [text('I look.'), call('call_1', 'build'), call('call_2', 'read'), call('call_3', 'list')] },
       { says: [call('call_4', 'read')] },
@@ -58,7 +58,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(JSON.stringify(desk.messages).split('FIRST')).toHaveLength(2);
   });
 
-  it('a single failing tool carries, and the program sees its own error', async () => {
+  it('a single failing tool carries notifications, and the program sees its own error', async () => {
     desk = await Desk.start(major, api, [{ says: [call('call_1', 'fails')] }, { says: [text('Done.')] }]);
     const { sdk, ear } = desk;
     class NoSuchFile extends Error {}

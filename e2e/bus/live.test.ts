@@ -25,7 +25,7 @@ template = "build.toon.j2"
 
 verifies(
   'bus:discovery',
-  'US6: a file that is added while the agent runs applies to the next event; a broken one is reported and harms no other',
+  'US6: a file that is added while the agent runs applies to the next event; a broken file is reported and affects no other file',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-live-'));
     const subscribers = join(folder, '.earpiece/subscribers');

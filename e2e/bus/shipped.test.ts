@@ -171,7 +171,7 @@ describe('the files', () => {
     expect(types.filter((type) => !isKnownType(type)).sort()).toEqual([]);
   });
 
-  test('no event of Earpiece is reported by two of them', () => {
+  test('no event of Earpiece is reported by two subscribers', () => {
     proves('bus:shipped');
     const twice = TYPES.filter((type) => set.subscribers.filter((subscriber) => heardBy(subscriber).includes(type)).length > 1);
     expect(twice).toEqual([]);
@@ -194,7 +194,7 @@ describe('the files', () => {
 describe('their texts', () => {
   verifies(
     'bus:shipped',
-    'the golden file has one event, one with a count of three, three different ones, and three of a storm',
+    'the golden file has one event, an event with a count of three, three different events, and three events of a storm',
     async () => {
       const parts: string[] = [];
       for (const subscriber of templated) {

@@ -27,7 +27,7 @@ const KEYS = {
 };
 const SHOW = 'env | grep -c secret-; echo "plain is $PLAIN, model is $EARPIECE_AGENT_MODEL"';
 
-describe('keys', { timeout: 120_000 }, () => {
+describe('API keys', { timeout: 120_000 }, () => {
   proves('agent:keys');
 
   it.each([false, true])('a command does not get them (terminal: %s), but gets everything else', async (pty) => {
@@ -67,7 +67,7 @@ describe('keys', { timeout: 120_000 }, () => {
     expect(readFileSync(join(stage.folder, 'two.env'), 'utf8').match(/secret-\d/gu)).toEqual(['secret-4']);
   });
 
-  it('each key of each supported provider is one of them', () => {
+  it('include each key of each supported provider', () => {
     expect(Object.values(PROVIDERS).flatMap(({ keys }) => keys.filter((key) => !isSecret(key)))).toEqual([]);
   });
 });

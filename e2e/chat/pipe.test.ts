@@ -44,7 +44,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
   });
 
-  it('shows an event as its subscriber renders it, which the model reads', async () => {
+  it('shows an event in the text of its subscriber, which the model reads', async () => {
     proves('chat:pending');
     await using stage = await ChatStage.open([{ says: [text('Noted.')] }]);
     const subscribers = join(stage.folder, 'config/earpiece/subscribers');

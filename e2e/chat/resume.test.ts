@@ -6,7 +6,7 @@ import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts'
 describe('earpiece chat --resume', { timeout: 120_000 }, () => {
   proves('chat:resume');
 
-  it('after kill -9 continues the turn: nothing is lost, nothing comes twice, the prompt only grows', async () => {
+  it('after kill -9 continues the turn: no notification is lost or repeated, and the prompt only grows', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       {

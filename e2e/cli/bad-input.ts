@@ -126,13 +126,17 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--limit "many" is not a whole number from 1 to 1000000'),
     },
     {
-      what: 'both of two things',
+      what: 'two exclusive arguments',
       args: ['withdraw', 'n1', '--key', 'k'],
       ...usage('withdraw takes either an id or --key <key>'),
     },
-    { what: 'an address and everything', args: ['log', 'coder', '--all'], ...usage('give either an address ("coder") or --all') },
     {
-      what: 'a timeout for nothing',
+      what: 'an address together with --all',
+      args: ['log', 'coder', '--all'],
+      ...usage('give either an address ("coder") or --all'),
+    },
+    {
+      what: 'a timeout without --wait',
       ...send('--timeout', '5s', 'x'),
       ...usage('--timeout 5s needs --wait; add --wait delivered'),
     },
@@ -147,7 +151,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--older "7 days" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
     },
     {
-      what: 'a pattern of mute',
+      what: 'an invalid pattern of mute',
       args: ['mute', 'ci failed', 'coder'],
       ...usage('pattern "ci failed" must be "*", a source, "source.*" or "source.name"'),
     },
@@ -158,7 +162,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'to requeue what still waits',
+      what: 'to requeue an open notification',
       args: ['requeue', 'keep'],
       ...usage('keep is open and will be delivered anyway; only a closed notification can be queued again'),
     },
@@ -237,7 +241,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`address "shop/coder ": the agent begins or ends with a space; ${FORMS}`),
     },
     {
-      what: 'nobody there',
+      what: 'a project without an active agent',
       args: ['send', 'is anybody there'],
       stderr:
         'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives\n',
@@ -265,7 +269,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('message has 2097152 characters, at most 1048576 are allowed; put the text into a file and send its path'),
     },
     {
-      what: 'more on stdin than any message',
+      what: 'more on stdin than a message may have',
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
@@ -281,13 +285,17 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a level',
+      what: 'an unknown level',
       ...send('--level', 'erorr', 'x'),
       ...usage('--level "erorr" must be one of info, warning, error, critical; did you mean error?'),
     },
-    { what: 'an action', ...send('--action', 'stop', 'x'), ...usage('--action "stop" must be one of cancel, pause, resume') },
     {
-      what: 'a receipt',
+      what: 'an unknown action',
+      ...send('--action', 'stop', 'x'),
+      ...usage('--action "stop" must be one of cancel, pause, resume'),
+    },
+    {
+      what: 'an unknown receipt',
       ...send('--wait', 'seen', 'x'),
       ...usage('--wait "seen" must be one of queued, offered, delivered, observed, read'),
     },
@@ -319,7 +327,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('data nests more than 64 deep; put it into a file and send its path'),
     },
     {
-      what: 'a time to live',
+      what: 'an invalid time to live',
       ...send('--ttl', 'soon', 'x'),
       ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
     },
@@ -329,14 +337,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--ttl "0" lets the notification expire before it is read; write e.g. 10m, or never'),
     },
     {
-      what: 'a moment',
+      what: 'an unknown moment',
       ...send('--deliver', 'nxt', 'x'),
       ...usage(
         '--deliver "nxt" must be one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>, after:<tool>; did you mean next?',
       ),
     },
     {
-      what: 'a moment in no time',
+      what: 'a moment with an invalid duration',
       ...send('--deliver', 'in:later', 'x'),
       ...usage('--deliver "in:later" is not in:<duration>; write 250ms, 30s, 10m, 2h or 3d'),
     },
@@ -375,7 +383,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); name a future time, ${TIMES}`),
     },
     {
-      what: 'a time in another age',
+      what: 'a time more than a year away',
       ...remind('2999-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
       ...usage(
@@ -388,7 +396,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('the time "after 0 turns" must be 1 to 1000 turns, got 0'),
     },
     {
-      what: 'a reminder of nothing',
+      what: 'a reminder without a text',
       ...remind('in 10m'),
       ...usage(
         'remind needs a text after the time "in 10m": earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)',
@@ -411,7 +419,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'a time for a list',
+      what: 'a time together with --list',
       args: ['remind', '--list', 'in 10m'],
       ...usage('--list takes no time and no text, got "in 10m"; leave one of them out'),
     },
@@ -432,7 +440,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('there is no event: the input is blank'),
     },
     {
-      what: 'no JSON',
+      what: 'input that is not JSON',
       ...emit('{"type": deploy}'),
       ...usage(
         'it is not JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
@@ -470,7 +478,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('event attribute "sevrity" is unknown; did you mean severity?'),
     },
     {
-      what: 'a severity',
+      what: 'an unknown severity',
       ...emit('{"type": "cli.event", "severity": "eror"}'),
       ...usage('event attribute severity "eror": must be one of debug, info, warning, error, critical; did you mean error?'),
     },
@@ -516,7 +524,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   Configuration: [
     { what: 'an unknown key', ...toml('veiw = "json"'), ...wrongToml('1:1', 'veiw is unknown; did you mean "view"?') },
     {
-      what: 'the same for every other command',
+      what: 'an unknown key, with any other command',
       ...toml('veiw = "json"'),
       ...send('x'),
       ...usage('{folder}/earpiece.toml:1:1: veiw is unknown; did you mean "view"?'),
@@ -563,12 +571,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('1:11', 'project is "a/b"; write a name without "/", "#" and "*", at most 128 characters'),
     },
     {
-      what: 'a time zone',
+      what: 'an unknown time zone',
       ...toml('time_zone = "Mars"'),
       ...wrongToml('1:13', 'time_zone is "Mars"; write a time zone such as "Europe/Berlin" or "UTC"'),
     },
     {
-      what: 'a regular expression',
+      what: 'an invalid regular expression',
       ...toml('redact = ["("]'),
       ...wrongToml('1:11', 'redact has "(" as element 1: it is not a regular expression (missing closing ))'),
     },
@@ -578,7 +586,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('2:18', 'gateway.servers.x has both command and url; keep only one of them'),
     },
     {
-      what: 'several at once',
+      what: 'several mistakes at once',
       ...toml('veiw = 1\nmax_open = 0'),
       ...send('x'),
       ...usage(
@@ -592,7 +600,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('{folder}/earpiece.toml: cannot be read (EACCES); make it a readable file or remove it'),
     },
     {
-      what: 'servers of a file that nobody trusted',
+      what: 'servers of an untrusted file',
       ...toml('[gateway.servers.files]\ncommand = "npx"'),
       args: ['gateway'],
       ...usage(
@@ -644,7 +652,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongSubscriber('6:1', 'events.severity is unknown; allowed are types, severity_filter, sources'),
     },
     {
-      what: 'a key like one',
+      what: 'a mistyped key',
       ...subscriber('types = ["build.failed"]\n[output]\nprioritty = "high"'),
       ...wrongSubscriber('7:1', 'output.prioritty is unknown; did you mean "priority"?'),
     },
@@ -654,7 +662,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongSubscriber('6:1', 'events.window_ms is unknown here; window_ms belongs in [batching]'),
     },
     {
-      what: 'a table like one',
+      what: 'a mistyped table',
       ...subscriber('types = ["build.failed"]\n[ouput]'),
       ...wrongSubscriber('6:2', 'ouput is unknown; did you mean "output"?'),
     },
@@ -669,7 +677,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongSubscriber('7:13', 'batching.window_ms is 60000; write a whole number from 0 to 10000'),
     },
     {
-      what: 'nothing that it hears',
+      what: 'a subscriber without event types',
       ...subscriber(''),
       ...wrongSubscriber('4:2', 'events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]'),
     },
@@ -765,14 +773,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'to switch off one of the core',
+      what: 'to disable a core subscriber',
       args: ['subscribers', 'disable', 'tool_failure'],
       ...usage(
         'tool_failure (Tool failures) cannot be disabled: it is a core subscriber: an agent must not miss its notifications',
       ),
     },
     {
-      what: 'both places to switch it off',
+      what: 'to disable a subscriber with --user and --project',
       args: ['subscribers', 'disable', 'self_notify', '--user', '--project'],
       ...usage('give either --project or --user'),
     },
@@ -857,12 +865,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('title has 300 characters, at most 200 are allowed; put the remaining text into a file and name the file'),
     },
     {
-      what: 'nobody to assign to',
+      what: 'an assignment without an assignee',
       args: ['tasks', 'assign', 't1'],
       ...usage('tasks assign takes either an agent or --nobody'),
     },
     {
-      what: 'nobody who does it',
+      what: 'a blank name of a person',
       args: ['tasks', 'add', '--as', ' ', 'Fix the login'],
       ...usage('--as "" is empty; write the name of the person who does this'),
     },
@@ -880,7 +888,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
 
   'The environment': [
     {
-      what: 'a view',
+      what: 'an unknown view',
       env: { EARPIECE_VIEW: 'xlm' },
       args: ['log'],
       ...usage(
@@ -909,7 +917,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an invalid home',
       env: { HOME: 'home', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
       args: ['log'],
-      ...usage('HOME is "home", which is no absolute path; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME'),
+      ...usage('HOME is "home", which is not an absolute path; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME'),
     },
     {
       what: 'no home at all',
@@ -922,12 +930,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
 
   'The database': [
     {
-      what: 'a folder',
+      what: 'a folder as the database',
       args: ['--db', '{folder}', 'log'],
       ...store('{folder} is a folder, not a database: name a file in it, e.g. --db {folder}/earpiece.db'),
     },
     {
-      what: 'a text',
+      what: 'a text file as the database',
       files: { 'notes.txt': 'not a database' },
       args: ['--db', 'notes.txt', 'log'],
       ...store(
@@ -935,7 +943,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'one that was cut off',
+      what: 'a truncated database',
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
@@ -943,7 +951,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'one with garbage in its middle',
+      what: 'a damaged database',
       given: 'a damaged database',
       args: ['--db', 'damaged.db', 'db', 'check'],
       stdout:
@@ -952,7 +960,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 8,
     },
     {
-      what: 'the same as JSON',
+      what: 'a damaged database, reported as JSON',
       given: 'a damaged database',
       args: ['--json', '--db', 'damaged.db', 'db', 'check'],
       stdout:
@@ -961,13 +969,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 8,
     },
     {
-      what: "another program's",
+      what: 'the database of another program',
       given: 'the database of another program',
       args: ['--db', 'other.db', 'log'],
       ...store('{folder}/other.db is the SQLite database of another program: name another file with --db or EARPIECE_DB'),
     },
     {
-      what: 'one of a newer Earpiece',
+      what: 'a database of a newer Earpiece',
       given: 'a database of a newer Earpiece',
       args: ['--db', 'newer.db', 'log'],
       ...store(
@@ -975,7 +983,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a device',
+      what: 'a device as the database',
       args: ['--db', '/dev/null', 'log'],
       ...store('/dev/null is not a regular file: name another file with --db or EARPIECE_DB'),
     },
@@ -987,7 +995,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a file below a file',
+      what: 'a path below a file',
       files: { 'notes.txt': 'x' },
       args: ['--db', 'notes.txt/x.db', 'log'],
       ...store(
@@ -1019,7 +1027,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'the same, to a command that only reads',
+      what: 'such a folder, and a command that only reads',
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'agents'],
       ...store(
@@ -1027,7 +1035,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'the same, to a command whose database has a thread',
+      what: 'such a folder, and a command with a database thread',
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'serve', '--port', '0'],
       ...store(
@@ -1044,13 +1052,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'one that another process holds for longer than 5 s',
+      what: 'a database that another process locks for longer than 5 s',
       given: 'a locked database',
       ...send('x'),
       ...store('the database {db} stayed locked by another process for 5000 ms: try again, or find that process (`fuser {db}`)'),
     },
     {
-      what: 'no name',
+      what: 'an empty name of the database',
       args: ['--db', '', 'log'],
       ...usage(
         'flag --db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process',
@@ -1062,7 +1070,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('store name "my.store": must be a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
     },
     {
-      what: 'an unknown engine',
+      what: 'an unknown database engine',
       args: ['--db', 'sqlit:x.db', 'log'],
       ...usage('"sqlit:x.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
     },
@@ -1096,7 +1104,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--port "99999" is not a whole number from 0 to 65535'),
     },
     {
-      what: 'to listen for others without a token',
+      what: 'to listen for other machines without a token',
       args: ['serve', '--host', '0.0.0.0', '--port', '0'],
       ...usage(
         'listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
@@ -1140,7 +1148,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('a token of kind agent is for one agent; name it: --agent <agent>'),
     },
     {
-      what: 'a project for a token for everything',
+      what: 'a project for an admin token',
       args: ['token', 'create', '--kind', 'admin', '--name', 'me', '--project', 'shop'],
       ...usage('a token of kind admin is for every project; leave the project out'),
     },
@@ -1180,7 +1188,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a name and a password in its address',
+      what: 'a name and a password in the server address',
       args: ['agents', '--server', 'http://me:hunter2@127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage(
@@ -1188,7 +1196,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a token that was copied with more than itself',
+      what: 'a token that was copied with other text',
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x ep_y' },
       ...usage(
@@ -1204,7 +1212,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 11,
     },
     {
-      what: "to read in an agent's place from elsewhere",
+      what: 'to read for an agent on another machine',
       args: ['inbox', '--read', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage('--read works only on the machine of the agent; with --server, notifications can only be listed'),
@@ -1246,7 +1254,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a configuration that is wrong: the gateway says so once and goes on without it',
+      what: 'an invalid configuration: the gateway reports it once and continues without it',
       ...toml('view = '),
       args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
       client: '',
@@ -1256,7 +1264,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a URL where nobody listens: the client gets an error and the gateway goes on',
+      what: 'a URL where no server listens: the client gets an error and the gateway continues',
       given: 'a port where nobody listens',
       args: ['gateway', '--url', 'http://127.0.0.1:{port}/mcp', '--name', 'search'],
       client: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
@@ -1281,7 +1289,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--as "shop/*" is a whole project, but a carrier belongs to one agent: write project/agent'),
     },
     {
-      what: 'a view',
+      what: 'an unknown view',
       args: ['gateway', '--view', 'pretty', '--', 'x'],
       ...usage('--view "pretty" must be one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja'),
     },
@@ -1298,19 +1306,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('{folder}/none.json: cannot be read (ENOENT); name a JSON file with "mcpServers"'),
     },
     {
-      what: 'from an invalid JSON file',
+      what: 'servers from an invalid JSON file',
       files: { 'mcp.json': '{' },
       args: ['gateway', '--servers', 'mcp.json'],
       ...usage('{folder}/mcp.json:1:2: is not valid JSON: expected a name in double quotes, or "}", found the end of the file'),
     },
     {
-      what: 'from one without servers',
+      what: 'a JSON file without servers',
       files: { 'mcp.json': '{"mcpServers": {}}' },
       args: ['gateway', '--servers', 'mcp.json'],
       ...usage('mcp.json has no servers; add one to its "mcpServers", or write a command after --'),
     },
     {
-      what: 'a list for a table',
+      what: 'a list in place of a table of servers',
       files: { 'mcp.json': '{"mcpServers": []}' },
       args: ['gateway', '--servers', 'mcp.json'],
       ...usage('{folder}/mcp.json:1:16: mcpServers is a list; write an object with one member for each server'),
@@ -1344,7 +1352,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--port 4748 needs --http; add --http, or leave the option out'),
     },
     {
-      what: 'to let everybody in',
+      what: 'to listen on all addresses without a token',
       args: ['gateway', '--http', '--host', '0.0.0.0', '--port', '0', '--', 'x'],
       ...usage('listening on "0.0.0.0" would let other machines connect: set a token, or listen on 127.0.0.1'),
     },
@@ -1411,9 +1419,9 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   { what: 'an unknown method', frame: { bytes: request(4, 'nope') }, answers: ['{server}'] },
   { what: 'two messages in one line', frame: { bytes: `${request(5, 'ping')}${request(6, 'ping')}` }, answers: [] },
   { what: 'one id twice', frame: { bytes: `${request(7, 'ping')}\n${request(7, 'ping')}` }, answers: ['{server}', '{server}'] },
-  { what: 'an answer to nothing', frame: { bytes: '{"jsonrpc":"2.0","id":8,"result":{}}' }, answers: [] },
+  { what: 'an answer without a request', frame: { bytes: '{"jsonrpc":"2.0","id":8,"result":{}}' }, answers: [] },
   {
-    what: 'a cancel of nothing',
+    what: 'a cancel without a request',
     frame: { bytes: '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":999}}' },
     answers: [],
   },
@@ -1423,7 +1431,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: ['{server}'],
   },
   {
-    what: '100,000 arrays in each other',
+    what: '100,000 nested arrays',
     frame: {
       bytes: call(10, { name: 'echo', arguments: { message: 0 } }).replace(
         '"message":0',
@@ -1459,24 +1467,24 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [ours(13, 'get_notifications has no argument "mark"; it takes session_token and mark_as_read')],
   },
   {
-    what: 'with a text instead of true or false',
+    what: 'get_notifications with a text instead of true or false',
     frame: { bytes: call(14, { name: 'get_notifications', arguments: { mark_as_read: 'yes' } }) },
     answers: [ours(14, 'mark_as_read must be true or false, got "yes"')],
   },
   {
-    what: 'with a list instead of an object',
+    what: 'get_notifications with a list instead of an object',
     frame: { bytes: call(15, { name: 'get_notifications', arguments: ['x'] }) },
     answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
   },
   {
-    what: 'with an invalid token',
+    what: 'get_notifications with an invalid token',
     frame: { bytes: call(16, { name: 'get_notifications', arguments: { session_token: 'nonsense' } }) },
     answers: [
       ours(16, 'session_token "nonsense" is not the token of shop/coder#main, the conversation of this connection; leave it out'),
     ],
   },
   {
-    what: 'with the address of another conversation for a token',
+    what: 'get_notifications with the address of another conversation as the token',
     frame: { bytes: call(17, { name: 'get_notifications', arguments: { session_token: 'shop/other#x' } }) },
     answers: [
       ours(

@@ -131,7 +131,7 @@ describe('a failing hook call lets its agent continue', () => {
     expect((await running.ended).stderr).toContain('did not end within 2 s');
   });
 
-  it('slow input is waited for', async () => {
+  it('the hook waits for slow input', async () => {
     await using shell = new Shell();
     const line = lineOf('hook', 'claude', '--db', shell.db);
     const event = JSON.stringify({ ...EVENT, cwd: shell.folder, hook_event_name: 'SessionStart' });

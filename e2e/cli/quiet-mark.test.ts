@@ -127,7 +127,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it('carries nothing while the server lives that answers the ends of batches', async () => {
+  it('carries no notifications while the server that answers the ends of batches runs', async () => {
     await using at = await scene(shell);
     noteServer(at.state, SESSION, selfOwner());
     await at.ear.queue('shop/claude-code', { message: 'WORD' });

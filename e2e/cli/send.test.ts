@@ -123,7 +123,7 @@ describe('send', () => {
     expect((await ear.open('shop/coder'))[0]?.notification.message).toBe('-5 degrees');
   });
 
-  it('reports a fold into another one, and a repeated id', async () => {
+  it('reports a fold into another notification, and a repeated id', async () => {
     await using shell = new Shell();
     const first = ['send', '--to', 'coder', '--key', 'k', '--id', 'k1', 'one'];
     await shell.says(first);

@@ -85,7 +85,7 @@ describe('agents and doctor', () => {
 describe('db', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('check: exit code 0 if the database is intact, and 8 if it is not', async () => {
+  it('check: exit code 0 if the database is intact, and 8 if it is damaged', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });

@@ -42,7 +42,7 @@ const holding = async (db: string): Promise<Running> => {
 describe('a gateway whose database', () => {
   proves('gateway:store-trouble');
 
-  it('is locked by another process: calls pass, one line is printed, then it rides once', async () => {
+  it('is locked by another process: calls pass, one line is printed, and then the notification rides once', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);

@@ -52,7 +52,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('names the person who paused the agent, and the interrupt that holds up the gate', async () => {
+  it('names the person who paused the agent, and the interrupt that keeps the gate up', async () => {
     await using shell = new Shell();
     await shell.open();
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
@@ -70,7 +70,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('names the carrier that delivered, not a later one, and marks only repetitions as repeated', async () => {
+  it('names the carrier that delivered, not a later carrier, and marks only repetitions as repeated', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook', pulls: true });

@@ -22,7 +22,7 @@ const projectFile = (stage: Stage): string => join(stage.folder, 'earpiece.toml'
 
 verifies(
   'console:settings',
-  "a filtered kind is left out at the agent's next carrier, and why says so; when it is enabled again, it rides",
+  "a filtered kind is left out at the agent's next carrier, and why says so; when the kind is enabled again, the notification rides",
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'one' }, { text: 'two' }, { text: 'three' }]);

@@ -59,7 +59,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         await draw(page, `places-${width}-${colorScheme}`);
         if (width > 760) {
           // The agents scroll in a separate area, and the filter stays above it.
-          const filter = page.getByRole('searchbox', { name: 'Filter the agents beside' });
+          const filter = page.getByRole('searchbox', { name: 'Filter the agents in the side list' });
           await page.locator('.side-list a', { hasText: 'agent-59' }).scrollIntoViewIfNeeded();
           expect(await inView(page, 'Settings')).toBe(true);
           await filter.fill('agent-5');
@@ -86,7 +86,7 @@ verifies('console:places', 'the keyboard reaches each place before any agent', a
       String(await page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')),
     );
   }
-  expect(reached.slice(1, 6)).toEqual(['Agents', 'Activity', 'Tasks', 'Settings', 'Filter the agents beside']);
+  expect(reached.slice(1, 6)).toEqual(['Agents', 'Activity', 'Tasks', 'Settings', 'Filter the agents in the side list']);
   await page.context().close();
 });
 

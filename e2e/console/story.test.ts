@@ -27,7 +27,7 @@ const failed = (stage: Stage): Promise<unknown> =>
 
 verifies(
   'console:moves',
-  'US2(a), FR-022, FR-024: an agent works, the build fails in the background: staged, it rides, and "why" tells all of it',
+  'US2(a), FR-022, FR-024: an agent works, the build fails in the background: the failure is staged, rides, and is explained by "why"',
   async () => {
     await using stage = await Stage.open(browser);
     const held = heldTool('read_cart', 'Reads the cart.');
@@ -85,36 +85,40 @@ verifies(
   },
 );
 
-verifies('console:moves', 'it moves in 150 ms; with reduced motion it appears there at once', async () => {
-  await using stage = await Stage.open(browser);
-  for (const [reducedMotion, moves] of [
-    ['no-preference', 1],
-    ['reduce', 0],
-  ] as const) {
-    const held = heldTool('read_cart', 'Reads the cart.');
-    const { agent } = await stage.agent(
-      `shop/${reducedMotion}#main`,
-      [{ calls: [{ id: 'c1', name: 'read_cart' }] }, { text: 'done' }],
-      {
-        tools: [held.tool],
-      },
-    );
-    const page = await stage.page({ reducedMotion });
-    await page.addInitScript(
-      'window.moves = []; const animate = Element.prototype.animate; Element.prototype.animate = function (frames, how) { window.moves.push(how.duration); return animate.call(this, frames, how); };',
-    );
-    await page.goto(conversation(stage, `shop/${reducedMotion}`));
-    await page.reload();
-    const turn = agent.send('go');
-    await held.called;
-    await stage.ear.queue(`shop/${reducedMotion}#main`, { kind: 'ci.failed', level: 'error', message: 'CI failed' });
-    await staged(page, 'ci.failed').waitFor();
-    held.end('x');
-    await rode(page, 'ci.failed').waitFor();
-    await turn;
-    expect(await page.evaluate('window.moves')).toEqual(Array.from({ length: moves }, () => 150));
-  }
-});
+verifies(
+  'console:moves',
+  'a delivered notification moves to its carrier in 150 ms; with reduced motion it appears there at once',
+  async () => {
+    await using stage = await Stage.open(browser);
+    for (const [reducedMotion, moves] of [
+      ['no-preference', 1],
+      ['reduce', 0],
+    ] as const) {
+      const held = heldTool('read_cart', 'Reads the cart.');
+      const { agent } = await stage.agent(
+        `shop/${reducedMotion}#main`,
+        [{ calls: [{ id: 'c1', name: 'read_cart' }] }, { text: 'done' }],
+        {
+          tools: [held.tool],
+        },
+      );
+      const page = await stage.page({ reducedMotion });
+      await page.addInitScript(
+        'window.moves = []; const animate = Element.prototype.animate; Element.prototype.animate = function (frames, how) { window.moves.push(how.duration); return animate.call(this, frames, how); };',
+      );
+      await page.goto(conversation(stage, `shop/${reducedMotion}`));
+      await page.reload();
+      const turn = agent.send('go');
+      await held.called;
+      await stage.ear.queue(`shop/${reducedMotion}#main`, { kind: 'ci.failed', level: 'error', message: 'CI failed' });
+      await staged(page, 'ci.failed').waitFor();
+      held.end('x');
+      await rode(page, 'ci.failed').waitFor();
+      await turn;
+      expect(await page.evaluate('window.moves')).toEqual(Array.from({ length: moves }, () => 150));
+    }
+  },
+);
 
 verifies(
   'console:why',

@@ -116,7 +116,7 @@ describe('a plugin and its bridge', () => {
     second.confirm();
   });
 
-  it('the plugin gives up a hanging bridge after three questions, and starts another bridge', async () => {
+  it('after three unanswered requests the plugin ends a hanging bridge and starts another bridge', async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();

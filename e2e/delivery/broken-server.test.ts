@@ -129,7 +129,7 @@ describe('a server that does not start', () => {
       { command: 'cat', cwd: ECHO },
       /MCP server "bad" failed: its folder "\S+echo-server\.ts" or a part of the path of the command "cat" is not a folder; correct the path/,
     ],
-  ])('is named with one line for %s, and the others answer', async (_, bad, line) => {
+  ])('is named with one line for %s, and the other servers answer', async (_, bad, line) => {
     proves('gateway:unstartable');
     await using stage = new Stage();
     stage.config('');
@@ -197,7 +197,7 @@ describe('a notification that waits for a tool', () => {
     expect(await heardOn(gateway, ['a__echo'], 'the waited-for')).toBe(1);
   });
 
-  it("rides on the first tool of any server that the server's own name for it names", async () => {
+  it('rides on the first tool with the given name, at any server', async () => {
     await using stage = new Stage();
     stage.config('');
     const gateway = await several(stage, { a: echo, b: echo });

@@ -77,7 +77,7 @@ describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
   });
 });
 
-describe('one producer is a year ahead, the next one a year behind', () => {
+describe('one producer’s clock is a year ahead, another producer’s clock a year behind', () => {
   proves('time:sender');
 
   it.each([
@@ -178,7 +178,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
 describe.each(CLOCKS)('the clock of the server is %s', (_name, ms) => {
   proves('time:own-clock', 'time:witness');
 
-  it('its housekeeping closes nothing, and posted notifications arrive', async () => {
+  it('its housekeeping closes no notifications, and posted notifications arrive', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', '--ttl', '1h', '--id', 'n1', 'waits for a carrier']);

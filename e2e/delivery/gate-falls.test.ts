@@ -24,7 +24,7 @@ const stop = (ear: LoadedInbox): Promise<unknown> =>
   ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
 
 describe.each(WAYS)('the gate of an agent that never calls get_notifications, over $name', ({ open }) => {
-  it('refuses a serial batch whole, then falls when the model has been asked again; why prints the count', async () => {
+  it('refuses a whole serial batch, and falls when the model gets a new request; why prints the number of refusals', async () => {
     proves('gate:batch', 'gate:asked-again');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();
@@ -98,7 +98,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
   });
 });
 
-it('after one agent was resumed, a resume of the project notifies only those that are still paused', async () => {
+it('after one agent was resumed, a resume of the project notifies only the agents that are still paused', async () => {
   proves('gate:resume');
   await using stage = new Stage();
   const ear = await stage.open();
@@ -120,7 +120,7 @@ it('after one agent was resumed, a resume of the project notifies only those tha
 });
 
 describe('two gateways of one conversation', () => {
-  it('a refusal at one of them counts at the other', async () => {
+  it('a refusal at one gateway counts at the other gateway', async () => {
     proves('gate:batch', 'gate:asked-again');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -134,7 +134,7 @@ describe('two gateways of one conversation', () => {
     expect(stage.calls().filter(({ text }) => text === 'refused')).toEqual([]);
   });
 
-  it('an interrupt that one of them has just shown is flagged as repeated at the other', async () => {
+  it('an interrupt that one gateway has just shown is flagged as repeated at the other gateway', async () => {
     proves('pull:repeated');
     await using stage = new Stage();
     const ear = await stage.open();

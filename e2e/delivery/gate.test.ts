@@ -49,7 +49,7 @@ describe('the gate', () => {
     expect((await ear.why('stop'))?.items[0]?.receipt).toBe('read');
   });
 
-  it('names the tool that lowers it as the client knows it, even if the server has a tool of that name', async () => {
+  it('a refusal names the tool that lowers the gate by its name at the client, even if the server has a tool of that name', async () => {
     proves('gate:own-tools');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -84,7 +84,7 @@ describe('a server behind the gateway', () => {
 
   verifies(
     'gateway:mcp-events',
-    'over HTTP each client has a separate process, and is notified only about that one',
+    'over HTTP each client has a separate server process, and is notified only about that process',
     async () => {
       await using stage = new Stage();
       const server = fragile(stage);

@@ -110,7 +110,7 @@ describe('once', () => {
     expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
   });
 
-  it('a client that cancels right after the answer: released, and carried by the next one', async () => {
+  it('a client that cancels right after the answer: the notification is released, and the next answer carries it', async () => {
     proves('lease:released');
     await using stage = new Stage();
     const ear = await stage.open();

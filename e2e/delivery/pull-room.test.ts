@@ -62,7 +62,7 @@ describe('get_notifications never returns more than its client shows', () => {
       expect(seen.toSorted()).toEqual(words.toSorted());
     });
 
-  it('an unread interrupt comes with the first call, behind newer errors', async () => {
+  it('an unread interrupt comes with the first call, after newer errors', async () => {
     await using stage = new Stage();
     const ear = await stage.open();
     await ear.queue('shop/coder', { kind: 'user.message', level: 'critical', message: 'STOP-IT' });

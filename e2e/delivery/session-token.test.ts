@@ -5,7 +5,7 @@ import { HttpGateway } from './http-gateway.ts';
 import { Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';
 
-describe('an agent that asks for the notifications of another', () => {
+describe('an agent that asks for the notifications of another agent', () => {
   it('reads no notification and lowers no gate, with any form of the token', async () => {
     proves('address:tokens');
     await using stage = new Stage();

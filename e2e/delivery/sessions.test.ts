@@ -232,7 +232,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'two windows: the living window inherits nothing, and the next window everything',
+    'two windows: the active window inherits nothing, and the next window inherits everything',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -278,7 +278,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'two heirs at the same time: one of them gets the notification',
+    'of two simultaneous heirs, one gets the notification',
     async () => {
       await using stage = new Sessions();
       stage.config('');

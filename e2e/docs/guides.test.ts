@@ -8,7 +8,7 @@ const docs = join(import.meta.dirname, '../../docs');
 const mark = '<!-- tested by e2e/docs/guides.test.ts -->';
 const pages = globSync('**/*.md', { cwd: docs }).filter((page) => readFileSync(join(docs, page), 'utf8').includes(mark));
 
-test('the pages with sessions are the expected ones', () => {
+test('exactly the expected pages have sessions', () => {
   // hear-about-ci.md, stop-an-agent.md … are named here because a snippet's test must name its page.
   expect(pages.map((page) => page.split('/').at(-1) ?? '').toSorted()).toEqual([
     'gate.md',

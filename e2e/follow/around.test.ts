@@ -55,7 +55,7 @@ async function looked(...words: readonly string[]): Promise<void> {
 
 verifies(
   'follow:files',
-  'changed, new and deleted files that globs match are reported; ignored ones are not',
+  'changed, new and deleted files that globs match are reported; ignored files are not',
   async () => {
     await begin('coder');
     mkdirSync(join(shell.folder, 'docs'));

@@ -11,7 +11,7 @@ import { proves, verifies } from '../verifies.ts';
 import { GitHub, HOST } from './github.ts';
 
 const OFFER =
-  'pr.offered info: pull request acme/shop#12 is open and not followed; to hear of its checks and reviews: earpiece follow pr 12, or the tool follow with pull_request "12"';
+  'pr.offered info: pull request acme/shop#12 is open and not followed; to get its checks and reviews: earpiece follow pr 12, or the tool follow with pull_request "12"';
 
 let github: GitHub;
 let shell: Shell;

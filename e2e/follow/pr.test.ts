@@ -182,7 +182,7 @@ describe('a followed pull request', () => {
     expect(await following(ear.store, 'shop')).toEqual([]);
   });
 
-  it('is found by its branch, its number and its URL; for an unknown one, the message of gh is shown', async () => {
+  it('is found by its branch, its number and its URL; for an unknown pull request, the message of gh is shown', async () => {
     const git = (...args: string[]): unknown => execFileSync('git', args, { cwd: shell.folder, stdio: 'pipe' });
     git('init', '-q', '-b', 'round');
     git('remote', 'add', 'origin', `http://${HOST}/acme/shop.git`);

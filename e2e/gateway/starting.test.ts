@@ -85,7 +85,7 @@ describe('several servers start independently', () => {
     },
   );
 
-  test('such a client does not wait for a failed server, and only a short time for one that hangs', async () => {
+  test('such a client does not wait for a failed server, and waits only a short time for a hanging server', async () => {
     proves('gateway:lists-once');
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('broken', {}, ['-e', '']), node('quick')];

@@ -66,7 +66,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect((await client.answer(1)).length).toBeGreaterThan(5_000_000);
   });
 
-  test('a frame above 64 MiB is refused with its size, and the next one works', async () => {
+  test('a frame above 64 MiB is refused with its size, and the next frame works', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(

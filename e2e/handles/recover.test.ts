@@ -141,7 +141,7 @@ describe('recovery', () => {
     await handles.idle();
   });
 
-  it('keeps a notification that it could not queue for the next time', async () => {
+  it('if a notification cannot be queued, keeps it for the next attempt', async () => {
     write([entry({})]);
     const away = stage([puppet()], {
       folder,

@@ -24,7 +24,7 @@ const write = (id: string) => ({ mcp: 'fixture', tool: 'output', args: { id, cha
 describe.for(clientNames)('%s whose model never calls get_notifications', (client) => {
   proves('hosts:gate');
 
-  test('gets its whole batch refused by a critical, then continues; a pause holds until a person lifts it', async () => {
+  test('gets its whole batch refused by a critical notification, then continues; a pause holds until a person lifts it', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
     const database = path.join(folder, 'earpiece.db');
     const requests: Recorded[] = [];

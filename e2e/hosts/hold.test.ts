@@ -8,7 +8,7 @@ import { told } from './told.ts';
 
 const HOLDS = 3;
 
-test('an error holds the end of a turn, at most three times in a row; the next one waits for the next prompt', async () => {
+test('an error holds the end of a turn, at most three times in a row; the next error waits for the next prompt', async () => {
   proves('hosts:hold');
   using at = place();
   let asked = 0;

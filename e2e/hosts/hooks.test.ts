@@ -30,7 +30,7 @@ describe.for(HOOKED)('$client with hooks', (hooked) => {
     await storm(hooked, [shell('touch built-in')], {});
   });
 
-  test('reads them once each when a wrapped MCP server carries too', async () => {
+  test('reads each notification once if a wrapped MCP server carries notifications too', async () => {
     proves('hosts:one-conversation');
     using database = temporaryDatabase();
     await storm(

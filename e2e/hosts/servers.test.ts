@@ -23,7 +23,7 @@ const server = fileURLToPath(new URL('trouble-server.ts', import.meta.url));
 const trouble = (...args: readonly string[]): McpServer => ({ command: process.execPath, args: [server, ...args] });
 
 describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))('$client, $how', ({ client, how }) => {
-  test('a quick server, one that takes 8 s to start, and a broken one', async () => {
+  test('a quick server, a server that takes 8 s to start, and a broken server', async () => {
     proves('gateway:starts-apart', 'gateway:lists-once', 'gateway:broken-server');
     using folder = temporaryFolder();
     const listed = path.join(folder.path, 'listed');

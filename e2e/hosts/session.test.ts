@@ -27,7 +27,7 @@ const words = (from: number, count: number): readonly number[] => Array.from({ l
 describe.for(clientNames)('%s behind the gateway', (client) => {
   proves('hosts:sessions');
 
-  test('reads each of 20 notifications once, and two criticals raise the gate until they are read', async () => {
+  test('reads each of 20 notifications once, and two critical notifications raise the gate until they are read', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     /** By step of the script: the notifications that other processes queue before its calls. */

@@ -160,7 +160,7 @@ describe('notifications', () => {
     expect((await client.notifications({ source: 'user' })).items).toMatchObject([{ log: 'docs/other' }]);
   });
 
-  it('bad ones are refused with the field and the way out', async () => {
+  it('are refused with the field and the way out if they are invalid', async () => {
     proves('server:bad-input');
     await using stage = await Stage.open({ db: 'memory:' });
     const { client } = stage;

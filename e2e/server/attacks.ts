@@ -258,7 +258,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     },
   ],
 
-  'With a token for something else': [
+  'With a token for another purpose': [
     {
       what: "another project's token reads agents, history, notifications and the stream",
       seen: '403 forbidden',

@@ -98,7 +98,7 @@ describe('events', () => {
     });
   });
 
-  it('invalid ones are refused, and a batch with one is not emitted', async () => {
+  it('invalid events are refused, and a batch with an invalid event is not emitted', async () => {
     const before = (await client.log({ limit: 1, newest: true })).head;
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });
     expect(await failure(client.emit([failed('x2'), failed('x3', { severity: 'loud' })]))).toMatchObject({
@@ -175,7 +175,7 @@ describe('subscribers', () => {
     expect(subscribers.some(({ spoke_last_7_days }) => spoke_last_7_days > 0)).toBe(true);
   });
 
-  it('are switched off and on from the next event; a core one and an unknown one are refused', async () => {
+  it('are switched off and on from the next event; a core subscriber and an unknown subscriber are refused', async () => {
     const { subscribers } = await client.subscribers();
     const core = subscribers.find((each) => each.core)?.id ?? '';
     const other = subscribers.find(({ id }) => id === 'alert')?.id ?? '';

@@ -15,7 +15,7 @@ const AGENTS_THERE = 10_000;
 const OPEN_EACH = 100;
 const PAGE = 50;
 
-describe('10,000 agents with 100 open each', () => {
+describe('10,000 agents with 100 open notifications each', () => {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-many-'));
   const db = join(folder, 'many.db');
 

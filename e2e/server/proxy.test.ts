@@ -29,7 +29,7 @@ describe('behind a proxy that speaks TLS', () => {
     expect(plain.text).toMatch(/^set-cookie: .*; Max-Age=\d+\r$/imu);
   });
 
-  it('an error tells a proxy with another Host to pass it on', async () => {
+  it('the error for another Host says that a proxy must pass Host unchanged', async () => {
     await using stage = await Stage.open({ allowedHosts: ['agents.example'] });
     const { host } = new URL(stage.at.url);
     const { text } = await login(stage, { host, origin: 'https://agents.example' });

@@ -151,7 +151,7 @@ verifies('server:settings-at-once', 'none of many simultaneous changes is lost',
 
 verifies(
   'server:settings-live',
-  "an agent in another process obeys from its next carrier, and so does another project's",
+  'an agent in another process applies a change from its next carrier on, and so does an agent of another project',
   async () => {
     const at = files('');
     await using stage = await serving(at);

@@ -96,7 +96,7 @@ const red = (...words: readonly string[]): readonly unknown[] =>
 describe('hooks after a switch of Node', () => {
   proves('hosts:lasting');
 
-  it('start the node of the PATH if their node is gone; doctor names the missing node, and a new installation replaces it', async () => {
+  it('start the node of the PATH if their node no longer exists; doctor names the missing node, and a new installation replaces it', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     expect(home.read(SETTINGS)).toContain(home.node);

@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) => {
   proves('hosts:wrap');
 
-  it('has one gateway before its servers, its secrets in place, and its bytes back', async () => {
+  it('gets one gateway in front of its servers, keeps its secrets in place, and gets its bytes back', async () => {
     using home = new Home(agent);
     home.write(file, text, 0o600);
     const before = home.snapshot();

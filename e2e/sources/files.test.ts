@@ -239,7 +239,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('changed between its read and the note of it', async () => {
+  it('changed after it was read and before the read was noted', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     put('a', '2');

@@ -106,7 +106,7 @@ async function started(
 }
 
 describe('branches', () => {
-  it("switched by a person, with the person's name; to a detached HEAD and on from there", async () => {
+  it("switched by a person, with the person's name; to a detached HEAD and from there to a branch", async () => {
     proves('sources:git');
     const here = repository();
     const one = here.git('rev-parse', 'HEAD');
@@ -154,7 +154,7 @@ describe('branches', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('of a work tree: its own, not those of the others', async () => {
+  it('of a work tree: only its own branch, not the branches of other work trees', async () => {
     const here = repository();
     const tree = join(here.folder, '../tree');
     here.git('worktree', 'add', '-q', '-b', 'side', tree);

@@ -129,7 +129,7 @@ describe('webhooks', () => {
     },
   );
 
-  it('an unsigned one leaves no trace', async () => {
+  it('an unsigned delivery leaves no trace', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     expect(
@@ -156,7 +156,7 @@ describe('webhooks', () => {
     expect(text).not.toContain('alert_firing');
   });
 
-  it('it never interrupts, regardless of its claimed level', async () => {
+  it('a webhook never interrupts, regardless of its claimed level', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await deliver(ear, 'alerts', alert('firing'));
@@ -176,7 +176,7 @@ describe('webhooks', () => {
     expect(text).toContain('api is down');
   });
 
-  it('it cannot withdraw the notifications of others, and reaches no other project', async () => {
+  it('a webhook cannot withdraw the notifications of others, and reaches no other project', async () => {
     await using shell = new Shell(TOML);
     const ear = await open(shell);
     await ear.bus.emit({

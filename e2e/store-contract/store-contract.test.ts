@@ -24,10 +24,10 @@ test('without fast-check the cases with random logs fail, and name the package t
   expect(code).toBe(1);
   expect(tests).toBeGreaterThan(100);
   expect(failed).toEqual([
-    'brings back types and fields that it does not know as the same JSON',
-    'answers as a filter over the replayed log would, after any appends',
-    'is the same for every prefix of the log, replayed',
-    'stays true to what is left when the past is pruned',
+    'returns unknown types and fields as the same JSON',
+    'gives the same answers as a filter over the replayed log, after any appends',
+    'equals a replay of every prefix of the log',
+    'equals a replay of the remaining records after old records were pruned',
   ]);
   expect(output).toContain(
     'the store contract needs the package fast-check, which is not installed: npm install --save-dev fast-check',
@@ -41,7 +41,7 @@ test('the stores of the package pass it on node:test', () => {
   expect({ code, failed }, output).toEqual({ code: 0, failed: [] });
   expect(tests).toBe(2 * CASES);
   expect(skipped).toEqual([
-    'holds for a store that is opened later (not here: it keeps its data only while its process lives)',
+    'continues in a store that is opened later (not here: it keeps its data only while its process lives)',
     "wakes for another handle's append (not here: only one process can open it)",
     ...Array.from({ length: REOPENED }, () =>
       expect.stringMatching(/^has .* \(not here: it keeps its data only while its process lives\)$/u),
@@ -50,7 +50,7 @@ test('the stores of the package pass it on node:test', () => {
 }, 300_000);
 
 test.each([
-  ['loses every tenth append', ['keeps the order of calls', 'of one id by many at once stores it once']],
+  ['loses every tenth append', ['keeps the order of calls', 'stores an id once if many simultaneous calls queue it']],
   ['closes an id twice', ['closed twice', 'gives each notification to one of several carriers']],
 ])(
   'a store that %s fails it',

@@ -63,7 +63,7 @@ describe.each([
   it.each([
     ['the first to open ends first', (a: Child, b: Child, c: Child) => [a, b, c]],
     ['the last to open ends first', (a: Child, b: Child, c: Child) => [c, b, a]],
-  ])('every acknowledged record is kept, those of a newcomer too: %s', async (_, order) => {
+  ])('every acknowledged record is kept, including those of a new process: %s', async (_, order) => {
     const [a, b] = [await writer(), await writer()];
     const acks: string[] = [];
     for (const [child, name] of [
@@ -87,7 +87,7 @@ describe.each([
     expect(what).not.toBe('');
   });
 
-  it('nothing is lost when the processes only end after it', async () => {
+  it('nothing is lost if the processes end after the deletion', async () => {
     const [a, b] = [await writer(), await writer()];
     const acks = [await acknowledged(a, 'a'), await acknowledged(b, 'b')];
     remove(sides);

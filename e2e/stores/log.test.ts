@@ -46,17 +46,21 @@ verifies('log:omits-defaults', 'no level info and no empty list in any record', 
   expect(text).not.toMatch(/"level":"info"|:\[\]/u);
 });
 
-verifies('store:unread-check', 'the fastest of 20 with 1,000 open and a log of 5,000', async () => {
-  await using inbox = await openInbox(join(folder, 'many.db'));
-  const texts = Array.from({ length: 100 }, (_, i) => ({ type: 'chat_response' as const, message: `answer ${i}` }));
-  for (let i = 0; i < 40; i++) await inbox.store.append(LOG, texts);
-  for (let i = 0; i < 1_000; i++) await inbox.queue('shop/coder', { message: `m${i}`, level: 'error' });
-  const took: number[] = [];
-  for (let i = 0; i < 20; i++) {
-    const started = performance.now();
-    expect(await inbox.store.countOpen(LOG)).toBe(1_000);
-    expect(await inbox.store.items(LOG, { kind: 'gate' })).toEqual([]);
-    took.push(performance.now() - started);
-  }
-  expect(Math.min(...took)).toBeLessThan(10);
-});
+verifies(
+  'store:unread-check',
+  'the check for open notifications takes at most 10 ms with 1,000 open notifications and 5,000 records (the fastest of 20)',
+  async () => {
+    await using inbox = await openInbox(join(folder, 'many.db'));
+    const texts = Array.from({ length: 100 }, (_, i) => ({ type: 'chat_response' as const, message: `answer ${i}` }));
+    for (let i = 0; i < 40; i++) await inbox.store.append(LOG, texts);
+    for (let i = 0; i < 1_000; i++) await inbox.queue('shop/coder', { message: `m${i}`, level: 'error' });
+    const took: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const started = performance.now();
+      expect(await inbox.store.countOpen(LOG)).toBe(1_000);
+      expect(await inbox.store.items(LOG, { kind: 'gate' })).toEqual([]);
+      took.push(performance.now() - started);
+    }
+    expect(Math.min(...took)).toBeLessThan(10);
+  },
+);

@@ -187,7 +187,7 @@ test('a server that is too old is refused by its version, before anything is wri
   const { port } = server.address() as AddressInfo;
   await expect(openStore(`nats://anna:secret@127.0.0.1:${port}`)).rejects.toMatchObject({
     code: 'store_refused',
-    message: `nats 127.0.0.1:${port}/earpiece runs nats-server 2.9.10, which can let two writers win with several replicas: update it to 2.10 or newer`,
+    message: `nats 127.0.0.1:${port}/earpiece runs nats-server 2.9.10, which can accept conflicting writes if there are several replicas: update it to 2.10 or newer`,
   });
   server.close();
 });

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 it.each([
   ['one log', () => LOG],
   ['a log each', (i: number) => `shop/agent${i}` as LogKey],
-])('four processes append to one file, %s: every record once, each in its order, none late', async (_, logOf) => {
+])('four processes append to one file, %s: every record once and in its order, none late', async (_, logOf) => {
   proves('store:processes');
   const path = join(folder, 'e.db');
   const each = 500;
@@ -43,7 +43,7 @@ it.each([
   for (const line of told) expect((JSON.parse(line as string) as { lateMs: number }).lateMs).toBeLessThan(2000);
 });
 
-it('keeps every acknowledged item after a kill -9, and nothing half', async () => {
+it('keeps every acknowledged item after a kill -9, and no partial append', async () => {
   proves('log:durable');
   const path = join(folder, 'e.db');
   const acknowledged: string[] = [];

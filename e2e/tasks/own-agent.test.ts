@@ -319,7 +319,7 @@ describe("Earpiece's agent", () => {
     expect(answered(talk, 'c2')).toEqual({
       action: 'read_interrupt',
       message: 'An interrupt is unread.',
-      instruction: 'It comes with this result: follow it. Nothing else is to be done before.',
+      instruction: 'It comes with this result: follow it. Do nothing else first.',
     });
     talk.check(['HOLD-ON']);
     // The pause holds until a person lifts it, and the answer says so.

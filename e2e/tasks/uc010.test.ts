@@ -89,7 +89,7 @@ describe('blocked by a person while the agent works', () => {
     return Math.max(tookMs, (execution?.endedAt ?? Infinity) - statusChangedAt);
   }
 
-  it('a running call returns its result with the interrupt; the next is refused', async () => {
+  it('a running call returns its result with the interrupt; the next call is refused', async () => {
     proves('tasks:blocked', 'gate:before');
     await using office = await Office.open();
     const agent = await office.agent();

@@ -48,7 +48,7 @@ describe('npm start', () => {
   );
 
   test(
-    'in a terminal the story is the chat itself, and the person ends it, and the console with Ctrl+C',
+    'in a terminal the story is the chat itself; the person ends the chat, and then the console with Ctrl+C',
     { timeout: 120_000 },
     async () => {
       const pty = spawnPty(process.execPath, [START], {

@@ -19,7 +19,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   name: 'agent',
   isAgent: true,
   description:
-    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this one: include all it needs. ' +
+    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this conversation: include all it needs. ' +
     'Its last message is the result. In the background ("action": "spawn") you are notified when it ends; `apply` sends it a message meanwhile.',
   parameters: {
     properties: { task: { type: 'string', description: 'The task, and the expected answer.' } },

@@ -105,7 +105,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
       repetitions: 3,
       count: 3,
       window_seconds: 12,
-      suggestion: 'The results so far will not change by calling it again.',
+      suggestion: 'Calling it again will not change the results.',
     },
   },
   'agent.turn.start': { message: 'Turn 4 began', data: { turn_number: 4, session_id: 'shop/coder#main' } },
@@ -223,7 +223,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
   'pr.closed': { message: 'acme/shop#12: it was closed', data: { repo: 'acme/shop', pr: 12 } },
   'pr.offered': {
     message:
-      'pull request acme/shop#12 is open and not followed; to hear of its checks and reviews: earpiece follow pr 12, or the tool follow with pull_request "12"',
+      'pull request acme/shop#12 is open and not followed; to get its checks and reviews: earpiece follow pr 12, or the tool follow with pull_request "12"',
     data: { repo: 'acme/shop', pr: 12 },
   },
   'problem.found': {

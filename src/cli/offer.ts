@@ -31,7 +31,7 @@ export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
     subject: to,
     severity: 'info',
     message:
-      `${nameOf({ what: pr })} is open and not followed; to hear of its checks and reviews: ` +
+      `${nameOf({ what: pr })} is open and not followed; to get its checks and reviews: ` +
       `earpiece follow pr ${pr.number}, or the tool follow with pull_request "${pr.number}"`,
     key: `follow:offer:${pr.host}/${pr.repo}#${pr.number}`,
     data: { repo: pr.repo, pr: pr.number },

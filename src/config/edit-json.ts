@@ -103,7 +103,7 @@ function edited(text: string, path: JsonPath, file: string, change: (sheet: Shee
   if (done !== undefined && again?.kind === 'parsed' && isDeepStrictEqual(toValue(again.root), done.wanted))
     return { kind: 'text', text: done.text };
   const { node } = deepest(parsed.root, path);
-  const message = `${path.join('.')} cannot be changed beside the existing value; change it by hand`;
+  const message = `${path.join('.')} cannot be changed next to the existing value; change it by hand`;
   return { kind: 'problem', problem: { file, ...positionIn(whole, node.at), message } };
 }
 

@@ -28,7 +28,7 @@ export function homeOf(at: Surroundings): string {
   if (home !== undefined && isAbsolute(home)) return home;
   throw new EarpieceError(
     'bad_config',
-    `${home === undefined ? 'HOME is not set and this user has no home directory' : `HOME is ${JSON.stringify(home)}, which is no absolute path`}; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME`,
+    `${home === undefined ? 'HOME is not set and this user has no home directory' : `HOME is ${JSON.stringify(home)}, which is not an absolute path`}; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME`,
   );
 }
 

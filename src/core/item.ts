@@ -39,7 +39,7 @@ export type Item = {
    */
   readonly text?: string;
   readonly group?: readonly NotificationId[];
-  /** Whether the item holds up the gate of its conversations. */
+  /** Whether the item keeps the gate of its conversations up. */
   readonly gate: boolean;
   readonly read: boolean;
   /** The person who marked the item as read. Missing if the agent itself has read the item. */

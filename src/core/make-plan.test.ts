@@ -504,7 +504,7 @@ describe('the plan, case by case', () => {
   });
 });
 
-it('items for one conversation and items for any do not share a line', () => {
+it('items for one conversation and items for any conversation do not share a line', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((id, i) => itemOf({ id, message: id, kind: 'ci.failed', key: 'k' }, i)) as [
     Item,
     Item,

@@ -679,7 +679,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('addresses', () => {
-    it('a notification for an agent goes to its first conversation with a carrier; one for a conversation goes only there', async () => {
+    it('a notification for an agent goes to its first conversation with a carrier; a notification for a conversation goes only to that conversation', async () => {
       proves('address:agent');
       await inbox.queue('shop/coder', { message: 'any', id: 'any' });
       await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
@@ -947,7 +947,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await store.append(LOG, [knows(['n1', 'n2'])])).kind).toBe('appended');
   });
 
-  it('two carriers of one conversation never both get it', async () => {
+  it('two carriers of one conversation never both get a notification', async () => {
     proves('delivery:two-carriers');
     const other = openInbox(OTHER);
     for (let i = 0; i < 40; i++) {

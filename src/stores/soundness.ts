@@ -15,7 +15,7 @@ export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterabl
     const name = `${log}: ${item.id}${item.audience === '' ? '' : ` for ${item.audience}`}`;
     if (expected === undefined) problems.push(`${name} is in the index, but no record queued it`);
     else if (JSON.stringify(expected) !== JSON.stringify(item) && !isDeepStrictEqual(plain(expected), plain(item)))
-      problems.push(`${name} is ${item.state} in the index, but by its records ${expected.state} (${differing(expected, item)})`);
+      problems.push(`${name} is ${item.state} in the index, but ${expected.state} by its records (${differing(expected, item)})`);
   }
   for (const item of replayed.values()) problems.push(`${log}: ${item.id} was queued at ${item.seq}, but is not in the index`);
   return problems;

@@ -69,12 +69,12 @@ function saidNext(
         return {
           action: 'read_interrupt',
           message: 'An interrupt is unread.',
-          instruction: 'It comes with this result: follow it. Nothing else is to be done before.',
+          instruction: 'It comes with this result: follow it. Do nothing else first.',
         };
       return {
         action: 'get_notifications',
         message: 'An interrupt is unread.',
-        instruction: `Call ${nameOf('get_notifications')} now and follow it. Nothing else is to be done before.`,
+        instruction: `Call ${nameOf('get_notifications')} now and follow it. Do nothing else first.`,
         interrupts: next.interrupts.map(({ notification: { message, instruction, data } }) => ({
           message,
           ...defined({ instruction }),

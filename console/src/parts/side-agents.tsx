@@ -32,7 +32,7 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
           type="search"
           className="side-filter"
           placeholder={`Filter ${items.length}${more ? '+' : ''} agents`}
-          aria-label="Filter the agents beside"
+          aria-label="Filter the agents in the side list"
           value={find}
           onChange={(event) => setFind(event.target.value)}
         />

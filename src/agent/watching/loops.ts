@@ -13,7 +13,7 @@ const ARGUMENT_CHARS = 50;
 const LAST = 6;
 const REPETITIONS = 3;
 const PATTERN_CHARS = 300;
-const SUGGESTION = 'The results so far will not change by calling it again; another approach, or telling what is missing, may.';
+const SUGGESTION = 'Calling it again will not change the results; try another approach, or say what is missing.';
 
 export class Loops {
   #batches: { readonly signature: string; readonly at: number }[] = [];

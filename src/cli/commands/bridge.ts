@@ -5,7 +5,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 export function bridge(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Serves the Earpiece plugin of a coding agent. The plugin starts this process, asks it on stdin at each moment of the work, ' +
+      'Serves the Earpiece plugin of a coding agent. The plugin starts this process, sends it the events of the agent on stdin, ' +
         'and reads the answers on stdout. The process ends with the agent. ' +
         'earpiece install puts the plugin into the agent; you never type this command.',
     )

@@ -29,7 +29,7 @@ export function follow(command: CommandLine, answer: Answer): void {
       'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
         '`log` follows a file, `url` an address, `files` the files that globs match, `git` the branch, its upstream and conflicts. ' +
         '`lsp` follows the errors that a language server finds in changed files, `agent` another agent until it is idle, blocked or done. ' +
-        'They are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
+        'Followed things are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
         'Anything else is a command: it runs here as usual, and the agent is notified of the errors that it prints, until they are fixed.',
     )
     .option(

@@ -77,7 +77,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     n.action === undefined ? '' : `asks to ${n.action}`,
     n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
     n.origin?.person === undefined ? '' : `from ${plain(n.origin.person, 100)}`,
-    holdsGate(item, now) ? 'holds up the gate' : '',
+    holdsGate(item, now) ? 'keeps the gate up' : '',
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [

@@ -79,7 +79,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'due': {
       if (verdict.hiddenBy !== undefined) {
         const { pid, machine, offByMs } = verdict.hiddenBy;
-        return `Waiting: process ${pid} on ${machine} carries to ${verdict.address}, and hides it as expired. The clock of that process is ${offBy(offByMs)}. It is delivered when that clock is set, or when another process carries.`;
+        return `Waiting: process ${pid} on ${machine} delivers to ${verdict.address}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is set, or by another process.`;
       }
       const again = verdict.offered ? ' It was offered before without a confirmation, so it will be marked as repeated.' : '';
       if (!verdict.wrappedOnly) return `Waiting: it rides on the next message to ${verdict.address}.${again}`;

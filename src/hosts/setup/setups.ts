@@ -90,7 +90,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     timeout: seconds,
     server: (place, program) =>
       tomlServerPart({ file: join(codexFolder(place), 'config.toml'), path: ['mcp_servers'], entry: program }),
-    next: 'start codex once and choose "Trust all and continue"; Codex runs no hook before',
+    next: 'start codex once and choose "Trust all and continue"; Codex runs no hook before that',
   },
   gemini: {
     commands: ['gemini'],

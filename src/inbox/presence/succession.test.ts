@@ -251,7 +251,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('passes on nothing', () => {
     proves('succession:heir');
 
-    it('to a window that was there with it, also one that was silent', async () => {
+    it('to a window that was active at the same time, even if that window was silent', async () => {
       const a = await works('a', 10);
       const sibling = await starts('b', 20);
       await tell(a.address, 'n1', { level: 'critical' });
@@ -261,7 +261,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(await works('c', 30))).toEqual(['n1']);
     });
 
-    it('to a window that is older than it', async () => {
+    it('to an older window', async () => {
       const old = await starts('old', 10);
       const a = await works('a', 20);
       await tell(a.address, 'n1');
@@ -270,7 +270,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(old)).toEqual([]);
     });
 
-    it('after a restart of the gateway of a window that was there with it', async () => {
+    it('after a restart of the gateway of a window that was active at the same time', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell(a.address, 'n1');
@@ -296,7 +296,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works('next', 50))).toEqual(['n1']);
     });
 
-    it('to a fork whose parent lives; when the parent is over, the fork is an heir like any other', async () => {
+    it('to a fork whose parent lives; when the parent has ended, the fork is an heir like any other', async () => {
       const parent = await works('parent', 10);
       await parent.carry({ type: 'chat_request', content: 'go' }, { at: 'turn_start' });
       const other = await works('other', 20);
@@ -515,7 +515,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect([await gate(c), await offered(c)]).toEqual([[], []]);
     });
 
-    it('an heir has it once, and a conversation that has read it does not get it again', async () => {
+    it('an heir has the interrupt once, and a conversation that has read it does not get it again', async () => {
       const a = await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'x' });
       dies(10);

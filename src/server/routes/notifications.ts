@@ -82,7 +82,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           project: schemas.nameParam.optional(),
           conversation: schemas.nameParam.optional(),
           state: z.enum(['open', 'closed', 'all']).default('all'),
-          source: z.string().max(64).optional().openapi({ description: 'of the kind: ci, files' }),
+          source: z.string().max(64).optional().openapi({ description: 'the source of the kind, such as ci or files' }),
           level: schemas.level.optional(),
           q: schemas.wordsQuery.optional(),
           ...timeQuery,

@@ -3,7 +3,7 @@ export const FOLLOW_TOOL = {
   name: 'follow',
   description:
     'Follows something outside: its changes arrive as notifications, so do not poll. Give one of pull_request, log with match, url, files, git, agent. ' +
-    'After you open a pull request or push to one, follow pull_request "current" to hear of its checks and reviews. ' +
+    'After you open a pull request or push to one, follow pull_request "current" to get its checks and reviews. ' +
     'Without arguments it lists what is followed. stop ends one by its id.',
   inputSchema: {
     type: 'object',
@@ -11,10 +11,10 @@ export const FOLLOW_TOOL = {
       pull_request: { type: 'string', description: 'Number or branch of this repository; "current": the checked out branch' },
       log: { type: 'string', description: 'A file of this project' },
       match: { type: 'string', description: 'Regular expression for new lines of log' },
-      url: { type: 'string', description: 'Of this machine, such as http://localhost:3000/health; you hear when it fails' },
+      url: { type: 'string', description: 'Of this machine, such as http://localhost:3000/health; reports when it fails' },
       files: { type: 'string', description: 'Glob of this project' },
       git: { type: 'boolean', description: 'true: branch, upstream, conflicts' },
-      agent: { type: 'string', description: 'Another agent; you hear when an interrupt blocks it' },
+      agent: { type: 'string', description: 'Another agent; reports when an interrupt blocks it' },
       stop: { type: 'string' },
     },
     additionalProperties: false,

@@ -274,6 +274,6 @@ function checkVersion(nc: NatsConnection, name: string): void {
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
   throw new EarpieceError(
     'store_refused',
-    `${name} runs nats-server ${version}, which can let two writers win with several replicas: update it to ${LEAST.join('.')} or newer`,
+    `${name} runs nats-server ${version}, which can accept conflicting writes if there are several replicas: update it to ${LEAST.join('.')} or newer`,
   );
 }

@@ -29,7 +29,7 @@ function schemaOf(file: string): string {
   return `${rows.map((row) => `${String(row['sql'])};`).join('\n')}\n`;
 }
 
-it('is the golden one', async () => {
+it('equals the golden schema', async () => {
   proves('store:schema');
   await (await openSqliteStore({ path })).close();
   await expect(schemaOf(path)).toMatchFileSnapshot('golden/schema.sql');

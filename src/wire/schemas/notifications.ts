@@ -36,7 +36,7 @@ export const notification = z
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
-    gate: z.boolean().describe('whether the notification holds up the gate of its conversations'),
+    gate: z.boolean().describe('whether the notification keeps the gate of its conversations up'),
     offers: z.number().int(),
     takenBy: nullable(z.string()).describe('the conversation whose carrier took the notification'),
     carrier: nullable(z.string()),

@@ -41,7 +41,7 @@ export type NotificationView = {
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
-  /** Whether the notification holds up the gate of its conversations. */
+  /** Whether the notification keeps the gate of its conversations up. */
   readonly gate: boolean;
   readonly offers: number;
   /** The conversation whose carrier took the notification. */

@@ -28,13 +28,13 @@ export function append({ test }: Suite): void {
     equal(await store.head(), 2);
   });
 
-  test('of nothing is nothing', async ({ store }) => {
+  test('without drafts writes nothing', async ({ store }) => {
     equal(await store.append(LOG, []), { kind: 'appended', records: [], items: [] });
     equal(await store.head(), 0);
     equal(await store.overview(), []);
   });
 
-  test('is all or nothing: one draft that cannot be settled takes the others with it', async ({ store, append }) => {
+  test('is all or nothing: if one draft cannot be settled, no draft is written', async ({ store, append }) => {
     await append(queued('a'), result(['a']));
     const before = await store.read({});
     const failed = await store.append(LOG, [queued('b'), said('x'), closed(['a'], 'expired')]);
@@ -45,14 +45,17 @@ export function append({ test }: Suite): void {
     equal(await store.head(), 2);
   });
 
-  test('settles drafts in their order: one append may queue, offer, confirm and read', async ({ append, item }) => {
+  test('settles drafts in their order: one append may queue, offer, confirm and read a notification', async ({
+    append,
+    item,
+  }) => {
     const { items } = await append(queued('a'), offered('c1', ['a']), confirmed('c1'), read(['a']));
     equal(items.length, 1);
     matches(items[0], { id: 'a', state: 'closed', outcome: 'delivered', read: true, history: [1, 2, 3, 4] });
     equal(await item('a'), items[0]);
   });
 
-  test('answers a repeated id as such also behind a fork that names it', async ({ store, append }) => {
+  test('answers duplicate for a repeated id, even after a fork that names the id', async ({ store, append }) => {
     await append(queued('a', { conversation: 'x' }));
     matches(await store.append(LOG, [forked(['a'], 'x', 'y'), queued('a')]), { kind: 'duplicate', id: 'a' });
     equal(await store.countOpen(LOG), 1);
@@ -81,7 +84,7 @@ export function append({ test }: Suite): void {
     equal(await store.head(), 0);
   });
 
-  test('answers a repeated id with the item as it stands, in this log only', async ({ store, append, item }) => {
+  test('answers a repeated id with its current item, in this log only', async ({ store, append, item }) => {
     await append(queued('a'));
     await append(offered('c1', ['a']));
     const repeated = await store.append(LOG, [queued('a', { message: 'another text' })]);
@@ -96,7 +99,7 @@ export function append({ test }: Suite): void {
     matches(await store.append(OTHER, [queued('a')]), { kind: 'appended' });
   });
 
-  test('that swaps settings is one step: all of it, or nothing where one is not what was seen any more', async ({
+  test('that swaps settings is one step: if a setting differs from its expected value, nothing is written', async ({
     store,
     append,
   }) => {
@@ -125,7 +128,7 @@ export function append({ test }: Suite): void {
     equal(await store.setting('b'), undefined);
   });
 
-  test('that swaps a setting is won by one of many at once', async ({ store }) => {
+  test('succeeds for one of many simultaneous calls that swap a setting', async ({ store }) => {
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         store.append(LOG, [queued(`n${i}`)], { swaps: [{ key: 'a', from: undefined, to: i }] }),
@@ -135,7 +138,7 @@ export function append({ test }: Suite): void {
     equal((await store.items(LOG, { kind: 'open' })).length, 1);
   });
 
-  test('of one id by many at once stores it once', async ({ store }) => {
+  test('stores an id once if many simultaneous calls queue it', async ({ store }) => {
     const all = await Promise.all(Array.from({ length: 20 }, () => store.append(LOG, [queued('a')])));
     equal(all.filter(({ kind }) => kind === 'appended').length, 1);
     equal(all.filter(({ kind }) => kind === 'duplicate').length, 19);
@@ -150,7 +153,7 @@ export function append({ test }: Suite): void {
     );
   });
 
-  test('does not hear later changes of what it was given', async ({ store, append }) => {
+  test('is not affected by later changes of its arguments', async ({ store, append }) => {
     const draft = { type: 'of_the_future', list: [1], deep: { a: 1 } };
     await append(draft);
     draft.list.push(2);
@@ -158,7 +161,7 @@ export function append({ test }: Suite): void {
     equal((await store.read({}))[0]?.body, { type: 'of_the_future', list: [1], deep: { a: 1 } });
   });
 
-  test('brings back types and fields that it does not know as the same JSON', async ({ store, append }) => {
+  test('returns unknown types and fields as the same JSON', async ({ store, append }) => {
     const fc = await fastCheck();
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), async (payload, fields) => {
@@ -176,7 +179,7 @@ export function append({ test }: Suite): void {
     );
   });
 
-  test('takes texts of all kinds', async ({ store, append, item }) => {
+  test('accepts texts of all kinds', async ({ store, append, item }) => {
     const message = 'a\u0000b \ud83d\ude00 \u2028 \ud800 "\\" \u202e';
     await append(queued('a', { message, key: 'k\u0000\ud83d\ude00' }), queued('b', { message: 'x'.repeat(1_000_000) }));
     equal((await item('a')).notification.message, message);

@@ -4,12 +4,12 @@ import { conversation, LOG, queued, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
 export function changed({ test, testWhere }: Suite): void {
-  test('resolves at once when there is something new already', async ({ store, append }) => {
+  test('resolves at once if there is a newer record already', async ({ store, append }) => {
     await append(said('x'));
     equal(await store.changed(0), 1);
   });
 
-  test('wakes all who wait when something is appended', async ({ store, append }) => {
+  test('wakes all waiting callers when a record is appended', async ({ store, append }) => {
     const waiting = [store.changed(0), store.changed(0), store.changed(1)];
     await append(said('x'));
     equal(await Promise.all(waiting.slice(0, 2)), [1, 1]);
@@ -17,7 +17,7 @@ export function changed({ test, testWhere }: Suite): void {
     equal(await waiting[2], 2);
   });
 
-  test('gives the same position back on abort, on timeout and on close', async ({ store, fresh }) => {
+  test('returns the same position on abort, on timeout and on close', async ({ store, fresh }) => {
     const abort = new AbortController();
     const aborted = store.changed(0, { signal: abort.signal });
     const late = store.changed(0, { withinMs: 5 });
@@ -32,7 +32,7 @@ export function changed({ test, testWhere }: Suite): void {
     equal(await waiting, 0);
   });
 
-  test('is not woken by what appends nothing', async ({ store, append }) => {
+  test('is not woken by a call that appends nothing', async ({ store, append }) => {
     await append(queued('a'));
     const waiting = store.changed(1, { withinMs: 50 });
     await store.append(LOG, [queued('a')]);

@@ -9,7 +9,7 @@ import type { Suite } from '../suite.ts';
 export function conversations({ test }: Suite): void {
   const x = { log: LOG, conversation: conversation('x') };
 
-  test('keeps what a later sign of life does not mention', async ({ store, clock }) => {
+  test('keeps the fields that a later touch does not mention', async ({ store, clock }) => {
     equal(await store.touch({ ...x, host: 'codex', carrier: 'hook', points: ['tool_result'], process: ME }), {
       ...x,
       host: 'codex',
@@ -46,7 +46,7 @@ export function conversations({ test }: Suite): void {
     equal(await store.touch({ ...x, ended: false, turnStarted: true }), { ...known, seenAt: 1_000_100, turns: 2 });
   });
 
-  test('finds them by project, log and conversation, and makes no records', async ({ store }) => {
+  test('are found by project, log and conversation, and make no records', async ({ store }) => {
     await store.touch(x);
     await store.touch({ log: OTHER, conversation: conversation('x') });
     await store.touch({ log: ELSEWHERE, conversation: conversation('y') });
@@ -74,7 +74,7 @@ export function conversations({ test }: Suite): void {
     equal(await page({ limit: 1 }), ['farm/d#x', 'farm/d#y']);
   });
 
-  test('binds a host process, the newest counts, and a reused pid is another process', async ({ store, clock }) => {
+  test('binds a host process: the newest binding counts, and a reused pid is another process', async ({ store, clock }) => {
     equal(await store.binding(ME), undefined);
     await store.bind(ME, x);
     clock.time += 5;
@@ -84,7 +84,7 @@ export function conversations({ test }: Suite): void {
     equal(await store.binding({ ...ME, machine: 'm2' }), undefined);
   });
 
-  test('withholds a result until it is taken or has run out', async ({ store, clock }) => {
+  test('withholds a result until the result is taken or expires', async ({ store, clock }) => {
     const held = { ...x, id: 'h1', at: 1_000_000, until: 1_000_100, tool: 'write', body: '{"content":[]}' };
     await store.withhold(held);
     await store.withhold({ ...held, id: 'h2', at: 1_000_001, until: 1_000_200 });
@@ -104,7 +104,9 @@ export function conversations({ test }: Suite): void {
     equal(await store.withheld(OTHER, x.conversation, { take: true }), []);
   });
 
-  test('swaps a setting only where it is still what the caller saw, once among many', async ({ store }) => {
+  test('swaps a setting only if it has the value that the caller saw; of many simultaneous calls one succeeds', async ({
+    store,
+  }) => {
     equal(await store.swapSetting('writer', { pid: 1 }, { pid: 2 }), false);
     equal(await store.swapSetting('writer', undefined, { pid: 1 }), true);
     equal(await store.swapSetting('writer', undefined, { pid: 2 }), false);

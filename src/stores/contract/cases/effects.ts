@@ -9,7 +9,7 @@ import type { Suite } from '../suite.ts';
 const byKey = (items: readonly Item[]): readonly Item[] => items.toSorted((a, b) => (itemKey(a) < itemKey(b) ? -1 : 1));
 
 export function effects({ test }: Suite): void {
-  test('queued for the same one twice makes one item', async ({ store, append }) => {
+  test('a notification that is queued for one conversation twice makes one item', async ({ store, append }) => {
     const { items } = await append(queued('a', { audience: [conversation('x'), conversation('x')] }));
     equal(items.length, 1);
     equal(await store.countOpen(LOG), 1);
@@ -17,7 +17,7 @@ export function effects({ test }: Suite): void {
     equal(await store.countOpen(LOG), 0);
   });
 
-  test('a carrier that lost its items to another finds none', async ({ store, append }) => {
+  test('a carrier that lost its items to another carrier finds no items', async ({ store, append }) => {
     await append(queued('a'), offered('c', ['a']), released('c'));
     equal((await store.items(LOG, { kind: 'carrier', carrier: carrierId('c') })).length, 1);
     await append(offered('d', ['a']));
@@ -25,7 +25,7 @@ export function effects({ test }: Suite): void {
     equal((await store.items(LOG, { kind: 'carrier', carrier: carrierId('d') })).length, 1);
   });
 
-  test('released leaves nothing of the lease', async ({ append, item }) => {
+  test('a release removes all fields of the lease', async ({ append, item }) => {
     await append(queued('a'), offered('c', ['a'], { conversation: 'x', summarizes: ids('a') }), released('c'));
     const left = Object.keys(await item('a'));
     equal(

@@ -4,7 +4,7 @@ import { LOG, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
 export function end({ test }: Suite): void {
-  test('may come twice, and later calls are refused', async ({ fresh }) => {
+  test('may be called twice, and later calls are refused', async ({ fresh }) => {
     const mine = await fresh();
     await mine.close();
     await mine.close();
@@ -14,7 +14,7 @@ export function end({ test }: Suite): void {
     await refuses(mine.changed(0), 'store_unavailable', rule);
   });
 
-  test('is heard by an aborted call', async ({ store }) => {
+  test('an aborted call rejects and writes nothing', async ({ store }) => {
     const aborted = store.append(LOG, [said('x')], { signal: AbortSignal.abort(new Error('stop')) });
     const reason = await aborted.catch((error: unknown) => (error as Error).message);
     equal(reason, 'stop', "a call whose signal is aborted rejects with the signal's reason, and writes nothing");

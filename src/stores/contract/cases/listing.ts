@@ -6,7 +6,7 @@ import { confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, 
 import { idsOf, type Suite } from '../suite.ts';
 
 export function listing({ test }: Suite): void {
-  test('counts what is open by log and level', async ({ store, append, clock }) => {
+  test('counts open notifications by log and level', async ({ store, append, clock }) => {
     await append(queued('a'), queued('b', { level: 'error' }), queued('c', { level: 'error' }));
     clock.time += 10;
     await append(result(['a']), offered('c1', ['b']));
@@ -24,7 +24,11 @@ export function listing({ test }: Suite): void {
     equal(await store.countOpen('no/body' as LogKey), 0);
   });
 
-  test('lists agents by name, page by page: what is open, who is there, what happened last', async ({ store, append, clock }) => {
+  test('lists agents by name, page by page, with open notifications, presence and last record', async ({
+    store,
+    append,
+    clock,
+  }) => {
     const seen = 'shop/quiet' as LogKey;
     const nobody = { info: 0, warning: 0, error: 0, critical: 0 };
     equal(await store.agents({}), []);
@@ -71,7 +75,7 @@ export function listing({ test }: Suite): void {
     equal(await store.agents({ project: 'sho' }), []);
   });
 
-  test('pages through the notifications of a log, newest first, of all states or of one', async ({ store, append }) => {
+  test('pages through the notifications of a log, newest first, of all states or of one state', async ({ store, append }) => {
     await append(queued('a'), queued('b'), queued('c'), queued('d'));
     await append(result(['b', 'c']));
     const page = async (query: { before?: number; state?: 'open' | 'closed'; limit?: number }): Promise<string[]> =>
@@ -84,7 +88,7 @@ export function listing({ test }: Suite): void {
     equal(await page({ before: 1 }), []);
   });
 
-  test('pages through what was closed in a time, closed last first', async ({ store, append, clock }) => {
+  test('pages through the notifications that closed in a period, the last closed first', async ({ store, append, clock }) => {
     await append(queued('a'), queued('b'), queued('c'), queued('d'), queued('open'));
     clock.time += 10;
     await append(result(['d']));
@@ -105,7 +109,10 @@ export function listing({ test }: Suite): void {
     ]);
   });
 
-  test('holds the gate for those who may take it, and after that for who took it', async ({ store, append }) => {
+  test('holds the gate for each conversation that may take the interrupt, and then for the conversation that took it', async ({
+    store,
+    append,
+  }) => {
     await append(queued('!', { level: 'critical' }));
     const gates = async (): Promise<string[]> => {
       const up = await Promise.all(

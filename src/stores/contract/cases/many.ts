@@ -6,7 +6,10 @@ import { LOG, offered, queued, result } from '../drafts.ts';
 import { idsOf, type Suite } from '../suite.ts';
 
 export function many({ test }: Suite): void {
-  test('lets a carrier win within 200 ms against two producers without pause, at its first try', async ({ store, producers }) => {
+  test('lets a carrier succeed within 200 ms and at its first try, while two producers write without pause', async ({
+    store,
+    producers,
+  }) => {
     const running = await producers(2);
     // In the best of three rounds, three of four appends must be fast. Other programs on the machine may slow some of them down.
     const slowest = async (): Promise<number> => {
@@ -32,7 +35,7 @@ export function many({ test }: Suite): void {
     );
   });
 
-  test('lets a reader at the tail miss nothing', async ({ store, producers }) => {
+  test('gives a reader of new records every record', async ({ store, producers }) => {
     const running = await producers(2);
     const seen: number[] = [];
     let after = 0;

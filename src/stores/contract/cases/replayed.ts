@@ -15,7 +15,7 @@ import type { Stage, Suite } from '../suite.ts';
 const CHECK_EVERY = 5;
 
 export function replayed({ test }: Suite): void {
-  test('answers as a filter over the replayed log would, after any appends', async ({ fresh, clock }) => {
+  test('gives the same answers as a filter over the replayed log, after any appends', async ({ fresh, clock }) => {
     const fc = await fastCheck();
     await fc.assert(
       fc.asyncProperty(stepsOf(fc, { prune: false }), async (all) => {
@@ -33,7 +33,7 @@ export function replayed({ test }: Suite): void {
     );
   });
 
-  test('is the same for every prefix of the log, replayed', async ({ fresh, clock }) => {
+  test('equals a replay of every prefix of the log', async ({ fresh, clock }) => {
     const fc = await fastCheck();
     await fc.assert(
       fc.asyncProperty(stepsOf(fc, { prune: false }), async (all) => {
@@ -53,14 +53,14 @@ export function replayed({ test }: Suite): void {
     );
   });
 
-  test('is the same where something is counted into a notification of two conversations', async ({ store, append }) => {
+  test('equals a replay if a notification is counted into a notification of two conversations', async ({ store, append }) => {
     await append(queued('n1', { conversation: 'y' }));
     await append(extended(['n1'], 'x'));
     await append(folded('n7', 'n1', { differs: { message: 'of n7' } }));
     await expectIndexEqualsReplay(store, LOG);
   });
 
-  test('stays true to what is left when the past is pruned', async ({ fresh, clock }) => {
+  test('equals a replay of the remaining records after old records were pruned', async ({ fresh, clock }) => {
     const fc = await fastCheck();
     await fc.assert(
       fc.asyncProperty(stepsOf(fc, { prune: true }), async (all) => {

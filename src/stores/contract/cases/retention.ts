@@ -7,7 +7,11 @@ import { closed, confirmed, conversation, ELSEWHERE, LOG, ME, offered, OTHER, qu
 import { idsOf, type Suite } from '../suite.ts';
 
 export function erase({ test }: Suite): void {
-  test('removes all of one log before a position, what is open too, and nothing of another', async ({ store, append, clock }) => {
+  test('removes everything of one log before a position, including open notifications, and nothing of another log', async ({
+    store,
+    append,
+    clock,
+  }) => {
     const other = 'shop/coder2' as LogKey;
     await append(queued('open'), queued('!', { level: 'critical' }), queued('done'), said('hello'));
     await append(result(['done']), offered('c', ['open']));
@@ -52,7 +56,7 @@ export function erase({ test }: Suite): void {
 }
 
 export function prune({ test }: Suite): void {
-  test('removes what closed before and its housekeeping; open, offered, gated and transcript stay', async ({
+  test('removes notifications that closed before the time, and their housekeeping records; open, offered and gated notifications and the transcript stay', async ({
     store,
     append,
     clock,
@@ -85,7 +89,11 @@ export function prune({ test }: Suite): void {
     matches(await store.append(LOG, [queued('done')]), { kind: 'appended' });
   });
 
-  test('never hands out a position twice, even when the newest record is of the past', async ({ store, append, clock }) => {
+  test('never assigns a position twice, even if the newest record is old enough to be pruned', async ({
+    store,
+    append,
+    clock,
+  }) => {
     await append(queued('a'));
     await append(closed(['a'], 'expired'));
     clock.time += 1000;
@@ -101,7 +109,7 @@ export function prune({ test }: Suite): void {
     equal(await store.head(), 4);
   });
 
-  test('keeps the intent of a fan-out until it is done, and forgets both together', async ({ store, append, clock }) => {
+  test('keeps the intent of a fan-out until the fan-out is done, and removes both together', async ({ store, append, clock }) => {
     const fanOut = {
       type: 'fan_out',
       id: 'f1',
@@ -121,7 +129,7 @@ export function prune({ test }: Suite): void {
     );
   });
 
-  test('forgets conversations that ended, and what was withheld and ran out', async ({ store, clock }) => {
+  test('removes ended conversations and expired withheld results', async ({ store, clock }) => {
     const x = { log: LOG, conversation: conversation('x') };
     await store.touch({ ...x, ended: true });
     await store.touch({ log: LOG, conversation: conversation('y') });
@@ -147,7 +155,7 @@ export function forget({ test }: Suite): void {
   const fact = (n: number): Draft => ({ type: 'of_somebody', n });
   const kept = async (store: Store): Promise<number[]> => (await store.read({})).map(({ seq }) => seq);
 
-  test('removes records that concern no item, of any log, with the settings that go with them; the rest replays as before', async ({
+  test('removes records of any log that concern no item, together with their settings; the other records replay as before', async ({
     store,
     append,
   }) => {
@@ -184,7 +192,7 @@ export function forget({ test }: Suite): void {
     );
   });
 
-  test('does nothing where a setting has changed, or the newest record is among them', async ({ store, append }) => {
+  test('changes nothing if a setting has changed, or if one of the records is the newest', async ({ store, append }) => {
     await append(fact(1), fact(2), fact(3));
     await store.setSetting('one', 1);
     const swaps = [
@@ -197,7 +205,7 @@ export function forget({ test }: Suite): void {
     equal([await store.setting('one'), await store.setting('two')], [1, undefined]);
   });
 
-  test('refuses records about items, and those by which it is known what of them is done', async ({ store, append }) => {
+  test('refuses records about items, and housekeeping records', async ({ store, append }) => {
     const about = [
       queued('a'),
       result(['a']),

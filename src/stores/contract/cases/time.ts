@@ -5,7 +5,7 @@ import { LOG, offered, queued, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
 export function time({ test, testWhere }: Suite): void {
-  test('never runs backwards within a log, even when the clock does', async ({ store, append, clock }) => {
+  test('never runs backwards within a log, even if the clock runs backwards', async ({ store, append, clock }) => {
     for (const now of [5_000_000, 4_000_000, 4_500_000, 6_000_000]) {
       clock.time = now;
       await append(said(String(now)));
@@ -21,7 +21,7 @@ export function time({ test, testWhere }: Suite): void {
   });
 
   const DAY = 86_400_000;
-  test("keeps what the writer's own clock said, where it is behind the log", async ({ store, append, item, clock }) => {
+  test("keeps the time of the writer's own clock if that clock is behind the log", async ({ store, append, item, clock }) => {
     clock.time = 2 * DAY;
     await append(queued('ahead'));
     clock.time = DAY;
@@ -44,7 +44,7 @@ export function time({ test, testWhere }: Suite): void {
     equal(await store.verify(), []);
   });
 
-  testWhere('survives-restart', 'holds for a store that is opened later', async ({ append, also, clock }) => {
+  testWhere('survives-restart', 'continues in a store that is opened later', async ({ append, also, clock }) => {
     await append(said('x'));
     clock.time = 5;
     const other = await also();

@@ -72,7 +72,7 @@ describe('API keys', { timeout: 120_000 }, () => {
   });
 });
 
-describe('who acts', { timeout: 120_000 }, () => {
+describe('the actor of a command', { timeout: 120_000 }, () => {
   proves('agent:no-person');
 
   it.each([

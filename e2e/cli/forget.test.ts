@@ -138,7 +138,7 @@ describe('earpiece uninstall --purge', () => {
     ['the state folder', '.local/state/earpiece', 'disk/state'],
     ['a file in it', '.local/state/earpiece/earpiece.db', 'disk/moved.db'],
   ])(
-    'of %s that is a link, only the link is removed, and the output names its target and how to remove that',
+    'if %s is a link, only the link is removed, and the output names the target and how to remove the target',
     (_, link, target) => {
       using home = new Home('claude');
       expect(home.run(['send', '--to', 'coder', 'a secret']).code).toBe(0);

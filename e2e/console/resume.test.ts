@@ -33,7 +33,7 @@ verifies(
     await stage.stopServer();
     const banner = page.locator('.banner');
     await banner.getByText('Reconnecting').waitFor();
-    expect(await banner.innerText()).toMatch(/what you see is [\d.]+ s old/u);
+    expect(await banner.innerText()).toMatch(/the shown data is [\d.]+ s old/u);
     // The agent continues, because it needs the log and not the server.
     await stage.ear.queue('shop/coder#main', { kind: 'ci.meanwhile', message: 'meanwhile' });
     held.end('ok');

@@ -35,7 +35,7 @@ verifies(
     let asked = proxy.asked('GET /api/stream');
     await page.clock.fastForward(30_000);
     await banner.getByText('Reconnecting').waitFor();
-    await banner.getByText(/what you see is (2[5-9]|[3-9]\d) s old.*nothing has arrived for \d\d s/u).waitFor();
+    await banner.getByText(/the shown data is (2[5-9]|[3-9]\d) s old.*nothing has arrived for \d\d s/u).waitFor();
     await connection.getByText('reconnecting').waitFor();
     await asked;
 
@@ -43,7 +43,7 @@ verifies(
     asked = proxy.asked('GET /api/stream');
     await page.clock.fastForward(30_000);
     await asked;
-    await banner.getByText(/what you see is ([5-9]\d s|1 min|\d+ min) old/u).waitFor();
+    await banner.getByText(/the shown data is ([5-9]\d s|1 min|\d+ min) old/u).waitFor();
 
     proxy.release();
     await staged(page, 'ci.meanwhile').waitFor();

@@ -278,7 +278,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'of two simultaneous heirs, one gets the notification',
+    'only one of two simultaneous heirs gets the notification',
     async () => {
       await using stage = new Sessions();
       stage.config('');

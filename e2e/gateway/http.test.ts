@@ -226,7 +226,7 @@ describe.each([
     (options: readonly string[]) =>
       HttpProcess.start([PLAIN_GATEWAY, ...options, '--http', '0', '--', process.execPath, FIXTURE, 'stdio']),
   ],
-] as const)('what rides, %s', (_, start) => {
+] as const)('riding, %s', (_, start) => {
   test('events ride on results, and the next request confirms them; the header names the conversation', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });

@@ -50,7 +50,7 @@ const noteOf: (agent: Agent, args: Json) => ReturnType<Opened['note']> = async (
 const times = ({ requests }: ScriptedModel, text: string): number =>
   JSON.stringify(requests.at(-1)?.prompt ?? []).split(text).length - 1;
 
-describe('what is kept', () => {
+describe('the kept note', () => {
   it.each([
     [{}, '[NOTE] x', 'agent.self.notify', 'info'],
     [{ category: 'discovery' }, '[DISCOVERY] x', 'agent.self.notify', 'info'],
@@ -151,7 +151,7 @@ describe('a key', () => {
   });
 });
 
-describe('whose it is', () => {
+describe('the scope of a note', () => {
   proves('self:deferred');
 
   it('a note of a conversation is delivered only there, even after a restart', async () => {

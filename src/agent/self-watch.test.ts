@@ -177,7 +177,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
   });
 });
 
-describe('whoever listens', () => {
+describe('the emitter', () => {
   const fails = tool('t', () => Promise.reject(new Error('no')));
 
   it('the carrier waits for the emitter, so the notification rides on the same batch', async () => {

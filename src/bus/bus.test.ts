@@ -400,7 +400,7 @@ describe('within the dedupe window of an event that another process queued', () 
   });
 });
 
-describe('who hears what', () => {
+describe('filters and scopes', () => {
   it('FR-008: below the severity filter nothing is queued', async () => {
     const { bus, open } = stage([subscriber({ events: { severityFilter: 'error' } })]);
     expect((await bus.emit(failure('a', 'b', { severity: 'debug' }))).heard).toEqual([
@@ -640,7 +640,7 @@ describe('storms', () => {
     data: { path },
   });
 
-  it('of 5,000 different events, one line names as many as fit, and counts the rest exactly', async () => {
+  it('one line names as many of 5,000 different events as fit, and counts the rest exactly', async () => {
     const { bus, read, open } = stage([files]);
     await emitAll(
       bus,

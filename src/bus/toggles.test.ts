@@ -108,7 +108,7 @@ describe('a disabled subscriber', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused changes', () => {
   test('US5(c), FR-030: a core subscriber is refused with the reason, and nothing is changed', async () => {
     proves('bus:locked');
     const toggles = subscriberToggles(await memory());

@@ -453,7 +453,7 @@ describe('each invalid file is refused with its message', () => {
   ])('%s', (_name, text, messages) => expect(refusals(text)).toEqual(messages));
 });
 
-describe('what is read', () => {
+describe('valid forms', () => {
   test('one source and its names, as nested tables', () => {
     proves('config:forms');
     const text = `

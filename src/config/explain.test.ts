@@ -14,7 +14,7 @@ const line = (here: World, key: string, given?: Parameters<World['read']>[0]): s
   return here.short(`${text} by ${decidedBy}${instead.join('')}`);
 };
 
-describe('who decided', () => {
+describe('the deciding layer', () => {
   proves('config:explain');
   test('each layer overrides the next layer', () => {
     const here = world({ project: '\nview = "json"', user: 'view = "toon"' });

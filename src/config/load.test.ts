@@ -96,7 +96,7 @@ describe('which file counts', () => {
   });
 });
 
-describe('who wins', () => {
+describe('the order of layers', () => {
   test('flags override the environment, then come the project, the user and the defaults', () => {
     const { read } = world({
       project: 'view = "json"\nmax_open = 3\ninterrupt = "after"\n[budget]\nmax_items = 3',

@@ -198,7 +198,7 @@ describe('a tools/call without an id', () => {
   });
 });
 
-describe('what rides', () => {
+describe('riding on results', () => {
   test('a silent rider is not asked, and the bytes do not change', () => {
     const asked: string[] = [];
     let nothing = true;

@@ -52,7 +52,7 @@ describe("a user's pattern", () => {
     ['(', 'it is not a regular expression (missing closing ))'],
     ['x*', 'it matches the empty text, and so every text; write + instead of *'],
     ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
-  ])('%s is told', (source, problem) => {
+  ])('%s is reported', (source, problem) => {
     expect(problemOf(source)).toBe(problem);
   });
 

@@ -280,8 +280,8 @@ describe('an execution', () => {
   });
 });
 
-describe('what is edited', () => {
-  it('is what differs', () => {
+describe('an edit', () => {
+  it('has the changed fields', () => {
     expect(when(IN.todo, { kind: 'edit', title: 'Fix the login' })).toEqual({ kind: 'unchanged' });
     expect(decided(when(IN.todo, { kind: 'edit', title: 'Fix the login', priority: 'urgent' })).facts).toEqual([
       { type: 'task_edited', priority: 'urgent' },

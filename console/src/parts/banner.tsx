@@ -21,7 +21,7 @@ export function Banner(): ReactElement | null {
       <div className="banner" role="status">
         <b>{online ? 'Reconnecting' : 'Offline'}</b>
         <span className="words">
-          {`what you see is ${lasting(Date.now() - state.since)} old${left > 900 ? ` · next try in ${Math.ceil(left / 1_000)} s` : ''} · ${state.why}`}
+          {`the shown data is ${lasting(Date.now() - state.since)} old${left > 900 ? ` · next try in ${Math.ceil(left / 1_000)} s` : ''} · ${state.why}`}
         </span>
       </div>
     );

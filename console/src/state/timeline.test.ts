@@ -33,7 +33,7 @@ const result = (...ids: string[]): Stored =>
     6_200,
   );
 
-describe('what waits', () => {
+describe('the list of waiting notifications', () => {
   test('contains the notifications that no record has closed, in the order in which they were queued', () => {
     const records = [queued('a'), queued('b'), call, result('a')];
     expect(waitingOf(known(records).notes).map(({ id }) => id)).toEqual(['b']);

@@ -7,7 +7,7 @@ export function bridge(command: CommandLine, answer: Answer): void {
     .description(
       'Serves the Earpiece plugin of a coding agent. The plugin starts this process, sends it the events of the agent on stdin, ' +
         'and reads the answers on stdout. The process ends with the agent. ' +
-        'earpiece install puts the plugin into the agent; you never type this command.',
+        'The command earpiece install puts the plugin into the agent; you never type this command.',
     )
     .option('--as <address>', 'the agent of these conversations: agent or project/agent (default: the agent of the host)')
     .action(async (name: string, options: BridgeOptions) => {

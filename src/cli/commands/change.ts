@@ -26,8 +26,8 @@ import { clock, paint, plain, print, printJson } from '../terminal.ts';
 export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Withdraws a notification. The result is withdrawn (no agent has read it), maybe_seen (it was offered before), ' +
-        'gate_lowered (an interrupt was already delivered; its gate is down now) or too_late (it was delivered; exit code 4).',
+      'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (it was offered before) or ' +
+        'too_late (it was delivered; exit code 4). For a delivered interrupt, the result is gate_lowered: its gate is down now.',
     )
     .option('--key <key>', 'instead of an id: every open notification with this key')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')

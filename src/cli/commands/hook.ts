@@ -7,7 +7,7 @@ export function hook(command: CommandLine): void {
   command
     .description(
       'Answers one hook call of a coding agent: reads the event on stdin and prints the text for the agent. ' +
-        'earpiece install writes this command into the settings of the agent; you never type it. ' +
+        'The command earpiece install writes this hook into the settings of the agent; you never type it. ' +
         'If something fails, the hook reports that on stderr, and the agent continues.',
     )
     .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')

@@ -31,9 +31,9 @@ type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; 
 export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'In a shell that an agent runs (EARPIECE_ADDRESS is set, or the agent is an ancestor of this process), the command reads the notifications of this conversation, newest first, ' +
-        'like the tool get_notifications. Shown notifications count as read and are not delivered again, and the gate falls. ' +
-        'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. That changes nothing.',
+      'In a shell of an agent, the command reads the notifications of this conversation, newest first, like the tool get_notifications. ' +
+        'Such a shell has EARPIECE_ADDRESS, or the agent is an ancestor of this process. Shown notifications count as read and are not delivered again, and the gate falls. ' +
+        'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
     .option('--peek', 'only list, even in an agent')
     .option('--read', 'read for the agent: the notifications count as delivered to its conversation')

@@ -8,7 +8,7 @@ export function install(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes: hooks, and the MCP server of Earpiece. ' +
-        'earpiece uninstall restores the earlier settings. Without a terminal, the command changes nothing unless --yes is given.',
+        'The command earpiece uninstall restores the earlier settings. Without a terminal, the command changes nothing unless --yes is given.',
     )
     .option('--all', 'every agent that is found here (default without names)')
     .option('--yes', 'do not ask')

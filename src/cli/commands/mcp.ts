@@ -5,7 +5,7 @@ export function mcp(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Serves the tools of Earpiece over MCP on stdio: get_notifications, tell_agent, list_agents, tell_me_when, follow, and those for tasks. ' +
-        'earpiece install registers this server in addition to the hooks of a coding agent. An agent without wrapped servers reads and answers through these tools.',
+        'The command earpiece install registers this server in addition to the hooks of a coding agent. An agent without wrapped servers reads and answers through these tools.',
     )
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
     .option('--purpose <purpose>', 'the purpose of its conversations: task (work) or chat (default: EARPIECE_PURPOSE)')

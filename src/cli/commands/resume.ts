@@ -21,8 +21,8 @@ import { whoAmI } from './change.ts';
 export function resume(command: CommandLine): void {
   command
     .description(
-      'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project), and ' +
-        'notifies each conversation that has seen its pause that it may continue. A pause holds every tool call of its agent until ' +
+      'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project). ' +
+        'Each conversation that has seen its pause is notified that it may continue. A pause holds every tool call of its agent until ' +
         'it is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
         'agent cannot lift its own pause: the command is refused in a command of an agent, and in a shell where ' +
         'EARPIECE_ADDRESS names an agent.',

@@ -4,7 +4,7 @@ export function statusline(command: CommandLine): void {
   command
     .description(
       'Prints one line about the open notifications of a session of Claude Code, or nothing. The command reads the JSON that Claude Code passes to a status line. ' +
-        'earpiece install --status-line adds this line after your own status line.',
+        'The command earpiece install --status-line adds this line after your own status line.',
     )
     .action(() => {});
 }

@@ -472,7 +472,7 @@ describe('one verdict, in a sentence, with its cure', () => {
   });
 });
 
-describe('what filtered it', () => {
+describe('the name of a filter', () => {
   const mutes = [{ pattern: 'mail', until: null, by: 'mira from sales' }];
   const policies: readonly Partial<Policy>[] = [
     { enable: false },

@@ -34,7 +34,7 @@ const owner = (pid: number): { machine: string; pid: number; startedAt: string }
   startedAt: `t${pid}`,
 });
 
-describe('whose conversation', () => {
+describe('the conversation of a process', () => {
   proves('address:order');
   const store = memoryStore();
   const ask = (processes: Processes, more: Partial<Parameters<typeof identify>[0]> = {}): ReturnType<typeof identify> =>

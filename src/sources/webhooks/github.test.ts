@@ -26,7 +26,7 @@ const RUN = {
   html_url: 'https://github.com/acme/shop/actions/runs/1',
 };
 
-describe('what GitHub tells', () => {
+describe('the events of GitHub', () => {
   proves('sources:webhooks');
 
   it.each<[string, Record<string, Json>, string, string, string]>([

@@ -85,7 +85,7 @@ const ISSUE = {
   issue: { number: 7, title: 'It burns' },
 };
 
-describe('who may send', () => {
+describe('permission to send', () => {
   proves('sources:webhooks');
 
   it('a receiver needs a secret that is long enough', () => {

@@ -54,7 +54,7 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Highest level of a source',
-    none: 'No source has a limit of its own; the limits of the senders apply.',
+    none: 'No source has a separate limit; the limits of the senders apply.',
     has: (key) => key.startsWith('max_level.'),
     fields: [
       { kind: 'text', label: 'Source, or * for the rest', placeholder: 'webhook', offers: ({ sources }) => ['*', ...sources] },

@@ -63,7 +63,7 @@ verifies(
   30_000,
 );
 
-it('a thing that a person follows for the project and the agent for itself is told once, and each ends only its own', async () => {
+it('a thing that both a person and the agent follow is reported once, and each ends only their own follower', async () => {
   proves('follow:tool', 'follow:told-once');
   let asked = 0;
   let status = 503;

@@ -112,7 +112,7 @@ export async function listed(store: Kept, project: string): Promise<readonly Fol
   return listIn(await store.setting(listKey(project)));
 }
 
-/** Returns the groups of these followers. What a person asked for comes first in a group. */
+/** Returns the groups of these followers. In a group, the followers that a person added come first. */
 export function groupsOf(list: readonly Followed[]): readonly Group[] {
   const members = Map.groupBy(
     list.filter(({ ending }) => !ending),
@@ -205,7 +205,10 @@ export async function add(
   return added as unknown as Added;
 }
 
-/** Whether two followers share their checks. Each run of a command is separate, and the end of an agent is told by address. */
+/**
+ * Whether two followers share their checks. Each run of a command is separate, and the end of an agent is reported to each
+ * address.
+ */
 const isHeardWith = (a: Pick<Followed, 'what' | 'to'>, b: Pick<Followed, 'what' | 'to'>): boolean =>
   a.what.kind !== 'command' && (a.what.kind !== 'agent' || a.to === b.to) && isSameThing(a.what, b.what);
 

@@ -11,7 +11,7 @@ export const FOLLOW_TOOL = {
       pull_request: { type: 'string', description: 'Number or branch of this repository; "current": the checked out branch' },
       log: { type: 'string', description: 'A file of this project' },
       match: { type: 'string', description: 'Regular expression for new lines of log' },
-      url: { type: 'string', description: 'Of this machine, such as http://localhost:3000/health; reports when it fails' },
+      url: { type: 'string', description: 'On this machine, such as http://localhost:3000/health; reports when it fails' },
       files: { type: 'string', description: 'Glob of this project' },
       git: { type: 'boolean', description: 'true: branch, upstream, conflicts' },
       agent: { type: 'string', description: 'Another agent; reports when an interrupt blocks it' },

@@ -112,7 +112,10 @@ export class Agent implements AsyncDisposable {
     return this.#transcript.records;
   }
 
-  /** The origin of notifications that this agent queues now. Its `depth` limits chains of agents that wake each other. */
+  /**
+   * Returns the origin of notifications that this agent queues now. The origin's `depth` limits chains of agents that wake each
+   * other.
+   */
   origin(): Origin {
     return { agent: this.conversation.log, depth: this.#transcript.depth + 1 };
   }

@@ -188,8 +188,8 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
 
 /**
- * The records of an answer that reached its token limit. Reasoning at the end is dropped, because a later request must not end in
- * reasoning.
+ * Returns the records of an answer that reached its token limit. Reasoning at the end is dropped, because a later request must
+ * not end in reasoning.
  */
 function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   const last = parts.at(-1);
@@ -200,8 +200,8 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
 }
 
 /**
- * The part of an interrupted answer that a later request may contain: non-empty text, signed reasoning, and calls with complete
- * arguments.
+ * Returns the part of an interrupted answer that a later request may contain: non-empty text, signed reasoning, and calls with
+ * complete arguments.
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
@@ -216,8 +216,8 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
 }
 
 /**
- * The records of one part. `last` says that no part follows: without an end event, this part may then be incomplete. `cut` says
- * that the answer reached its limit of output tokens in this part.
+ * Returns the records of one part. With `last`, no part follows, so a part without an end event may be incomplete. With `cut`,
+ * the answer reached its limit of output tokens in this part.
  */
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
@@ -274,7 +274,7 @@ function openPart(parts: Part[], kind: 'text' | 'reasoning', id: string): Extrac
 }
 
 /**
- * The arguments as a JSON object, where an empty text means no arguments. Undefined if the text is not a JSON object; the model
+ * Returns the arguments as a JSON object; an empty text means no arguments. Undefined if the text is not a JSON object; the model
  * then gets an error.
  */
 function parsed(input: string): Json | undefined {

@@ -12,7 +12,8 @@ import type { Family } from './placement.ts';
 const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } satisfies SharedV4ProviderOptions;
 
 /**
- * The prompt with cache marks. For other providers, and if the caller's `providerOptions` set caching, the prompt is unchanged.
+ * Returns the prompt with cache marks. For other providers, and if the caller's `providerOptions` set caching, the prompt is
+ * unchanged.
  */
 export function withCacheMarks(
   prompt: LanguageModelV4Prompt,

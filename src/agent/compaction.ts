@@ -70,7 +70,7 @@ function inTurn(record: Draft, { reasoning, toolCalls }: TurnPolicy, { names, si
   return [record];
 }
 
-/** The turn number of each record. */
+/** Returns the turn number of each record. */
 function turnsOf(records: readonly Draft[]): readonly number[] {
   let turn = 0;
   let begun = false;
@@ -121,7 +121,7 @@ function toolCallsOf(policy: string, spec: Json | undefined): ToolCalls | undefi
   return { kind: 'strip', request: request === true, response: response === true };
 }
 
-/** The size of each call in bytes: the sum of its arguments and its result. */
+/** Returns the size of each call in bytes: the sum of its arguments and its result. */
 function sizesOf(records: readonly Draft[]): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   for (const record of records)

@@ -37,13 +37,13 @@ export type AgentEvent =
   /** The provider refused a request with these notifications and accepted it without them, so one line replaces them. */
   | { readonly type: 'left_out'; readonly ids: readonly NotificationId[]; readonly why: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
-  /** With `wake = "ask"`, a person decides whether these notifications may wake the agent. */
+  /** A person must decide whether these notifications may wake the agent (`wake = "ask"`). */
   | { readonly type: 'wake_asked'; readonly ids: readonly NotificationId[]; readonly text: string }
   | {
       readonly type: 'turn_ended';
       readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
       readonly cycles: number;
-      /** Missing if the turn is complete or stopped. */
+      /** Why the turn was truncated, refused or failed. Missing if the turn is complete or stopped. */
       readonly error?: string;
     };
 

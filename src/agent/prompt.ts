@@ -87,13 +87,16 @@ export function promptOf(records: readonly Draft[], { system, placement, without
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** The calls without an answer, because the process ended during the calls. */
+/** Returns the calls without an answer: the process ended during these calls. */
 export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
   const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));
 }
 
-/** A provider's own data for a part, such as signatures and encrypted items. Without this data the part cannot be sent again. */
+/**
+ * Returns a provider's own data for a part, such as signatures and encrypted items. Without this data the part cannot be sent
+ * again.
+ */
 export function providerMetadata(
   metadata: Json | undefined,
 ): { providerOptions: SharedV4ProviderOptions } | Record<string, never> {
@@ -129,8 +132,8 @@ const resultPart = (
 });
 
 /**
- * The ids of notifications that were left out. A carrier that the provider refused stays one line in all later requests, so that
- * the conversation can continue.
+ * Returns the ids of notifications that were left out. A carrier that the provider refused stays one line in all later requests,
+ * so that the conversation can continue.
  */
 const redactions = (records: readonly Draft[]): readonly string[] =>
   records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));

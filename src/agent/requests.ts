@@ -176,7 +176,7 @@ const LONG_CHARS = 16_000;
 
 type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };
 
-/** The notifications that no answered request has contained. Such a notification may be the cause of a refusal. */
+/** Returns the notifications that no answered request has contained. Such a notification may be the cause of a refusal. */
 function suspectsIn(records: readonly Draft[]): Suspects {
   const unread = unansweredCarriers(records).filter(({ view }) => view !== undefined && view.text !== '');
   return {
@@ -185,7 +185,7 @@ function suspectsIn(records: readonly Draft[]): Suspects {
   };
 }
 
-/** The carriers after the model's last answer, except carriers that were left out. */
+/** Returns the carriers after the model's last answer, except carriers that were left out. */
 export function unansweredCarriers(records: readonly Draft[]): readonly (ChatRequestRecord | ToolCallResponseRecord)[] {
   const last = records.findLastIndex(({ type }) => type === 'chat_response' || type === 'tool_call_request');
   const after = records.slice(last + 1);

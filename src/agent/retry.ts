@@ -39,8 +39,8 @@ const TOO_LONG =
   /too (long|large|many tokens)|context[ _](length|window|size)|maximum (context|prompt)|token (count|limit)|exceeds? .{0,40}(tokens|limit)|request_too_large/i;
 
 /**
- * The delay before a retry. `attempt` counts from 1. The delay doubles from 500 ms to 30 s, and `chance` changes it by up to an
- * eighth.
+ * Returns the delay before a retry, in milliseconds. `attempt` counts from 1. The delay doubles from 500 ms to 30 s, and `chance`
+ * changes it by up to an eighth.
  */
 export function backoffMs(attempt: number, chance: number): number {
   const base = Math.min(30_000, 500 * 2 ** (attempt - 1));

@@ -222,7 +222,7 @@ export class SelfWatch {
   }
 }
 
-/** The key of the event about a call. The model knows the event once the result of the call is recorded. */
+/** Returns the key of the event about a call. The model knows the event when the result of the call is recorded. */
 export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {

@@ -140,6 +140,9 @@ const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
     isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
   );
 
-/** The interrupts among these notifications, without pauses: the gate of a pause stays up until a person resumes the agent. */
+/**
+ * Returns the interrupts among these notifications, without pauses: the gate of a pause stays up until a person resumes the
+ * agent.
+ */
 const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
   all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);

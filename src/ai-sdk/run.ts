@@ -186,7 +186,7 @@ const user = (text: string): Message => ({ role: 'user', content: [textPart(text
 const isStream = (result: unknown): result is StreamResult =>
   typeof result === 'object' && result !== null && 'fullStream' in result;
 
-/** The list of messages: the caller's own list if there is one. New messages are added to this list. */
+/** Returns the list of messages: the caller's own list if there is one. New messages are added to this list. */
 function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
   if (messages !== undefined) return messages as unknown as M[];
   if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];

@@ -1,4 +1,4 @@
-/** The caller's list of messages, to which each finished step adds its own. */
+/** The caller's list of messages, to which each finished step adds its messages. */
 import type { Message } from './shapes.ts';
 import { textPart } from './outputs.ts';
 

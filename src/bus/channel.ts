@@ -59,7 +59,7 @@ const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
-/** The greatest share of time for reading the notifications of other processes. */
+/** The maximum share of time that is spent reading the notifications of other processes. */
 const READING = 1 / 20;
 
 export class Channel implements Holder {
@@ -377,7 +377,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** Whether the event may be queued: by the last count of open notifications, the line has room for it. */
+  /** Whether the line has room for the event, by the last count of open notifications. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;

@@ -32,9 +32,7 @@ export type Subscriber = {
     readonly sources?: readonly string[];
   };
   readonly batching: {
-    /**
-     * With 0, each event is a separate line. With another value, events are grouped, and an idle agent is woken after this time.
-     */
+    /** How long an idle agent is not woken, so that events can be grouped. With 0, each event is a separate line. */
     readonly windowMs: number;
     /** The maximum number of notifications in one line. */
     readonly maxSize: number;
@@ -46,9 +44,9 @@ export type Subscriber = {
   readonly output: {
     readonly priority: Priority;
     readonly injectAt: InjectAt;
-    /** Undefined if the template's file is missing. The generic view then renders the line. */
+    /** The template of the lines. Undefined if the template's file is missing; the generic view then renders the line. */
     readonly template?: Template;
-    /** A core subscriber cannot be disabled. */
+    /** Whether the subscriber is a core subscriber, which cannot be disabled. */
     readonly core: boolean;
     /** The kind `source.name` of the notification. Default: the event's type. */
     readonly kind?: string;

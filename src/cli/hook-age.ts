@@ -8,12 +8,15 @@ const TICK_MS = 10;
 const BEGAN_AT = Date.now() - performance.now();
 
 /**
- * The time since this process started, in milliseconds. The wall clock includes the time while the machine slept. The kernel's
- * clock includes the time before Node began.
+ * Returns the time since this process started, in milliseconds. The wall clock includes the time while the machine slept. The
+ * kernel's clock includes the time before Node began.
  */
 export const ageMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT, kernelAgeMs());
 
-/** The kernel's age of this process. Returns 0 on systems without `/proc`, where start times are not in ticks. */
+/**
+ * Returns the age of this process by the kernel's clock. Returns 0 on systems without `/proc`, where start times are not in
+ * ticks.
+ */
 function kernelAgeMs(): number {
   const started = Number(systemProcesses.get(process.pid)?.startedAt) * TICK_MS;
   return started > 0 ? uptimeMs() - started : 0;

@@ -207,7 +207,7 @@ function isSame(file: string, other: string): boolean {
   }
 }
 
-/** The entry file of this command line: `dist/cli.js`, or its source. */
+/** Returns the entry file of this command line: `dist/cli.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** Returns the command by which a client starts Earpiece: absolute paths, or the package's name if the paths are in a cache. */

@@ -5,7 +5,7 @@ export type Column = {
   readonly head?: string;
   readonly right?: true;
   /**
-   * If the width is too small, columns are left out, the column with the lowest number first. A column without a number always
+   * The order in which columns are left out if the width is too small: the lowest number first. A column without a number always
    * stays.
    */
   readonly spare?: number;

@@ -124,7 +124,7 @@ export function positionIn(text: string, offset: number): Position {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** The plain value. */
+/** Returns the plain value. */
 export function toValue(node: Node): unknown {
   switch (node.kind) {
     case 'scalar':

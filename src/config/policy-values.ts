@@ -8,7 +8,7 @@ import { seen } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { formatDuration, type Value } from './values.ts';
 
-/** A problem of a setting. `text` follows the name of the key, and contains the value seen and what to write. */
+/** A problem of a setting. `text` follows the name of the key, and contains the value seen and the allowed values. */
 export type PolicyProblem = { readonly key: string; readonly text: string };
 
 type Check = (value: unknown, key: string) => PolicyProblem | undefined;

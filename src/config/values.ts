@@ -31,14 +31,14 @@ export type Form =
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
   /**
-   * For a protective setting, `counts` is the value that applies until the problems are fixed. Without `counts`, the value of
-   * another layer applies.
+   * The problems of an invalid value. For a protective setting, `counts` is the value that applies until the problems are fixed.
+   * Without `counts`, the value of another layer applies.
    */
   | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
 /**
- * A problem of a value. `text` follows the name of the key, and contains the value seen and what to write. `at` is the path to a
- * part of the value.
+ * A problem of a value. `text` follows the name of the key, and contains the value seen and the allowed values. `at` is the path
+ * to a part of the value.
  */
 export type Complaint = {
   readonly text: string;

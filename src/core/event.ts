@@ -106,7 +106,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   };
 }
 
-/** The optional fields that an event copies to its notification unchanged. */
+/** Returns the optional fields that an event copies to its notification unchanged. */
 const handedOn = ({
   key,
   about,

@@ -30,7 +30,7 @@ export type Facts = {
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** For each open item whose newer state (same key, `supersede`) is already closed: the id of that newer state. */
+  /** The id of the newer state (same key, `supersede`), for each open item whose newer state is already closed. */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** The latest possible queue time of items whose age is unknown from their stamps. */
   readonly sighted?: Sighted;

@@ -148,7 +148,7 @@ export type NotificationInput = {
   readonly origin?: Partial<Origin>;
   /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;
-  /** With `count`: the time of the first occurrence, epoch milliseconds. */
+  /** The time of the first occurrence, in epoch milliseconds. Set this field together with `count`. */
   readonly firstAt?: number;
 };
 

@@ -210,9 +210,9 @@ export type PresenceQuery = {
   readonly project?: string;
   readonly log?: LogKey;
   readonly conversation?: ConversationId;
-  /** Only logs after this one: the last log of the previous page. */
+  /** The last log of the previous page. Only later logs are returned. */
   readonly after?: LogKey;
-  /** At most this many logs, each with all its conversations. */
+  /** The maximum number of logs, each with all its conversations. */
   readonly limit?: number;
 };
 
@@ -328,7 +328,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly folder?: string;
   /** `true` has an effect only at the first contact of the conversation. */
   readonly pending?: boolean;
-  /** Set if a new run begins now. */
+  /** The new run, if a run begins now. */
   readonly began?: Presence['began'];
   /** Names the heir of a conversation that has ended. An update with this field does not count as contact. */
   readonly passedTo?: ConversationId;

@@ -55,7 +55,7 @@ export type QueuedRecord = Base &
     readonly type: 'system_notification_queued';
     readonly audience?: readonly ConversationId[];
   };
-/** A notification that was counted into an open one of the same key. */
+/** A notification that was counted into an open notification of the same key. */
 export type FoldedRecord = Base & {
   readonly type: 'system_notification_folded';
   readonly id: NotificationId;

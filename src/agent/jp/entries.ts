@@ -11,7 +11,7 @@ export type JpEntry = { readonly type: string; readonly timestamp?: string } & {
 type Table = { readonly [key: string]: Json };
 
 /**
- * The record of one entry. JP's own fields go to `metadata.jp`. Fields that the provider needs in later requests go to
+ * Returns the record of one entry. JP's own fields go to `metadata.jp`. Fields that the provider needs in later requests go to
  * `metadata.provider`.
  */
 export function recordOf(entry: JpEntry): Draft {

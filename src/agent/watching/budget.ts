@@ -164,7 +164,7 @@ export class Budget {
   }
 }
 
-/** The percentage, rounded down so that a value below the limit does not show as 100. */
+/** Returns the percentage, rounded down so that a value below the limit does not show as 100. */
 const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
 
 /**

@@ -11,7 +11,7 @@ const NAMES = 10;
 /** Makes the record for a turn whose setup differs from the previous turn's setup. */
 export const setupRecord = (setup: Setup): Draft => ({ type: 'config_delta', delta: { agent: setup } });
 
-/** The setup of the last turn; undefined if none is recorded. */
+/** Returns the setup of the last turn; undefined if no setup is recorded. */
 export function lastSetup(records: readonly Draft[]): Setup | undefined {
   for (const record of records.toReversed()) {
     const agent = record.type === 'config_delta' ? (record as { delta?: { agent?: Partial<Setup> } }).delta?.agent : undefined;
@@ -22,7 +22,7 @@ export function lastSetup(records: readonly Draft[]): Setup | undefined {
 
 export const sameSetup = (a: Setup | undefined, b: Setup): boolean => isDeepStrictEqual(a, b);
 
-/** The keys of the events from `changes` for this conversation. These events are withdrawn when the old setup returns. */
+/** Returns the keys of the events from `changes` for this conversation. These events are withdrawn when the old setup returns. */
 export const setupKeys = (session: string): readonly string[] => [`config.tools:${session}`, `config.model:${session}`];
 
 export function changes(before: Setup, now: Setup, session: string): readonly Seen[] {

@@ -69,7 +69,7 @@ export const turnEnded = ({ turn, reason, cycles, toolCalls, tokens, error }: En
     },
   });
 
-/** The event for a conversation that was closed, with the number of turns since it was opened. */
+/** Returns the event for a conversation that was closed, with the number of turns since it was opened. */
 export const sessionEnded = (session: string, turns: number): Seen =>
   seen(`The conversation was left after ${plainNumber(turns)} turn${turns === 1 ? '' : 's'}`, {
     type: 'session.end',

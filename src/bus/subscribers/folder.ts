@@ -226,7 +226,7 @@ type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 
 type Known = {
   readonly stamp: Stamp;
   readonly text: Text;
-  /** The template that the file names, and what was found under that name. */
+  /** The template that the file names, and the result of the search for that name. */
   readonly asked: { readonly name: string; readonly found: TemplateFound } | undefined;
   readonly parsed: SubscriberFile;
 };

@@ -124,7 +124,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
 
 /** On a busy machine, a question may take up to this multiple of its deadline. This also limits a question that never ends. */
 const BUSY = 40;
-/** If a smaller share of the deadline remains, the processor time is not checked again. */
+/** The minimum share of the deadline that must remain for another check of the processor time. */
 const NEARLY = 0.1;
 
 /** Returns the worker's processor time. Undefined if the time is unknown, as before Node 24.6 or after the worker has ended. */

@@ -14,7 +14,7 @@ export type Wish = {
   readonly resume?: string | true;
   /** The id of the conversation to fork. `true` means the conversation that was seen last. */
   readonly fork?: string | true;
-  /** The number of turns to fork, from the first one on. Default: all. */
+  /** The number of turns to fork, counted from the first turn. Default: all. */
   readonly turns?: number;
   /** The prefix of a new conversation's name: `chat` or `run`. */
   readonly kind: string;

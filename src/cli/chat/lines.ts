@@ -8,7 +8,7 @@ import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** The maximum number of rows of a notification; a longer one is shortened. */
+/** The maximum number of rows of a notification; a longer notification is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
 /** The maximum number of characters of a result, where no width limits the row. */

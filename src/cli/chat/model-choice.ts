@@ -1,4 +1,4 @@
-/** Chooses the model of Earpiece's own agent, and advises a person who has named none. */
+/** Chooses the model of Earpiece's own agent, and advises a person who has named no model. */
 import { openModel, PROVIDERS } from '../../agent/index.ts';
 import type { Env } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 const OLLAMA_WITHIN_MS = 500;
 
 /**
- * Opens the model that the first of these sources names. Throws `bad_argument` if no model is named; the message lists the ways
+ * Opens the model with the first of these names that is set. Throws `bad_argument` if no name is set; the message lists the ways
  * to name one.
  */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {

@@ -41,7 +41,7 @@ export type SessionOptions = {
    * both.
    */
   readonly purpose?: string;
-  /** Limits in addition to the configured ones. */
+  /** Limits in addition to the configured limits. */
   readonly budget?: BudgetOptions;
   /** The effect of a turn's end on running background tools. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;

@@ -13,7 +13,10 @@ import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
 export type Proof =
-  /** If the hook took longer than its agent waits, `allowed` is the time that the agent waits, in milliseconds. */
+  /**
+   * The hook's answer contains the word. `allowed` is set if the hook took longer than its agent waits: the time that the agent
+   * waits, in milliseconds.
+   */
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
 

@@ -13,7 +13,7 @@ export type KnownConversation = {
   readonly host: string | null;
   readonly purpose: string | null;
   readonly lastContactAt: number;
-  /** Null if the conversation is active. */
+  /** Why the conversation is not active. Null if the conversation is active. */
   readonly absence: Absence | null;
   /** True if all carriers are gateways, so that the conversation gets notifications only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
@@ -40,7 +40,7 @@ export type VerdictFacts = {
   readonly now: number;
   /** The conversations that may take the item: its audience, or all conversations of the agent. */
   readonly conversations: readonly KnownConversation[];
-  /** For each active conversation: the plan's decision about the item if the conversation composed a carrier now. */
+  /** The plan's decision about the item for each active conversation, as if the conversation composed a carrier now. */
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that now keeps the item from the model. */
   readonly filter: FilterCause | undefined;

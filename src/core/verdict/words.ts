@@ -6,7 +6,7 @@ import type { Cure } from './cures.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
 
-/** Formats times for the reader. All are epoch ms. */
+/** Formats times for the reader. All times are epoch ms. */
 export type TimeWords = {
   /** `10:31`, with the day if it is not today. */
   readonly clock: (at: number) => string;

@@ -17,7 +17,10 @@ export type ViewInput = {
   /** True if no other process can open the store, so that the command line cannot show the notifications. */
   readonly private?: boolean;
   readonly maxItemChars: number;
-  /** If a view with a single item is longer than this, the item is cut as far as possible. Default: no limit. */
+  /**
+   * The maximum number of tokens of a view with a single item. If the view is longer, the item is cut as far as possible.
+   * Default: no limit.
+   */
   readonly maxTokens?: number;
   /** The IANA name of the time zone for shown times. */
   readonly timeZone: string;

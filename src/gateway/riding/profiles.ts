@@ -48,8 +48,8 @@ const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
 
 /**
- * For models that Codex does not know, Codex cuts results at 12,000 bytes, including its own line about the time. The last blocks
- * are cut first.
+ * The profile of Codex. For models that Codex does not know, it cuts results at 12,000 bytes, including its own line about the
+ * time. The last blocks are cut first.
  */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 

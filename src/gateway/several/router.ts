@@ -1,4 +1,4 @@
-/** Finds the server for a request, and knows which servers a client waits for. */
+/** Finds the server for a request, and remembers the servers whose answers a client awaits. */
 import { editedRequest, param, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt, type Edit } from '../../mcp/frames/json.ts';
 import { INVALID_PARAMS, isStateless } from '../../mcp/frames/protocol.ts';

@@ -23,7 +23,7 @@ export type Patience = {
    * How long the gateway waits for the other servers after the first one is ready. Codex does not delay its turn for slow tools.
    */
   readonly othersMs: number;
-  /** If a server has not answered within this time, the agent is notified that the server does not work. */
+  /** How long a server may take before the agent is notified that the server does not work. */
   readonly hangsMs: number;
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;

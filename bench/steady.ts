@@ -24,7 +24,7 @@ const work = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(impo
 fs.mkdirSync(work, { recursive: true });
 console.log(`${machine(work).text}\n${calls} calls and ${notifications} notifications a second for ${minutes} minutes\n`);
 const folder = fs.mkdtempSync(path.join(work, 'steady-'));
-/** Rejects when work fails that no code awaits. */
+/** Rejects when work in the background fails. */
 const trouble = Promise.withResolvers<never>();
 trouble.promise.catch(() => {});
 async function run(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * `npm run faults` kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
- * (`--points-each`, 20), checks their data, and prints the counts. The last line is the verdict, and the exit code agrees with
+ * (`--points-each`, 20). It checks the data and prints the counts. The last line is the verdict, and the exit code agrees with
  * it. `--thread` gives each database a separate thread. `--bug <name>` adds a deliberate fault to the workers: the verdict must
  * then be bad.
  *

@@ -1,7 +1,7 @@
 /**
  * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
- * and an error outside of any test count as failures, and so does a run that fails for another reason. Before the last line, the
- * reporter names each test that passed only at a second try, with its first failure, because such a test has a defect, too.
+ * and an error outside of any test count as failures, and so does a run that fails for another reason. A test that passed only at
+ * a second try has a defect, too. So the reporter names each such test before the last line, with its first failure.
  */
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 

@@ -40,7 +40,7 @@ const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
 
-/** Rows about permissions need a user to whom permissions apply. Only root can become a user without an account. */
+/** Rows about permissions need a user without root's rights. Only root can become a user without an account. */
 function cannotBe(given: Given | undefined): boolean {
   if (given === 'a user without home') return !isRoot || !canBecome;
   return isRoot && !canBecome && /rights|unreadable/u.test(given ?? '');
@@ -142,7 +142,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
   },
 };
 
-/** Gives the folder to a user to whom rights apply, and removes the rights at one place. */
+/** Gives the folder to a user without root's rights, and removes the user's permissions at one place. */
 function withoutRights(shell: Shell, name: string, mode: number): Prepared {
   const closed = join(shell.folder, name);
   chmodSync(closed, mode);

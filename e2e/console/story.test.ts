@@ -228,7 +228,7 @@ verifies(
     await agent.send('go');
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/coder'));
-    // Earpiece itself noticed that the agent repeats a call.
+    // Earpiece itself has noticed that the agent repeats a call.
     await rode(page, 'agent.loop').waitFor();
     const long = rode(page, 'ci.failed');
     expect(await long.innerText()).not.toContain('last words');

@@ -3,7 +3,8 @@
  * stdin and stdout belong to the gateway, and close with it. It restarts a killed gateway; stderr names the process of each,
  * `gateway <pid>`. With `-p` as its first argument, it plays a host that a tool of another host starts.
  *
- *   node claude [-p] <gateway command…>        below a shell:  node claude --tool <gateway command…>
+ *   node claude [-p] <gateway command…>
+ *   node claude --tool <gateway command…>     below a shell
  */
 import { spawn } from 'node:child_process';
 

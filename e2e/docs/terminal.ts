@@ -3,9 +3,11 @@
  * project `shop` with an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their
  * output.
  *
- *     ```text          commands and their output
- *     ```text agent    what the model reads with its next tool result
- *     ```text refused  what the model reads instead of running its next tool
+ * The first line of a block names its kind:
+ *
+ * - `text`: commands and their output.
+ * - `text agent`: the text that the model reads with its next tool result.
+ * - `text refused`: the text that the model reads instead of running its next tool.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,9 @@
 /**
- * Records the outputs of real programs into `outputs`, for `outputs.test.ts`: node e2e/follow/record.ts FOLDER [name...]
- * FOLDER has the programs of PACKAGES in its node_modules. go, cargo and pytest are those of the PATH.
+ * Records the outputs of real programs into `outputs`, for `outputs.test.ts`.
+ *
+ *   node e2e/follow/record.ts FOLDER [name...]
+ *
+ * FOLDER has the programs of PACKAGES in its node_modules; go, cargo and pytest are on the PATH.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

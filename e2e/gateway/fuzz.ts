@@ -1,7 +1,10 @@
 /**
- * Sends damaged frames to every parser of bytes for a given time:
+ * Sends damaged frames to every parser of bytes for a given time.
  *
- *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default * It fails when something throws, when a step takes more than a second of the processor, or when the gateway changes bytes although it adds no text. It also fails when a result with added text differs from the result and the text.
+ *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default
+ *
+ * The program fails if a parser throws, if a step takes more than a second of the processor, or if the gateway changes bytes
+ * although it adds no text. It also fails if a result with added text differs from the result and the text.
  */
 import type { Outgoing } from '../../src/gateway/riding/carry.ts';
 import { frameOf } from '../../src/mcp/frames/frame.ts';

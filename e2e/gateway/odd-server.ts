@@ -1,9 +1,22 @@
 /**
- * An MCP server on stdio that answers with bytes that no library would print. `tools/call` by name:
+ * An MCP server on stdio that answers with bytes that no library would print.
  *
- *   odd        the oddity number `arguments.n`, with the request's id put in as it came pid        its process id, and that of a helper that it started later      answers when `release` was called forge      first answers the requests of `arguments.ids`, which it was not sent crash      ends the process with code 3 half       writes half of its answer and ends the process with code 3 unended    writes its answer without a line ending and ends the process with code 3 note       a progress notification, then the answer ask        asks the client for its roots, and answers with what it got * With ODD_HOLD it sends nothing until that file exists; with ODD_HOLD_LIST it does not answer tools/list until that file exists. With ODD_SHRUG it answers `{}` to unknown methods.
+ * The effect of a call depends on the name of the tool:
  *
- * It writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN it ignores SIGTERM and the end of its stdin.
+ * - `odd`: returns the oddity with the number `arguments.n`, into which the unchanged id of the request is inserted.
+ * - `pid`: returns the server's process id, and the process id of a helper that the server has started.
+ * - `later`: answers when the method `release` is called.
+ * - `forge`: first answers the requests of `arguments.ids`, which the server has not received.
+ * - `crash`: ends the process with code 3.
+ * - `half`: writes half of the answer and ends the process with code 3.
+ * - `unended`: writes the answer without a line ending and ends the process with code 3.
+ * - `note`: sends a progress notification and then the answer.
+ * - `ask`: asks the client for its roots, and returns the client's answer.
+ *
+ * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, it does not answer tools/list until the
+ * named file exists. With ODD_SHRUG, it answers `{}` to unknown methods.
+ *
+ * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, it ignores SIGTERM and the end of its stdin.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, watch } from 'node:fs';

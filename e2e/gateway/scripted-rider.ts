@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Delivery, OwnTool, ReleaseReason, Rider } from '../../src/gateway/index.ts';
 
-/** The next actions of a scripted rider. The rider reads it at each question, so a test changes it by writing the file. */
+/**
+ * The next actions of a scripted rider. The rider reads the script at each question, so a test can change the script while the
+ * rider runs.
+ */
 export type Script = {
   readonly tools?: readonly OwnTool[];
   readonly ride?: { readonly text: string; readonly signal?: string };

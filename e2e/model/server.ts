@@ -63,7 +63,7 @@ export async function startModel(stepOf: (request: Request, n: number) => Step):
       try {
         await play(stepOf(request, requests.length - 1), request, response);
       } catch (error) {
-        // The test sees a failing model, with the reason as its error.
+        // The error of the script reaches the agent as an error of the model, so the test shows its reason.
         request.status = 500;
         if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ error: { message: String(error), type: 'server_error' } }));

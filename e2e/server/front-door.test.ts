@@ -44,7 +44,7 @@ it('explains the server to a client without a browser', async () => {
     'accept',
     '<!doctype html><title>Earpiece</title>',
   ]);
-  // A page of the console is 404 for a program.
+  // For a program, the server answers 404 to the address of a console page.
   expect((await stage.raw('/inbox', { headers: { ...nobody, accept: '*/*' } })).status).toBe(404);
 });
 

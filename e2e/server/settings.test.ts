@@ -157,7 +157,7 @@ verifies(
     await using stage = await serving(at);
     const other = join(at.folder, 'docs');
     mkdirSync(join(other, '.git'), { recursive: true });
-    // Two agents in separate processes: one in this project, one in another.
+    // Two agents in separate processes: one in this project, and one in another project.
     const db = join(at.folder, 'e.db');
     await using here = await openLoadedInbox({ ...at.at, db });
     await using there = await openLoadedInbox({ ...at.at, cwd: other, db });

@@ -114,7 +114,7 @@ class Prober {
     });
   }
 
-  /** Resolves after this many more answers. */
+  /** Resolves after this many further answers. */
   async asked(more: number): Promise<void> {
     const until = this.took.length + more;
     while (this.took.length < until) await new Promise<void>((resolve) => (this.#wake = resolve));

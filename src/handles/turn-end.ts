@@ -1,8 +1,8 @@
 /**
- * Treats the handles that are active at the end of a turn as their tools define:
- * - `inquire`: the model is asked whether to wait for the handle (which adds a cycle), abort it, or leave it running;
- * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted, and its notification rides at the start of the next
- *   turn;
+ * Treats the handles that are active at the end of a turn as their tools define.
+ *
+ * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. Waiting adds a cycle.
+ * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification rides at the start of the next turn.
  * - `abort`: the handle is aborted.
  */
 import type { Draft } from '../core/records.ts';

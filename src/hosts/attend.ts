@@ -215,8 +215,8 @@ const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /**
- * Holds the turn for notifications that must not wait for the next prompt: those of level error and above, and those whose moment
- * is the end of the turn.
+ * Holds the turn for notifications that must not wait for the next prompt. Their level is error or above, or their moment is the
+ * end of the turn.
  */
 async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;

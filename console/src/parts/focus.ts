@@ -1,6 +1,6 @@
 /**
- * A live record may move a row or remove the focused control. In this case, the focus stays with the row, so that a person can
- * continue by keyboard: on the same control if it still exists, otherwise on the row itself.
+ * A live record may move a row or remove the focused control. The focus then stays on the same control, or, if the control no
+ * longer exists, on the row itself. So a person can continue by keyboard.
  */
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 

@@ -5,7 +5,7 @@ import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type N
 import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
 import { endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
-/** A call that starts this long after the last refusal lowers the gate of a `critical` or a `cancel`. */
+/** A call that starts this long after the last refusal lowers the gate of a critical notification or a cancel. */
 const ASKED_AGAIN_MS = 1_000;
 /** The product rounds its times to whole milliseconds. */
 const ROUNDED_MS = 5;

@@ -1,11 +1,11 @@
 /**
- * The plugin inside opencode. Its hooks can deliver with:
+ * The plugin inside opencode. Its hooks deliver Earpiece's text at these places.
  *
- * - a prompt: a synthetic part after the person's words;
- * - a built-in tool's result: text after it;
- * - an MCP tool's result and a failing call, which no hook can change: a synthetic message after them;
- * - a call while the gate is up: the call fails with Earpiece's text;
- * - the end of the turn, an idle session, a request that streams: a synthetic message in the next request.
+ * - A prompt: in a synthetic part after the person's words.
+ * - The result of a built-in tool: after the result's own text.
+ * - The result of an MCP tool and a failing call, which no hook can change: in a synthetic message after them.
+ * - A call while the gate is up: the call fails with Earpiece's text.
+ * - The end of the turn, an idle session, and a request that streams: in a synthetic message in the next request.
  *
  * The plugin runs on Bun, in opencode's own process, and throws only refusals.
  */
@@ -231,8 +231,8 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
 }
 
 /**
- * Makes an id for a part that sorts after the other parts. opencode orders parts by their ids: `prt_`, twelve hexadecimal digits
- * that grow with time, and fourteen random characters.
+ * Makes an id for a part that sorts after the other parts. The order of parts in opencode follows their ids: `prt_`, twelve
+ * hexadecimal digits that grow with time, and fourteen random characters.
  */
 function partIdAfter(parts: readonly Part[]): string {
   const last = parts.at(-1)?.id ?? '';

@@ -1,14 +1,14 @@
 /**
- * The extension inside pi. Its events can deliver with:
+ * The extension inside pi. Its handlers deliver Earpiece's text at these places.
  *
- * - a prompt: a message after the person's words;
- * - a finished batch of tools, failing ones too: a message after all results;
- * - a call while the gate is up: the call is blocked with Earpiece's text;
- * - the end of a run: a message, and one more request;
- * - an idle session, a request that streams (after its abort): a new turn. The new turn begins with a line in place of the
+ * - A prompt: in a message after the person's words.
+ * - A finished batch of tools, even if tools failed: in a message after all results.
+ * - A call while the gate is up: the call is blocked with Earpiece's text.
+ * - The end of a run: in a message, for which pi makes one more request.
+ * - An idle session, and a request that streams (after its abort): in a new turn. The new turn begins with a line in place of the
  *   person's words. Without this line, the turn would lose the system prompt of other extensions, and thereby the prompt cache.
  *
- * pi blocks a tool if a handler throws, so no handler throws.
+ * No handler throws, because pi blocks a tool if a handler throws.
  */
 import { defined } from '../../core/defined.ts';
 import { BridgeClient, type BridgeCommand, type Handed } from '../bridge/client.ts';

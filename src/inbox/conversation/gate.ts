@@ -2,16 +2,21 @@
  * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
  * it is queued. While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
  *
- *   up ──read──▶ down                         a critical or a cancel
+ *   up ──read──▶ down                         a critical notification or a cancel
  *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
  *
- * Each of these proves that the model has read an interrupt: a confirmed answer of `get_notifications`; a model request that the
- * host proves (`answered`); a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A second call alone proves
- * nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the other: 10 to 35 ms apart, and
- * more on a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not
- * refused forever. At a host with a better proof (`Proof`), time proves nothing. If that proof is missing, for example because a
- * hook is not installed, the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a signal view show no message. If
- * the model then has `get_notifications`, only a call of that tool proves that the model has read the interrupt.
+ * Each of these proves that the model has read an interrupt.
+ *
+ * - A confirmed answer of `get_notifications`.
+ * - A model request that the host proves (`answered`).
+ * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
+ *
+ * An earlier second call proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
+ * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS`
+ * times, so an agent that loops is not refused forever. At a host with a better proof (`Proof`), time proves nothing. If that proof
+ * is missing, for example because a hook is not installed, the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a
+ * signal view show no message. If the model then has `get_notifications`, only a call of that tool proves that the model has read
+ * the interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
  * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.

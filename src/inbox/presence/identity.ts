@@ -1,8 +1,12 @@
 /**
- * Finds the conversation to which a process delivers. It checks in this order: the given address (flag, environment, header); the
- * host process's binding (its session hook binds it, and binds it again after `/clear`); the host's own session id in the
- * environment; the nearest known host among the ancestors. If none applies, the conversation is `#main`: one for each agent, and
- * never one for each process.
+ * Finds the conversation to which a process delivers, by the first of these facts that is known.
+ *
+ * - The given address (flag, environment, header).
+ * - The binding of the host process, which the host's session hook makes, and changes after `/clear`.
+ * - The host's own session id in the environment.
+ * - The nearest known host among the ancestors.
+ *
+ * If none is known, the conversation is `#main`: one for each agent, and never one for each process.
  *
  * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
  * is the nearest ancestor that is not a shell. Such a process can be bound to a conversation, but does not identify one by

@@ -1,11 +1,11 @@
 /**
- * Feeds all streams of one server from one watch of the store. Each stream is in one mode:
+ * Feeds all streams of one server from one watch of the store. Each stream is in one of these modes.
  *
  * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
  *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
  * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all streams.
  * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the log was replaced, or
- * the server stops.
+ *   the server stops.
  *
  * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for it.
  */

@@ -1,5 +1,5 @@
 /**
- * Makes pipes like those of a shell. Node connects a child process with sockets: with a socket, a script that writes to
+ * Makes pipes like those of a shell. Node connects a child process with sockets. With a socket, a script that writes to
  * `/dev/stderr` fails, and a program whose reader has closed gets an error other than SIGPIPE. So these pipes are FIFOs, whose
  * names are deleted once the pipes are open.
  */

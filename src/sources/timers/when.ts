@@ -20,7 +20,7 @@ const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00
 
 /**
  * Parses a time. Throws `bad_argument` for a time that has passed or is more than a year away, and for a text that is not fully
- * understood: a reminder at the wrong time is worse than no reminder.
+ * understood. A reminder at the wrong time is worse than no reminder.
  */
 export async function parseWhen(text: string, there: Here): Promise<When> {
   const refuse = (why: string): never => {

@@ -1,11 +1,11 @@
 /**
  * Checks whether any process has committed to a database since the last check. Needs no lock and no call of the thread.
  *
- * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of the
- * log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into memory, so reading
- * it does not wait for the disk. If its bytes are unchanged, nothing was committed. If they differ, if the file cannot be read,
- * or if another file is at the path, the thread must be asked. Another file means that the open file was deleted, moved or
- * replaced, and that other processes may commit elsewhere.
+ * In WAL mode, each commit of any process changes the header of the `-shm` file. The header is the first 48 bytes: a counter, the
+ * length of the log, and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into
+ * memory, so reading it does not wait for the disk. If its bytes are unchanged, nothing was committed. If they differ, if the
+ * file cannot be read, or if another file is at the path, the thread must be asked. Another file means that the open file was
+ * deleted, moved or replaced, and that other processes may commit elsewhere.
  */
 import { fstatSync, readSync, statSync, type Stats } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';

@@ -205,7 +205,7 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
-  // Reasoning belongs to the part that follows. Providers that check reasoning refuse a request in which that part is missing.
+  // Reasoning belongs to the part that follows. Providers that check reasoning refuse a request without the part that follows it.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);

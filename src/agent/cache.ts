@@ -2,9 +2,9 @@
  * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to each mark in the
  * request, and searches at most 20 blocks before a mark for cached text.
  *
- * Anthropic allows four marks, and three are used. The first follows tools and system prompt. The second is at the end of the
- * last answered request, so that its cached text is found even after a long batch. The third is at the end of this request, for
- * the next one. The marks move forward; the text before a mark never changes.
+ * Anthropic allows four marks, and three are used. The first mark follows the tools and the system prompt. The second mark is at
+ * the end of the last answered request, so that its cached text is found even after a long batch. The third mark is at the end of
+ * this request, for the next request. The marks move forward; the text before a mark never changes.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Family } from './placement.ts';

@@ -198,7 +198,7 @@ export function unansweredCarriers(records: readonly Draft[]): readonly (ChatReq
   );
 }
 
-/** Waits for this time. Resolves to false if the signal aborts first. */
+/** Waits for `ms` milliseconds. Resolves to false if the signal aborts first. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   return new Promise((resolve) => {

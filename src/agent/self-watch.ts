@@ -40,11 +40,11 @@ export class SelfWatch {
   readonly #loops = new Loops();
   readonly #rateLimits: RateLimits;
   readonly #calls = new ToolCalls();
-  /** Emits that are not durable yet. */
+  /** Emitted events that are not durable yet. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Emits that were still pending when a carrier stopped waiting. Later carriers do not wait for these emits. */
+  /** Emitted events that were still pending when a carrier stopped waiting. Later carriers do not wait for these events. */
   #stuck: readonly Promise<unknown>[] = [];
-  /** Emits that are withdrawn when the turn ends. */
+  /** Emitted events that are withdrawn when the turn ends. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
   #setup: Setup | undefined;
   #turn = 0;

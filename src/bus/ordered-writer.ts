@@ -63,7 +63,7 @@ export class OrderedWriter {
   readonly #questions = new Set<Promise<void>>();
   #arrivals = 0;
 
-  /** Numbers an event that arrives now. */
+  /** Returns the number of an event that arrives now. */
   arrived(): number {
     return ++this.#arrivals;
   }

@@ -1,4 +1,4 @@
-/** Reads the event that an agent writes to the stdin of its hook. Each process reads it once. */
+/** Reads the event that an agent writes to the stdin of its hook. Each process reads the event once. */
 
 /** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');

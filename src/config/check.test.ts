@@ -249,7 +249,7 @@ describe('each invalid file is refused with its message', () => {
       '[conversation.tools.t.spawn.lifecycle]\non_turn_end = "kill"',
       ['2:15: conversation.tools.t.spawn.lifecycle.on_turn_end is "kill"; write one of inquire, await, abort'],
     ],
-    // Other settings with free names
+    // Other settings whose names the user chooses.
     [
       'a source that is none',
       '[coalesce.sources]\n"*" = "2s"',

@@ -12,7 +12,10 @@ export type Demand = (entry: Written) => string | undefined;
 /** Whether this process runs in CI, where no person can give consent. In CI, a moved root keeps the name in its file. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
-/** Makes the check of one root's entries. `mayTake` says whether the name of a removed root may be taken without consent. */
+/**
+ * Makes the function that checks the entries of one root. `mayTake` says whether the name of a removed root may be taken without
+ * consent.
+ */
 export function foreignNames({
   names,
   root,

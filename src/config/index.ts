@@ -1,5 +1,5 @@
 /**
- * `earpiece.toml`: its settings, their sources, and their effective values. `docs/config.md` describes it for users. Every
+ * `earpiece.toml`: its settings, their sources, and their effective values. `docs/config.md` describes the file for users. Every
  * process loads this file. Code that changes files imports `change.ts`, `edit.ts`, `edit-json.ts` or `replace.ts`. Code that
  * reads the servers of another program imports `mcp-servers.ts`.
  */

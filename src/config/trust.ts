@@ -118,7 +118,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
   };
 }
 
-/** Reads the list of trusted files, and writes it with a change. Writes nothing if `change` returns undefined. */
+/** Applies a change to the list of trusted files. Writes nothing if `change` returns undefined. */
 function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'version'> | undefined): void {
   const file = trustFile(at);
   const letGo = lock(file);

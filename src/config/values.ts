@@ -5,7 +5,9 @@ import { didYouMean } from '../core/errors.ts';
 import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
-/** A type of values. `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag. */
+/**
+ * A type of setting values. `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag.
+ */
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
   readonly fromText: (text: string) => Read<T>;

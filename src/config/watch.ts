@@ -12,8 +12,8 @@ export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with all problems, once for each state of the files with problems. `watchConfig` calls it first, and `current` later.
-   * Exceptions are ignored.
+   * Called with all problems, once for each state of the files with problems. `watchConfig` calls this function first, and
+   * `current` calls it later. Exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;
 };

@@ -7,8 +7,8 @@ export type ConversationId = string & { readonly __brand: 'ConversationId' };
 
 /**
  * The address of a notification, in one of three forms:
- * - `project/agent`: the agent's first conversation that carries notifications takes it.
- * - `project/agent#conversation`: this conversation takes it.
+ * - `project/agent`: the agent's first conversation that carries notifications takes the notification.
+ * - `project/agent#conversation`: this conversation takes the notification.
  * - `project/*`: every conversation that is active in the project takes its own copy.
  */
 export type Address =

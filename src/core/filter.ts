@@ -110,6 +110,9 @@ export function cappedLevel(level: Level, source: string, policy: Policy): Level
   return cap !== undefined && levelRank(level) > levelRank(cap) ? cap : level;
 }
 
-/** Reads an own property. Names come from outside, so `__proto__` and `constructor` must be ordinary names. */
+/**
+ * Reads a property of the table itself, never an inherited one. Names come from outside, so `__proto__` and `constructor` must be
+ * ordinary names.
+ */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

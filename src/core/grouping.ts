@@ -71,7 +71,7 @@ export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[];
 /**
  * Divides the items of a line into shown and summarized ones. Below error, a view lists the first few different messages, and a
  * template gets a bounded number of events. An item that was passed to its template counts as delivered. The line of a subscriber
- * counts the summarized items. Any other line omits them.
+ * counts the summarized items. Any other line omits these items.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;

@@ -33,6 +33,6 @@ export function isDueAt(moment: Moment, point: ContactPoint, points: readonly Co
   return moment === 'next_cycle' && point === 'tool_result' && !hasOneOf(points, BEFORE_A_REQUEST);
 }
 
-/** Whether the host has one of these contact points. True if its contact points are unknown. */
+/** Whether the host has one of these contact points. True if the host's contact points are unknown. */
 export const hasOneOf = (points: readonly ContactPoint[], some: readonly ContactPoint[]): boolean =>
   points.length === 0 || some.some((point) => points.includes(point));

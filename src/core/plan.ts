@@ -35,7 +35,7 @@ export type Line = {
   readonly data: readonly unknown[];
   /** Whether the line shows `data`. */
   readonly withData?: true;
-  /** The subscriber of the whole line. Its template renders the line. */
+  /** The subscriber of the whole line. The subscriber's template renders the line. */
   readonly subscriber?: Subscribed;
   /** The content of each notification for its template, in the order of `ids`. */
   readonly group?: readonly Grouped[];

@@ -110,7 +110,10 @@ export interface Store {
 
   /** Keeps a tool result that was withheld from the model, until it is taken or `until` (epoch ms) has passed. */
   withhold(held: Withheld, options?: Wait): Promise<void>;
-  /** Returns the withheld results whose `until` is after `now()`, oldest `at` first. `take` removes them in the same step. */
+  /**
+   * Returns the withheld results whose `until` is after `now()`, oldest `at` first. With `take`, these results are removed in the
+   * same step.
+   */
   withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
 
   /**
@@ -372,7 +375,7 @@ export type Rendered = { readonly kind: 'text'; readonly text: string } | { read
 
 /** The current time, replaceable in tests. */
 export interface Clock {
-  /** Returns the time in epoch ms. It may run backwards. A store compensates for that in `at`. */
+  /** Returns the time in epoch ms. This clock may run backwards. A store compensates for such jumps in `at`. */
   now(): number;
 }
 export interface Ids {

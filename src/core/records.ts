@@ -120,9 +120,9 @@ export type ReleasedRecord = Base & {
     | 'unproven';
 };
 /**
- * The provider refused the request with these notifications and accepted it without them. One line replaces them in the prompt.
- * `refusals` counts the refusals. Records from before 0.1.0 lack `refusals`. Such a record still changes the prompt, but changes
- * no item.
+ * The provider refused the request with these notifications and accepted it without them. One line replaces these notifications
+ * in the prompt. `refusals` counts the refusals. Records from before 0.1.0 lack `refusals`. Such a record still changes the
+ * prompt, but changes no item.
  */
 export type RedactedRecord = Base & {
   readonly type: 'carrier_redacted';

@@ -23,7 +23,7 @@ export type TaskResult = (typeof TASK_RESULTS)[number];
 
 export const TASK_LIMITS = { title: 200, description: 20_000, reason: 2_000, summary: 4_000, actor: 128 } as const;
 
-/** The person or agent that changed something. */
+/** The person or agent that made a change. */
 export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: string };
 
 /**

@@ -15,9 +15,9 @@ export type WakingFacts = {
   /** The agent's log. Notifications that the agent itself sent do not wake it. */
   readonly log: LogKey;
   readonly policy: Pick<Policy, 'wake' | 'wakeQuiet' | 'wakeMaxPerHour'>;
-  /** The times of earlier wakes, epoch ms. Only wakes of the last hour count. Default: none. */
+  /** The times of earlier wakes, epoch ms. Wakes more than an hour ago do not count. Default: none. */
   readonly wokenAt?: readonly number[];
-  /** Minutes since midnight in the person's zone. Default: unknown, so no hour is quiet. */
+  /** Minutes since midnight in the person's time zone. Default: unknown, so no hour is quiet. */
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;

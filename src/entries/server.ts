@@ -11,7 +11,7 @@ export type ServerOptions = ServerSettings & {
   readonly earpiece: Earpiece;
   /** The version of your program. `GET /healthz` and `/openapi.json` show it. Default `0`. */
   readonly version?: string;
-  /** Returns the current webhooks by the name in their path. By default, there are none. */
+  /** Returns the current webhooks by the name in their path. By default, there are no webhooks. */
   readonly webhooks?: () => ReadonlyMap<string, WebhookReceiver>;
 };
 
@@ -29,7 +29,7 @@ export interface Server {
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
   /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;
-  /** Ends the streams and finishes the requests in flight. The earpiece stays open. */
+  /** Ends the streams and finishes the requests in flight. The `earpiece` of the options stays open. */
   stop(): Promise<void>;
 }
 

@@ -29,8 +29,8 @@ export interface Endpoint {
 /** A session's channel to its client. */
 export type Channel = {
   /**
-   * Sends to the client. Returns false if the client does not read fast enough. The front then calls `session.resume()` when the
-   * client reads again.
+   * Sends an answer or request to the client. Returns false if the client does not read fast enough. The front then calls
+   * `session.resume()` when the client reads again.
    */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;

@@ -52,7 +52,8 @@ export class StdioClient {
   }
 
   /**
-   * Sends to the client. Returns false if the client does not read fast enough. `drain` is called when the client reads again.
+   * Sends an answer or request to the client. Returns false if the client does not read fast enough. `drain` is called when the
+   * client reads again.
    */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);

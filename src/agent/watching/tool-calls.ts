@@ -27,7 +27,7 @@ const ARGUMENT_CHARS = 2_000;
 /** The calls of one turn, to count repeated failures of a call and consecutive failures of a tool. */
 export class ToolCalls {
   readonly #failed = new Map<string, number>();
-  /** Consecutive failures of each tool. */
+  /** The number of consecutive failures of each tool. */
   readonly #inARow = new Map<string, number>();
   count = 0;
 

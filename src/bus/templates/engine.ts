@@ -181,7 +181,7 @@ class WorkerEngine implements TemplateEngine {
   #giveUp(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    // The worker's end is not awaited here, but by the next question.
+    // The next question awaits the worker's end.
     if (thread) this.#leaving = thread.end();
   }
 

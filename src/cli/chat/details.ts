@@ -1,4 +1,4 @@
-/** Keeps the texts that were shown shortened. Each text has a number, with which `/show` prints all of it. */
+/** Keeps the texts that were shown in a shortened form. Each text has a number, with which `/show` prints all of it. */
 export type Detail = { readonly title: string; readonly text: string };
 
 /** The maximum number of texts; beyond it, the oldest text is dropped. */

@@ -39,7 +39,7 @@ export class Editor {
     return text;
   }
 
-  /** Handles a key. Returns `submit` for Enter, and `unknown` for a key without a function here. */
+  /** Handles a key. Returns `submit` for Enter, and `unknown` for a key without a function in the editor. */
   key(typed: string | undefined, key: Key): 'changed' | 'submit' | 'unknown' {
     const { name, ctrl = false, meta = false } = key;
     if (name === 'paste-start' || name === 'paste-end') {

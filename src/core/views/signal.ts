@@ -6,13 +6,13 @@ export type SignalTexts = {
   readonly none: string;
   readonly waiting: string;
   readonly interrupt: string;
-  /** Follows `interrupt` if the call was made and its result is withheld. */
+  /** Added after `interrupt` if the call was made and its result is withheld. */
   readonly made: string;
-  /** Follows `waiting` if an interrupt refuses calls. */
+  /** Added after `waiting` if an interrupt refuses calls. */
   readonly unread: string;
-  /** Follows `interrupt` for a pause. `lift` is the command that lifts the pause, `until` is when it expires. */
+  /** Added after `interrupt` for a pause. `lift` is the command that lifts the pause, `until` is when it expires. */
   readonly paused: (lift: string, until: string | undefined) => string;
-  /** Follows `interrupt` for a pause if the call was made and its result is withheld. */
+  /** Added after `interrupt` for a pause if the call was made and its result is withheld. */
   readonly pausedMade: (lift: string, until: string | undefined) => string;
 };
 

@@ -5,7 +5,10 @@ import type { Socket } from 'node:net';
 import type { Delivery } from '../riding/rider.ts';
 import type { Settling } from '../riding/settling.ts';
 
-/** The callback for a reset of each connection. One callback is enough, because a connection has one answer at a time. */
+/**
+ * For each connection, the function to call if the connection is reset. One function is enough, because a connection has one
+ * answer at a time.
+ */
 const onReset = new WeakMap<Socket, () => void>();
 
 /**

@@ -5,7 +5,7 @@ const RETRY_MS = 2_000;
 
 /**
  * Makes a rider for a log that may be unavailable for a while. The gateway starts at once and passes calls, and the rider tries
- * to open the log every 2 s. The rider's own tools do not depend on the log, so tools/list stays the same bytes.
+ * to open the log every 2 s. The rider's own tools do not depend on the log, so the bytes of tools/list stay the same.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,

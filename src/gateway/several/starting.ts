@@ -128,7 +128,7 @@ export class Starting {
   }
 }
 
-/** Whether the work ends within that time. */
+/** Whether the work ends within `ms` milliseconds. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const timeout = new AbortController();
   const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

@@ -285,7 +285,10 @@ describe('a process whose installation is replaced or removed while it runs', ()
     expect(node([cli, 'send', '--to', 'shop/coder', 'plain words'], process.execPath, { EARPIECE_DB }).code).toBe(0);
   }
 
-  /** Replaces the files that the next version names by their content. */
+  /**
+   * Removes the files that an upgrade would replace: the chunks, whose names contain hashes of their content, and the
+   * subscribers.
+   */
   const replace = (home: string): void => {
     for (const part of ['dist/chunks', 'subscribers']) rmSync(join(home, 'node_modules/earpiece', part), { recursive: true });
   };

@@ -1,4 +1,4 @@
-/** Events of an agent itself are in its next request, rendered by the shipped subscribers, once. */
+/** Tests that an agent's own events are in its next request, once, in the words of the shipped subscribers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

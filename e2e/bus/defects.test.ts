@@ -1,6 +1,6 @@
 /**
- * The known defects of the earlier build of this design, each with a test that would detect it. Shipped subscribers, real
- * templates, a database file.
+ * Tests that would detect the known defects of an earlier build of this design. They use the shipped subscribers, real templates,
+ * and a database file.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A storm through the example subscriber of the docs, whose template does not mention unlisted events. */
+/** Sends a storm of events through the example subscriber of the docs, whose template does not mention unlisted events. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ verifies(
     const pulled = await conversation.pull({ mark: true });
     const rest = pulled.notifications.find(({ message }) => message.includes('not listed here'));
     expect(rest?.count).toBe(STORM - listed.length);
-    // Its record names a hundred of the keys.
+    // The message names a hundred of the keys, because its record contains no more.
     expect(rest?.message.match(/\bj\d+\b/g)).toHaveLength(100);
   },
 );

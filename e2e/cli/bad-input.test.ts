@@ -114,7 +114,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     const full = join(shell.folder, 'full.db');
     keep(full);
     return {
-      // A file size limit fails a write like a full disk, and needs no rights.
+      // With a limit of the file size, writes fail as on a full disk. Setting the limit needs no root rights.
       wrap: ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f 512; exec "$@"`, 'sh'],
       after: () => stillThere(full),
     };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { SourceShell } from './shell.ts';
 
-/** The cache as a user has it, without the cache that these tests share. */
+/** The environment of a user, without the compile cache that these tests share. */
 const OWN = { NODE_COMPILE_CACHE: '' };
 
 describe('the compile cache of Node', () => {

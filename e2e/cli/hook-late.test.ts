@@ -1,4 +1,7 @@
-/** A hook that ends near or after the time limit of its agent, which then has dropped its output and run the call. */
+/**
+ * Tests a hook that ends near or after the time limit of its agent. After that limit, the agent drops the hook's output and runs
+ * the call.
+ */
 import { spawn } from 'node:child_process';
 import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';

@@ -63,7 +63,7 @@ export class Running {
     });
   }
 
-  /** A value in its first line of JSON. */
+  /** Returns a value of the JSON in the first line of the output. */
   value(name: string): unknown {
     return (JSON.parse(this.#stdout.slice(0, this.#stdout.indexOf('\n'))) as Record<string, unknown>)[name];
   }

@@ -65,7 +65,7 @@ verifies(
 
     await page.getByRole('link', { name: '#main', exact: true }).click();
     await page.getByText('Both, then.').waitFor();
-    // The first line that differs.
+    // The link leads to the first line of the fork that differs.
     await page.locator('.came-to').getByText('Spaces it is.').waitFor();
     await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).waitFor();
   },

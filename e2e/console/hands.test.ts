@@ -190,7 +190,7 @@ verifies('console:hands', 'a control that is pressed by key keeps the focus duri
   await edit.locator('button:focus', { hasText: 'Save' }).waitFor();
 });
 
-/** By then a disabled element has lost the focus. */
+/** Waits for two frames of the browser; by then, a disabled element has lost the focus. */
 const frames = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 

@@ -142,7 +142,7 @@ function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: st
   return { dialogs, elsewhere };
 }
 
-/** The texts that an invisible character would reorder. */
+/** Returns the texts of the page that contain an invisible character. */
 const unseen = (page: Page): Promise<unknown> =>
   page.evaluate(String.raw`[document.title, ...document.body.innerText.split('\n'),
     ...[...document.querySelectorAll('[title], [aria-label]')].flatMap((each) => [each.title, each.getAttribute('aria-label') ?? '']),

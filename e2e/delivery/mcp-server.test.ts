@@ -118,7 +118,7 @@ describe('earpiece mcp', () => {
   });
 });
 
-/** When the database and its log were written last. */
+/** Returns the times of the last writes to the database and its `-wal`. */
 const changed = (database: string): readonly bigint[] =>
   [database, `${database}-wal`].map((file) => statSync(file, { bigint: true }).mtimeNs);
 

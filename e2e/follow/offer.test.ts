@@ -1,4 +1,6 @@
-/** Hooks offer the agent to follow the pull request of the branch that it pushed, through the real `gh`. */
+/**
+ * After a push, hooks show the agent an offer to follow the branch's pull request. The pull request is found by the real `gh`.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Every tool of a peer server, called so that its answer is always the same apart from times. */
+/** A call of a peer server's tool, whose answer is always the same apart from times. There is a call for every tool. */
 export type ToolCall = { readonly name: string; readonly args: Record<string, unknown> };
 
 export const EVERYTHING_CALLS: readonly ToolCall[] = [

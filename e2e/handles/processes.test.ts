@@ -159,9 +159,9 @@ describe('in the background', () => {
     for (let answer: { content?: string } = {}; !answer.content?.includes('up');)
       answer = await ask('run', { action: 'fetch', id: 'jobs' });
     const job = Number(readFileSync(pids, 'utf8'));
-    expect(membersOf(job)).toEqual([]); // The process does not lead a session …
+    expect(membersOf(job)).toEqual([]); // The job does not lead a session.
     await ask('run', { action: 'abort', id: 'jobs' });
-    expect(systemProcesses.get(job)).toBeUndefined(); // … and has ended, too.
+    expect(systemProcesses.get(job)).toBeUndefined(); // The job has ended, too.
     expect(handles.active).toBe(0);
   });
 
@@ -183,7 +183,7 @@ describe('output', () => {
     await ask('run', { command: 'seq 1 13000000 | head -c 100000000; echo; echo last', background: true, id: 'big' });
     const { completed } = (await ask('await', { all: ['big'] })) as unknown as { completed: { result: string }[] };
     clearInterval(sampling);
-    // In memory it would be 100 MB and more, including what the collector has not freed yet.
+    // If memory held the whole output, it would grow by 100 MB or more, because garbage is collected late.
     expect(peak - before).toBeLessThan(90_000_000);
     const result = completed[0]?.result ?? '';
     expect(result.length).toBeLessThan(20_000);

@@ -98,7 +98,7 @@ describe('a stateful tool', () => {
       state: 'stopped',
       result: { error: { message: 'at once' } },
     });
-    // The answer to the spawn reported it.
+    // The answer to the spawn has already reported the end, so no notification is open.
     expect(await open()).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('a stateful tool', () => {
     expect((await call('work', { action: 'fetch', id: 'job' })).knows).toBeUndefined();
     run(work, 'job').finish('x');
     expect((await call('work', { action: 'fetch', id: 'job' })).knows).toEqual(['handle:job']);
-    // A second handle with the same name is another handle.
+    // A second spawn with the same name makes a new handle.
     await call('work', { action: 'spawn', id: 'job' });
     expect((await call('work', { action: 'abort', id: 'job' })).knows).toEqual(['handle:job#2']);
   });

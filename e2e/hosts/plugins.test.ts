@@ -220,7 +220,7 @@ const countsOf = (seen: Pick<Run, 'client' | 'main'>, words: readonly number[]) 
   Object.fromEntries(words.map((n) => [word(n), told(seen, word(n))]));
 const once = (words: readonly number[]) => Object.fromEntries(words.map((n) => [word(n), 1]));
 
-/** Their places in the last request. */
+/** Returns the places of these words in the last request. */
 const placesOf = ({ main }: Run, words: readonly number[]): readonly string[] => [
   ...new Set(words.flatMap((n) => find(main, word(n)).places.map(({ role, type }) => `${role}/${type}`))),
 ];

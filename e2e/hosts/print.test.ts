@@ -17,7 +17,7 @@ const WORDS = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/wit
 type Kept = { readonly mcpServers?: Servers; readonly mcp_servers?: Servers; readonly projects?: Record<string, Kept> };
 type Servers = Record<string, { readonly command: string; readonly args: readonly string[] }>;
 
-/** Where each client keeps its servers, from its home or from the project. */
+/** The file in which each client keeps its servers, relative to its home or to the project. */
 const KEPT = {
   claude: { file: 'home/.claude.json', read: (text: string, project: string) => (JSON.parse(text) as Kept).projects?.[project] },
   codex: { file: 'home/.codex/config.toml', read: (text: string): Kept => parse(text) },

@@ -1,4 +1,4 @@
-/** SIGHUP: the end of its terminal ends a server that writes to it, and no other server. */
+/** When a terminal closes (SIGHUP), the server that writes to this terminal ends, and no other server does. */
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';

@@ -12,7 +12,7 @@ async function paused(stage: Stage): Promise<void> {
   await stage.inbox.queue('shop/*', { action: 'pause', message: 'hold on', origin: { person: 'Anna' } });
 }
 
-/** The later records of the log: who was resumed, by whom and in which words. */
+/** Returns the later notifications of the log: the resumed conversation, the person, and the message of each. */
 async function told(stage: Stage, after: number): Promise<unknown[]> {
   const records = await stage.inbox.store.read({ after, types: ['system_notification_queued'] });
   return records

@@ -58,7 +58,7 @@ verifies(
 
     await write(EACH_TIME);
     await caughtUp();
-    // In the middle of the transfer.
+    // This server is killed in the middle of the transfer.
     const writing = write(EACH_TIME);
     first.kill('SIGKILL');
     await writing;

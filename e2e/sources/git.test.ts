@@ -253,7 +253,7 @@ describe('the upstream', () => {
     const pid = (): string => (existsSync(here) ? readFileSync(here, 'utf8').trim() : '');
     await expect.poll(pid).toMatch(/^\d+$/);
     await source.stop();
-    // It has ended, though its parent may not have noticed yet.
+    // The process has ended, although it may still be a zombie.
     await expect
       .poll(() => spawnSync('ps', ['-o', 'stat=', '-p', pid()], { encoding: 'utf8' }).stdout.trim())
       .toMatch(/^(Z.*)?$/);

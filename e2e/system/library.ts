@@ -1,7 +1,7 @@
 /**
- * A library user: its own loop opens Earpiece, notifies other agents, and takes its own notifications. `carry` writes by
- * `toolResult` into the transcript in the log; `offer` has its own transcript, which it writes before it confirms. The process
- * runs until it is killed, or with `drain` until no notification is left.
+ * A library user: its own loop opens Earpiece, notifies other agents, and takes its own notifications. With `carry`, the library
+ * writes the transcript into the log (`toolResult`). With `offer`, this program writes its own transcript before it confirms. The
+ * process runs until it is killed, or with `drain` until no notification is left.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

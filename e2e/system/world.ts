@@ -1,4 +1,4 @@
-/** The environment of a storm: one database, two projects, and all their processes. Each kill is recorded first. */
+/** The environment of a storm: one database, two projects, and all their processes. Each kill is recorded before it happens. */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,7 +91,7 @@ export class World {
 
   /** Kills by process id, and only processes of this storm. */
   kill(what: string, pid: number): void {
-    // A process that already dies by a fault point counts when its end is seen.
+    // If a fault point is already killing the process, that kill is recorded at the end of the process, and not here.
     if (!this.#alive.has(pid) || !this.#isOurs(pid)) return;
     this.#alive.delete(pid);
     this.#killed({ t: now(), kind: 'killed', what, pid });
@@ -102,7 +102,7 @@ export class World {
     }
   }
 
-  /** Gateways first: a gateway that outlives its client counts what it has written as read. */
+  /** Kills the gateways first, because a gateway that outlives its client counts its written answers as read. */
   killAll(): void {
     const isGateway = (what: string): number => (what.toLowerCase().includes('gateway') ? 0 : 1);
     for (const [pid, what] of [...this.#alive].toSorted(([, a], [, b]) => isGateway(a) - isGateway(b))) this.kill(what, pid);

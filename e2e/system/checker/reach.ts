@@ -1,6 +1,6 @@
 /**
- * The moments with different promises, and how often a storm reached each. A rule proves nothing about a moment that never
- * occurred.
+ * Counts how often a storm reached each of the moments that have different promises. A rule proves nothing about a moment that
+ * never occurred.
  */
 import type { History } from '../history.ts';
 import { isBroadcast, isInterrupt, isStanding, missableFrom, projectOf, statesIn, type Notification } from './notifications.ts';

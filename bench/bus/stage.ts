@@ -64,12 +64,26 @@ export class Stage {
   readonly inbox: Inbox;
   readonly bus: Bus;
 
-  constructor(inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' })) {
+  /** `others`: more subscribers, each for an event type that the bench never emits. */
+  constructor(
+    inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }),
+    { others = 0 }: { readonly others?: number } = {},
+  ) {
     this.inbox = inbox;
     const folders = subscriberFolders({ shipped: shippedFolder() });
     const nine = { ...folders.of('bench'), subscribers: folders.of('bench').subscribers.filter(({ id }) => NINE.includes(id)) };
     if (nine.subscribers.length !== NINE.length) throw new Error(`${nine.subscribers.length} of the nine subscribers ship`);
-    const subscribers: SubscriberSource = { of: () => (folders.of('bench'), nine) };
+    const [first] = nine.subscribers;
+    const more =
+      first === undefined
+        ? []
+        : Array.from({ length: others }, (_, n) => ({
+            ...first,
+            id: `other_${n}`,
+            events: { ...first.events, types: [`other.type_${n}`] },
+          }));
+    const whole = { ...nine, subscribers: [...nine.subscribers, ...more] };
+    const subscribers: SubscriberSource = { of: () => (folders.of('bench'), whole) };
     this.bus = createBus({ inbox: this.inbox, subscribers, disabled: async () => new Set() });
   }
 

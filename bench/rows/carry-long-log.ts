@@ -1,9 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { LogKey } from '../../src/core/address.ts';
-import type { NotificationId } from '../../src/core/notification.ts';
-import type { Draft } from '../../src/core/records.ts';
 import { toLog, type Inbox } from '../../src/inbox/index.ts';
+import { fill } from '../log/fill.ts';
 import { AGENT, CONVERSATION, data, message, openInbox } from '../log/ours.ts';
 import { medianMs, versus } from '../rounds.ts';
 import type { Row } from '../row.ts';
@@ -17,7 +15,7 @@ export const row: Row = {
     const forMs = quick ? 20 : 60;
     const policy = { coalesceMs: { '*': 0 } };
     const long = await openInbox(folder, { file: 'long.db', policy });
-    await fill(long, records);
+    await fill(long.store, { ...whose(long), to: records });
     let shorts = 0;
     const measured = await versus({
       ours: () => carryTen(long, forMs),
@@ -25,7 +23,7 @@ export const row: Row = {
       theirs: async () => {
         const file = `short-${shorts++}.db`;
         const short = await openInbox(folder, { file, policy });
-        await fill(short, 100);
+        await fill(short.store, { ...whose(short), to: 100 });
         const took = await carryTen(short, forMs);
         await short.close();
         fs.rmSync(path.join(folder, file));
@@ -39,7 +37,10 @@ export const row: Row = {
   },
 };
 
-async function carryTen(inbox: Inbox, forMs: number): Promise<number> {
+/** Returns the log and the conversation of the agent. */
+const whose = (inbox: Inbox) => ({ log: toLog(AGENT), conversation: inbox.conversation(CONVERSATION).id });
+
+export async function carryTen(inbox: Inbox, forMs: number): Promise<number> {
   const conversation = inbox.conversation(CONVERSATION);
   let n = 0;
   const carry = async (): Promise<void> => {
@@ -57,53 +58,4 @@ async function carryTen(inbox: Inbox, forMs: number): Promise<number> {
   await queueTen();
   await carry();
   return medianMs(forMs, queueTen, carry);
-}
-
-/** A log of a typical agent: turns with five tool calls each, and one notification per turn, delivered in that turn. */
-async function fill(inbox: Inbox, records: number): Promise<void> {
-  const log: LogKey = toLog(AGENT);
-  const conversation = inbox.conversation(CONVERSATION).id;
-  const batch: Draft[] = [];
-  for (let turn = 0, written = 0; written < records; turn++) {
-    const id = `n_old_${turn}` as NotificationId;
-    const notification = {
-      id,
-      kind: { source: 'tool', name: 'stopped' },
-      level: 'info',
-      message: message(turn),
-      data: data(turn),
-    } as const;
-    const calls = Array.from({ length: 5 }, (_, i) => `call_${turn}_${i}`);
-    const drafts: Draft[] = [
-      { type: 'turn_start', conversation },
-      { type: 'chat_request', conversation, content: `What about part ${turn}?` },
-      { type: 'system_notification_queued', ...notification },
-      ...calls.map((call) => ({
-        type: 'tool_call_request',
-        conversation,
-        id: call,
-        name: 'read',
-        arguments: { path: `src/part-${turn}.ts` },
-      })),
-      ...calls.map((call, i) => ({
-        type: 'tool_call_response',
-        conversation,
-        id: call,
-        content: `export const part${turn} = ${i};\n`.repeat(4),
-        is_error: false,
-        ...(i === 4
-          ? {
-              notifications: [notification],
-              view: { format: 'default', items: [{ ids: [id], text: notification.message }], text: notification.message },
-            }
-          : {}),
-      })),
-      { type: 'chat_response', conversation, message: `Part ${turn} is fine.` },
-    ];
-    batch.push(...drafts.slice(0, records - written));
-    written += drafts.length;
-    if (batch.length < 2000 && written < records) continue;
-    const appended = await inbox.store.append(log, batch.splice(0), { withinMs: 60_000 });
-    if (appended.kind !== 'appended') throw new Error(`filling the log: ${appended.kind}`);
-  }
 }

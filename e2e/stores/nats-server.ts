@@ -22,6 +22,8 @@ export type NatsServers = {
   /** The address of all nodes, without the name of a store. */
   readonly url: string;
   readonly nodes: readonly NatsNode[];
+  /** The folder with the data of all nodes. */
+  readonly folder: string;
   /** Stops them and removes their folders. */
   readonly remove: () => Promise<void>;
 };
@@ -73,6 +75,7 @@ ${size === 1 ? '' : cluster}
   return {
     url: `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     nodes,
+    folder,
     remove: async () => {
       await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
       rmSync(folder, { recursive: true, force: true });

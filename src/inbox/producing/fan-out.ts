@@ -92,6 +92,9 @@ export async function finishFanOuts(context: Context, project: string): Promise<
   for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));
 }
 
+/** The agents that get the notification at the same time. The logs of agents do not depend on each other. */
+const AT_ONCE = 32;
+
 async function carryOut(
   context: Context,
   project: string,
@@ -102,14 +105,16 @@ async function carryOut(
   const counts = { all: 0, queued: 0, folded: 0, duplicate: 0 };
   let into: NotificationId | undefined;
   const to: string[] = [];
+  const queueIn = async ({ log, conversations }: FanOutRecord['targets'][number]): Promise<void> => {
+    const queued = await queueOne(context, log, notification, { policy, conversations });
+    counts.all++;
+    counts[queued.kind]++;
+    if (queued.kind === 'folded') into ??= queued.into;
+    fault('fan_out.queued');
+  };
   const queueFor = async (targets: FanOutRecord['targets']): Promise<void> => {
-    for (const { log, conversations } of targets) {
-      const queued = await queueOne(context, log, notification, { policy, conversations });
-      counts.all++;
-      counts[queued.kind]++;
-      if (queued.kind === 'folded') into ??= queued.into;
-      fault('fan_out.queued');
-    }
+    for (let from = 0; from < targets.length; from += AT_ONCE)
+      await Promise.all(targets.slice(from, from + AT_ONCE).map(queueIn));
     to.push(...addressesOf({ targets }));
   };
   await queueFor(intent.targets);

@@ -102,7 +102,7 @@ runStoreContract(
 );
 
 runStoreContract(
-  'sqlite, in a thread of its own',
+  'sqlite, in a separate thread',
   {
     make: ({ clock }) => openThreadStore({ clock, path: join(folder, `${files++}.db`) }),
     again: ({ path }, { clock }) => openThreadStore({ clock, path }),

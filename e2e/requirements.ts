@@ -128,7 +128,7 @@ export const REQUIREMENTS = {
   'store:schema': { behaviour: 'The schema after all migrations equals the golden file.' },
   'store:watch': { behaviour: 'A watcher in another process sees every record once and in order.' },
   'store:unread-check': {
-    behaviour: 'One index tells whether anything is open, in at most 10 ms with 1,000 open notifications.',
+    behaviour: 'One index shows whether anything is open, in at most 10 ms with 1,000 open notifications.',
   },
   'faults:points': {
     behaviour:
@@ -195,7 +195,7 @@ export const REQUIREMENTS = {
   },
 
   // The agent of Earpiece, over the wire of each API.
-  'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid ones.' },
+  'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid requests.' },
   'agent:aborts': {
     behaviour: 'After an abort, the agent keeps exactly the parts of the answer that the API accepts in the next request.',
   },
@@ -237,7 +237,7 @@ export const REQUIREMENTS = {
   },
   'agent:kill-9': {
     behaviour:
-      'After a kill at any point and a resume, each notification is in the transcript once and each call has its answer. Each request extends the previous one.',
+      'After a kill at any point and a resume, each notification is in the transcript once and each call has its answer. Each request extends the previous request.',
   },
 
   // Agents of the AI SDK.
@@ -293,8 +293,7 @@ export const REQUIREMENTS = {
   },
   'plan:critical': { behaviour: 'A critical notification is never delayed, batched or summarized.' },
   'queue:fold': {
-    behaviour:
-      'If the key of a new notification has an open notification that was never offered, the new one is added to its count.',
+    behaviour: 'If an open notification with the same key was never offered, a new notification is added to its count.',
   },
   'queue:counted-told': {
     behaviour:
@@ -965,7 +964,7 @@ export const REQUIREMENTS = {
   'package:surface': { behaviour: 'A page names every export, and the check fails if a declaration changes.' },
   'library:misuse': {
     behaviour:
-      'Each export of the package refuses a misspelt option and an unknown word, and suggests the right one. It also refuses data that JSON cannot hold, and a value that throws when it is read.',
+      'Each export of the package refuses a misspelt option and an unknown word, and suggests the right name. It also refuses data that JSON cannot hold, and a value that throws when it is read.',
   },
   'library:gate': {
     behaviour:

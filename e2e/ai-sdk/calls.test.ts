@@ -100,7 +100,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
 });
 
 describe('a conversation', () => {
-  it('runs one turn at a time, and refuses a second one', async () => {
+  it('runs one turn at a time, and refuses a second turn', async () => {
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [text('Well.')] }]);
     desk.ask('Hm?');
     const first = desk.ear.run(desk.sdk.streamText, desk.options({}));

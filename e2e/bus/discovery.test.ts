@@ -66,7 +66,7 @@ async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]):
 describe('a running program', () => {
   proves('bus:discovery');
 
-  test('US6(a), US6(c), SC-007: an added file takes effect, and a removed one has none', async () => {
+  test('US6(a), US6(c), SC-007: an added file takes effect, and a removed file has no effect', async () => {
     const world = new World();
     const ear = await world.open();
     await heard(ear, 'shop/coder', []);
@@ -79,7 +79,7 @@ describe('a running program', () => {
     expect(world.problems).toEqual([]);
   });
 
-  test('US6(b): an invalid file is logged once, with its place; the others stay in effect', async () => {
+  test('US6(b): an invalid file is logged once, with its place; the other files stay in effect', async () => {
     const world = new World();
     const ear = await world.open();
     world.write('shop', 'build.toml', toml('build'));

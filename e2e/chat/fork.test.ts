@@ -6,7 +6,7 @@ import { ChatStage, count, Hold, readIn, text } from './stage.ts';
 describe('earpiece chat --fork', { timeout: 120_000 }, () => {
   proves('log:fork', 'chat:fork');
 
-  it('begins as a copy: the model reads what the original read, and both get the open notifications, once each', async () => {
+  it('begins as a copy: the model reads the history of the original, and both conversations get each open notification once', async () => {
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
       { says: [text('Two.')] },

@@ -84,7 +84,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(eventsIn(stdout).slice(1)).toEqual([{ type: 'error', message }]);
   });
 
-  it('without tools the model has none, and the system prompt is the given one', async () => {
+  it('with --no-tools the model has no tools, and the system prompt is the given text', async () => {
     await using stage = await ChatStage.open([{ says: [text('Hello.')] }]);
     await stage.run(['chat', '--json', '--no-tools', '--system', 'Answer in one word.'], { input: 'hi\n' });
     expect(stage.model.requests[0]?.body['tools']).toBeUndefined();

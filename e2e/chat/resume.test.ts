@@ -57,7 +57,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(prefixChanges(stage.model.requests)).toEqual([]);
   });
 
-  it('names the existing conversations, and reports that another process writes one', async () => {
+  it('names the existing conversations, and reports a conversation that another process writes', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--resume'])).toMatchObject({
       code: 7,

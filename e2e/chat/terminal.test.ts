@@ -9,7 +9,7 @@ const CTRL_D = '\u0004';
 describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
   proves('chat:pending', 'chat:interrupt', 'chat:safe');
 
-  it('shows what waits until its delivery, and then its carrier', async () => {
+  it('shows a waiting notification until its delivery, and then its carrier', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('I look.'), call('c1', 'run', { command: 'echo one' })], at: [{ part: 0, delta: 'end', do: hold.stop }] },

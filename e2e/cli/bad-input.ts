@@ -939,7 +939,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'notes.txt': 'not a database' },
       args: ['--db', 'notes.txt', 'log'],
       ...store(
-        '{folder}/notes.txt is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away',
+        '{folder}/notes.txt is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away',
       ),
     },
     {
@@ -979,7 +979,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a database of a newer Earpiece',
       args: ['--db', 'newer.db', 'log'],
       ...store(
-        '{folder}/newer.db was written by a newer Earpiece (schema 9, this one knows 1): update Earpiece here too, or name another file with --db or EARPIECE_DB',
+        '{folder}/newer.db was written by a newer Earpiece (schema 9, this version knows 1): update Earpiece here too, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1078,7 +1078,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a backup over a file',
       given: 'a backup that exists',
       args: ['db', 'backup', 'copy.db'],
-      ...usage('{folder}/copy.db exists: a backup needs a new file, so name another one'),
+      ...usage('{folder}/copy.db exists: a backup needs a new file, so name another file'),
     },
     {
       what: 'a backup into a missing folder',

@@ -46,7 +46,7 @@ describe('withdraw', () => {
     expect(await ear.open('other/coder')).toHaveLength(1);
   });
 
-  it('for a project-wide interrupt, distinguishes agents that have it from later ones', async () => {
+  it('for a project-wide interrupt, distinguishes agents that have the interrupt from later agents', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation('shop/coder#main');

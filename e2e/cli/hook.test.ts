@@ -87,7 +87,7 @@ function given(shell: SourceShell, stdout: string): void {
 describe('a hook call', () => {
   proves('hosts:lean');
 
-  it('checks the transcript of each host that has one, although the fast path has a separate list', () => {
+  it('checks the transcript of each host that has a transcript, although the fast path has a separate list', () => {
     const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
     expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
     const marked = HOOK_HOSTS.filter(({ events }) => Object.values(events).some((event) => event.marked));

@@ -221,7 +221,7 @@ describe("inbox in a person's shell", () => {
     });
   });
 
-  it("--read reads in an agent's place", async () => {
+  it('--read reads for an agent', async () => {
     await using shell = new Shell();
     const ear = await some(shell);
     expect(await shell.says(['inbox', '--read', 'coder'])).toContain('hold on');

@@ -47,7 +47,7 @@ describe('a missing database', () => {
     expect(code).toBe(2);
   });
 
-  it('reads as an empty log if nobody named it, and is not created by reading', async () => {
+  it('the default database reads as an empty log, and reading does not create it', async () => {
     await using shell = new Shell();
     expect(await shell.says(['log'])).toBe('the log is empty\n');
     expect(await shell.says(['tasks', 'list'])).toContain('no task');

@@ -153,7 +153,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call({ served: true })).toEqual({ ...LOOKED, denied: true });
   });
 
-  it('leaves no mark while the last change is recent, because a clock of whole seconds would hide the next one', async () => {
+  it('leaves no mark while the last change is recent, because a clock of whole seconds would hide the next change', async () => {
     await using at = await scene(shell);
     await at.ear.queue('shop/somebody-else', { message: 'x' });
     expect(at.call()).toEqual(LOOKED);

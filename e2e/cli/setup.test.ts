@@ -13,7 +13,7 @@ describe('agents and doctor', () => {
   it('list agents, waiting notifications and carriers', async () => {
     await using shell = new Shell();
     expect(await shell.says(['agents'])).toBe(
-      'no agent has been seen in shop yet\nInstall the gateway in one: earpiece gateway --print claude -- <command of an MCP server>\n',
+      'no agent has been seen in shop yet\nInstall the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>\n',
     );
     const ear = await shell.open();
     const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });
@@ -129,7 +129,7 @@ describe('db', () => {
 describe('config and trust', () => {
   proves('cli:commands', 'cli:exit-codes', 'config:explain', 'config:trust');
 
-  it('check: no problems, or 8 with each problem and its place', async () => {
+  it('check: exit code 0 without problems, or 8 with each problem and its place', async () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'check'])).toBe(`${file} has no problems\n`);

@@ -105,7 +105,7 @@ describe('a gateway whose database', () => {
     await untilItRides(gateway, 'from a new database');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines[0]).toBe(
-      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); calls pass without them until the store answers`,
+      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away); calls pass without them until the store answers`,
     );
     alternate(lines);
   });

@@ -199,7 +199,7 @@ describe('copy', () => {
     });
   });
 
-  it('keeps existing files, and names missing ones', async () => {
+  it('keeps existing files, and names missing files', async () => {
     await using shell = shop({ 'message.toon.j2': 'mine' });
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
       code: 2,

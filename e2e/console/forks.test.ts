@@ -47,7 +47,7 @@ verifies(
     await person(page, 'Use spaces.').hover();
     await person(page, 'Use spaces.').getByRole('button', { name: 'Fork after this turn' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork after this turn' });
-    await dialog.getByText('A fork is a new conversation that begins with a copy of this one').waitFor();
+    await dialog.getByText('A fork is a new conversation that begins with a copy of this conversation').waitFor();
     await dialog.getByText('As it was after turn 2.').waitFor();
     const command = await dialog.locator('.command code').innerText();
     expect(command).toMatch(/ chat --as shop\/coder --fork main --turns 2$/u);

@@ -61,7 +61,7 @@ const elements = (page: Page): Promise<number> => page.evaluate("document.queryS
 
 verifies(
   'console:long',
-  'the newest of the waiting notifications are shown, with the number of the earlier ones by level',
+  'the newest of the waiting notifications are shown, with the number of the earlier notifications by level',
   async () => {
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/coder'));

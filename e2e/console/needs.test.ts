@@ -63,7 +63,7 @@ verifies(
 
 verifies(
   'console:needs',
-  'an idle agent that asks, an agent over its budget and a failed agent come before the others',
+  'an idle agent that asks, an agent over its budget and a failed agent come before other agents',
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;

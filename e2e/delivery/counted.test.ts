@@ -29,7 +29,7 @@ async function whileCounting(message: readonly string[], read: (client: GatewayC
   while ((await ear.open('shop/coder')).length > 0) await read(client);
 }
 
-describe('a process counts notifications into an open one while an agent reads', () => {
+describe('a process counts notifications into an open notification while an agent reads', () => {
   it('get_notifications shows all of them', { timeout: 120_000 }, async () => {
     proves('queue:counted-told');
     let counted = 0;

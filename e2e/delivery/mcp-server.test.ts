@@ -9,7 +9,7 @@ import { Stage } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('earpiece mcp', () => {
-  it('lists its tools, but not the one that hosts call as a hook', async () => {
+  it('lists its tools, but not the tool that hosts call as a hook', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     await stage.open();

@@ -150,7 +150,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_released'] })).toEqual([]);
   });
 
-  it('a late cancel of any client belongs to an answer that the client has', async () => {
+  it('a late cancel of any client releases nothing, because the client has the answer', async () => {
     proves('lease:answered');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -199,7 +199,7 @@ describe('added text, and the gate, with several servers', () => {
     expect(await client.answer(4)).toContain('"text":"stop"');
   });
 
-  test('one server ends: its calls get errors, the others continue, and it restarts', async () => {
+  test('one server ends: its calls get errors, the other servers continue, and it restarts', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
@@ -221,7 +221,7 @@ describe('added text, and the gate, with several servers', () => {
     );
   });
 
-  test('an error names a server that does not start; the others work', async () => {
+  test('an error names a server that does not start; the other servers work', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(
       several(files, [{ kind: 'stdio', name: 'gone', command: 'earpiece-no-such-command' }, node('b', ODD_SERVER)]),

@@ -41,7 +41,7 @@ describe('a server that dies in the middle of a frame', () => {
     expectFrames(client.lines);
   });
 
-  test('one of several servers: the others are not affected', async () => {
+  test('one of several servers: the other servers are not affected', async () => {
     await using several = await ServersFile.make([
       { kind: 'stdio', name: 'a', command: process.execPath, args: [ODD_SERVER] },
       { kind: 'stdio', name: 'b', command: process.execPath, args: [ODD_SERVER] },

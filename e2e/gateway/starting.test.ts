@@ -59,7 +59,7 @@ describe('several servers start independently', () => {
     expect(await client.answer(2)).toContain('1.0');
   });
 
-  test('the other servers get a short time after the first one is ready', async () => {
+  test('the other servers get a short time after the first server is ready', async () => {
     await using files = await ScriptFiles.make();
     const hangs = node('hangs', { ODD_HOLD: join(files.folder, 'never') });
     // This is longer than any wait of the client in this test.
@@ -160,7 +160,7 @@ describe('several servers start independently', () => {
     expect(await listed(client, 'l')).toEqual(['hangs__odd', 'quick__odd']);
   });
 
-  test('a server that does not answer tools/list: the others are listed, and it joins with its answer', async () => {
+  test('a server that does not answer tools/list: the other servers are listed, and it joins with its answer', async () => {
     await using files = await ScriptFiles.make();
     const go = join(files.folder, 'go');
     const servers = [node('mute', { ODD_HOLD_LIST: go }), node('quick')];

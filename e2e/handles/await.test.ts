@@ -132,7 +132,7 @@ describe('await', () => {
     });
   });
 
-  it('closes the notifications of completed handles, not those of pending ones', async () => {
+  it('closes the notifications of completed handles, not of pending handles', async () => {
     const { work, stage } = await three();
     const outcome = stage.call('await', { any: ['a', 'b'] });
     finish('b')(work);
@@ -156,7 +156,7 @@ describe('await', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('awaits the new handle of a name, not the earlier one', async () => {
+  it('awaits the new handle of a name, not the earlier handle', async () => {
     const work = puppet();
     const { call, batch, until } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });

@@ -102,7 +102,7 @@ describe('a stateful tool', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('an answer closes the notification of a stopped handle, but not of a running one', async () => {
+  it('an answer closes the notification of a stopped handle, but not of a running handle', async () => {
     const work = puppet();
     const { call } = stage([work]);
     expect((await call('work', { action: 'spawn', id: 'job' })).knows).toBeUndefined();

@@ -146,7 +146,7 @@ it.concurrent('tokens are created for scripts, listed for people, and revoked', 
   expect(await shell.json(['token', 'list'])).toMatchObject([{ name: 'ci' }]);
 }, 60_000);
 
-it('an agent token works like a session_token: it reads its own, marks it read, and messages others', async () => {
+it('an agent token works like a session_token: it reads and marks its own notifications, and sends messages to other agents', async () => {
   proves('server:tokens');
   await using shell = new Shell();
   const ear = await shell.open();

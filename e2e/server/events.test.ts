@@ -140,7 +140,7 @@ describe('events', () => {
     });
   });
 
-  it('webhooks with a secret work; the start names the others', async () => {
+  it('webhooks with a secret work; at its start the server names the other webhooks', async () => {
     const body = JSON.stringify({
       action: 'opened',
       pull_request: { number: 7, title: 'Faster' },

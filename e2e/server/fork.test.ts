@@ -3,7 +3,7 @@ import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
-verifies('log:fork', 'its history is that of the original, and continues with its own, page by page', async () => {
+verifies('log:fork', 'its history is the history of the original and then its own records, page by page', async () => {
   await using stage = await Stage.open();
   const { client, inbox } = stage;
   const talk = (id: string): ReturnType<typeof inbox.conversation> =>

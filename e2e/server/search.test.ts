@@ -97,7 +97,7 @@ verifies('server:search', 'a log of 12,000 records is searched in parts: none is
 
 verifies(
   'server:search',
-  'notifications with the words, across agents and of one, in parts that each name how far back the search reached',
+  'notifications with the words, of all agents or of one agent, in parts that each name how far back the search reached',
   async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     for (let n = 0; n < 30; n++)

@@ -64,10 +64,10 @@ afterAll(async () => {
 
 const ids = (items: readonly { readonly id: string }[]): string[] => items.map(({ id }) => id);
 
-describe('notifications of a time', () => {
+describe('the notifications of a period', () => {
   proves('server:times');
 
-  it('of an early time fill a page at once, and only records near that time are read', async () => {
+  it('an early period fills a page at once, and only records near that period are read', async () => {
     const items = vi.spyOn(ear.store, 'items');
     const read = vi.spyOn(ear.store, 'read');
     const from = T0 + 3 * HOUR;
@@ -89,7 +89,7 @@ describe('notifications of a time', () => {
     expect(rest).toEqual(Array.from({ length: 100 }, (_, n) => `n3-${99 - n}`));
   });
 
-  it('are the notifications that were queued, delivered or waiting at that time', async () => {
+  it('are the notifications that were queued, delivered or waiting in that period', async () => {
     const at = T0 + 6 * HOUR + HOUR / 2;
     const delivered = await client.notifications({ from: at, to: at + 1, by: 'delivered', limit: 200 });
     expect(delivered.items).toHaveLength(149);

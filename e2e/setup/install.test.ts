@@ -206,7 +206,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (_kind, { prepare, says }) => {
   proves('hosts:install');
-  it('are reported with the way out, stay the same, and do not stop the others', () => {
+  it('are reported with the way out, stay unchanged, and do not stop the installation of other agents', () => {
     using home = new Home('claude');
     const options = prepare(home);
     const before = home.snapshot();

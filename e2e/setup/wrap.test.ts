@@ -114,7 +114,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
   });
 });
 
-it('a client whose servers no gateway supports is named, and set up without one', () => {
+it('a client whose servers no gateway supports is named, and set up without a gateway', () => {
   proves('hosts:wrap');
   using home = new Home('codex');
   home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\n');

@@ -262,7 +262,7 @@ describe('a file that the agent has read', () => {
     expect(seen.lines()).toEqual(['file.changed a', 'file.changed b']);
   });
 
-  it('in folders that vanish and come back, and outside of the root', async () => {
+  it('in folders that are removed and created again, and outside of the root', async () => {
     const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-elsewhere-')));
     ends.push(async () => rmSync(elsewhere, { recursive: true }));
     writeFileSync(join(elsewhere, 'x'), '1');

@@ -108,8 +108,8 @@ test('a journal of each call fails only the case of erased bytes', async () => {
   const cases = reopened(journalStore());
   expect(cases.length).toBeGreaterThan(12);
   const failed = await failures(cases);
-  expect(Object.keys(failed)).toEqual(['has no byte of what it erased']);
-  expect(failed['has no byte of what it erased']).toMatch(/^broken rule: erase overwrites the bytes/u);
+  expect(Object.keys(failed)).toEqual(['has no byte of the erased data']);
+  expect(failed['has no byte of the erased data']).toMatch(/^broken rule: erase overwrites the bytes/u);
 });
 
 test.each(Object.entries(DEFECTS))('a store that loses %s when it is opened again fails', async (_, [keeps, ...found]) => {
@@ -144,7 +144,7 @@ test('a store that repeats refused calls when it is opened again fails', async (
     },
   };
   expect(Object.keys(await failures(reopened(backend)))).toContain(
-    'has only what was acknowledged: nothing of an append that was refused or aborted',
+    'has only acknowledged records: no record of a refused or aborted append',
   );
 });
 

@@ -186,31 +186,34 @@ describe('a file that another program changed', () => {
     ['half', (size: number) => size / 2],
     ['a quarter', (size: number) => size / 4],
     ['half of the first page', () => 2_048],
-  ])('cut to %s while others use it: each process reports the same, and no process fills it with zeros', async (_, cutTo) => {
-    const before = await writer();
-    for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
-    await end([before]);
-    const a = await writer();
-    await acknowledged(a, 'a');
-    const whole = statSync(path).size;
-    const bytes = Math.floor(cutTo(whole) / 512) * 512;
-    truncateSync(path, bytes);
-    const line = new RegExp(`^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated\\. Stop`, 'u');
-    const refused: (string | undefined)[] = [];
-    for (const child of [runScript('writer', [path]), runScript('writer', [path])]) {
-      refused.push(await child.line());
-      await child.ended();
-    }
-    a.tell('lost');
-    refused.push(await a.line());
-    await a.ended();
-    const later = runScript('writer', [path]);
-    refused.push(await later.line());
-    await later.ended();
-    expect(refused[0]).toMatch(line);
-    expect(new Set(refused).size).toBe(1);
-    expect(statSync(path).size).toBe(bytes);
-  });
+  ])(
+    'cut to %s while others use it: each process reports the same error, and no process fills the file with zeros',
+    async (_, cutTo) => {
+      const before = await writer();
+      for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
+      await end([before]);
+      const a = await writer();
+      await acknowledged(a, 'a');
+      const whole = statSync(path).size;
+      const bytes = Math.floor(cutTo(whole) / 512) * 512;
+      truncateSync(path, bytes);
+      const line = new RegExp(`^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated\\. Stop`, 'u');
+      const refused: (string | undefined)[] = [];
+      for (const child of [runScript('writer', [path]), runScript('writer', [path])]) {
+        refused.push(await child.line());
+        await child.ended();
+      }
+      a.tell('lost');
+      refused.push(await a.line());
+      await a.ended();
+      const later = runScript('writer', [path]);
+      refused.push(await later.line());
+      await later.ended();
+      expect(refused[0]).toMatch(line);
+      expect(new Set(refused).size).toBe(1);
+      expect(statSync(path).size).toBe(bytes);
+    },
+  );
 
   it('cut without a process that can repair it, after kill -9: reported as truncated, with and without the -shm', async () => {
     const before = await writer();

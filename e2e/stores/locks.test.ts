@@ -90,7 +90,7 @@ function held(): Disposable & { release(): void } {
   return { release, [Symbol.dispose]: release };
 }
 
-it('a file that replaces an open one keeps all its records, and the old companions are renamed', async () => {
+it('a file that replaces an open database keeps all its records, and the old companions are renamed', async () => {
   proves('store:replaced');
   const backup = join(folder, 'backup.db');
   const store = await openSqliteStore({ path });

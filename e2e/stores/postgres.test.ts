@@ -266,7 +266,7 @@ test('errors name the database, the reason and the way out, and never the passwo
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer Earpiece (schema 2, this one knows 1): update Earpiece here too',
+      'was written by a newer Earpiece (schema 2, this version knows 1): update Earpiece here too',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");

@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
     given: (path) => writeFileSync(path, 'Dear diary, '.repeat(100)),
     code: 'store_corrupt',
     says: (path) =>
-      `${path} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away`,
+      `${path} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away`,
   },
   {
     name: 'the database of another program',
@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
     given: (path) => new DatabaseSync(path).exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2001`),
     code: 'store_refused',
     says: (path) =>
-      `${path} was written by a newer Earpiece (schema 2, this one knows 1): update Earpiece here too, or ${NAME_ANOTHER}`,
+      `${path} was written by a newer Earpiece (schema 2, this version knows 1): update Earpiece here too, or ${NAME_ANOTHER}`,
   },
   {
     name: 'an old SQLite',

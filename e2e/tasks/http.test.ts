@@ -79,7 +79,7 @@ describe('tasks over HTTP', () => {
     expect((await stage.client.tasks()).items).toHaveLength(1);
   });
 
-  it('need a right: a project token its own project, an agent reads its own, a sender has none', async () => {
+  it('need a right: a project token manages its own project, an agent token reads its own tasks, a send token has no right', async () => {
     await using stage = await Stage.open();
     await stage.client.createTask({ title: 'x', assignee: 'coder' });
     await stage.client.createTask({ title: 'y', assignee: 'tester' });

@@ -140,7 +140,7 @@ describe('known faults', () => {
     });
   });
 
-  it('2.10.9: every possible interrupt has a producer, and read ones are cleaned up', async () => {
+  it('2.10.9: every possible interrupt has a producer, and read interrupts are cleaned up', async () => {
     await using office = await Office.open();
     const { person, ear } = office;
     const agent = await office.agent();
@@ -180,7 +180,7 @@ describe('known faults', () => {
     expect((await agent.call('fail')).text).toContain('a third');
   });
 
-  it('2.10.11: a cancelled, stopped or reassigned task stops its agent like a blocked one', async () => {
+  it('2.10.11: a cancelled, stopped or reassigned task stops its agent like a blocked task', async () => {
     await using office = await Office.open();
     const { person } = office;
     const agent = await office.agent();

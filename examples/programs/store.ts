@@ -80,7 +80,7 @@ runStoreContract(
   { describe, test },
 );
 
-void test('an earpiece on the journal keeps what was queued', async () => {
+void test('an earpiece on the journal keeps queued notifications', async () => {
   const path = join(folder, 'mine');
   await using ear = await openEarpiece({ db: await openJournal({ path }) });
   await ear.queue('coder', { message: 'kept' });

@@ -162,7 +162,7 @@ describe('the loop', () => {
     expect(extends_(a, b)).toBe(false);
   });
 
-  it('one result of a batch carries notifications: the last one, even if its call fails', async () => {
+  it('only the last result of a batch carries notifications, even if its call fails', async () => {
     const gate = Promise.withResolvers<void>();
     const slow: Tool = { ...echo, name: 'slow', execute: async () => (await gate.promise, { content: 'slow', isError: true }) };
     const { agent } = await start(
@@ -511,7 +511,7 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  it('temporary failures are retried, and permanent ones are not', async () => {
+  it('temporary failures are retried, and permanent failures are not', async () => {
     const overloaded = Object.assign(new Error('overloaded'), { statusCode: 529, responseHeaders: { 'retry-after-ms': '1' } });
     const fine = await start([{ error: overloaded }, { error: overloaded }, { text: 'ok' }]);
     expect(await fine.agent.send('go')).toMatchObject({ how: 'complete', text: 'ok' });

@@ -519,7 +519,7 @@ describe('when it rides', () => {
     expect(await inbox.conversation(`${AGENT}#a`).gate()).toHaveLength(1);
   });
 
-  it('valid priorities and moments in a payload are used, and invalid ones are ignored; events of agents and webhooks never interrupt', async () => {
+  it('valid priorities and moments in a payload are used, and invalid values are ignored; events of agents and webhooks never interrupt', async () => {
     const { bus, open } = stage([subscriber({ batching: { windowMs: 0 } })]);
     const data = (priority: string, injectAt: string) => ({ tool_name: priority, priority, inject_at: injectAt });
     await bus.emit(failure('a', 'b', { data: data('critical', 'turn_end') }));

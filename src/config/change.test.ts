@@ -354,7 +354,7 @@ describe('the file itself', () => {
     expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
   });
 
-  test('a change waits a limited time for another process, and removes the lock of a dead one', async () => {
+  test('a change waits a limited time for another process, and removes the lock of a dead process', async () => {
     const here = world({ user: 'view = "json"\n' });
     const lock = here.write('home/.config/earpiece/earpiece.toml.lock', '');
     const work = replaceFile(here.userFile, (text) => `${text}# ours\n`, { mode: 0o600, withinMs: 50 });

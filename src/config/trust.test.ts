@@ -18,7 +18,7 @@ env = { SECRET = "s3cr3t" }
 url = "https://example.com/mcp"
 `;
 
-test('settings that run, connect, listen or store wait for trust; the others apply', () => {
+test('settings that run, connect, listen or store wait for trust; other settings apply', () => {
   proves('config:trust');
   const { read, short, projectFile, options } = world({ project: RISKY, user: '[gateway.servers.run]\ncommand = "mine"' });
   const { config, problems } = read();

@@ -185,7 +185,7 @@ describe('the policy of a project', () => {
     ]);
   });
 
-  test('a broken file of another project is reported once, and shared problems only for the current one', () => {
+  test('a broken file of another project is reported once, and shared problems only for the current project', () => {
     const here = two();
     const reports: string[] = [];
     policySource(here.options({ cwd: here.api })).policy('api');

@@ -531,7 +531,7 @@ describe('the line of a subscriber', () => {
   };
   const takes = (n: number): string[] => Array.from({ length: n }, () => 'take');
 
-  it('without a template lists five different messages, and summarizes the others', () => {
+  it('without a template lists five different messages, and summarizes the other messages', () => {
     expect(words(Array.from({ length: 8 }, (_, n) => by(n, undefined)))).toEqual([
       ...takes(5),
       'summarize',

@@ -316,7 +316,7 @@ describe('riding on results', () => {
     expect(delivery.said).toEqual(['too_big']);
   });
 
-  test('a replaced result is a failing one only if the client knows a schema', () => {
+  test('a replaced result is a failing result only if the client knows a schema', () => {
     const { client, fromClient, fromServer, relay } = given({
       after: () => ({ kind: 'replace', text: 'N', delivery: settled() }),
     });
@@ -655,7 +655,7 @@ describe('a server that ends', () => {
     relay.close();
   });
 
-  test('the new process gets the setup of the ended one, and then the held requests', async () => {
+  test('the new process gets the setup of the ended process, and then the held requests', async () => {
     const { client, server, fromClient, fromServer, relay } = given();
     const subscribe = '{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"u"}}';
     const level = '{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":"debug"}}';

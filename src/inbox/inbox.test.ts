@@ -341,7 +341,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ]);
     });
 
-    it('an older state that was released is not offered again after the newer one', async () => {
+    it('an older state that was released is not offered again after the newer state', async () => {
       proves('plan:supersede');
       const other = openInbox(OTHER);
       const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
@@ -554,7 +554,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('stop')).toEqual(['read']);
     });
 
-    it('a refusal that did not arrive is delivered by the next one', async () => {
+    it('if a refusal does not arrive, the next refusal delivers the interrupt', async () => {
       await stop();
       const first = await talk().refuse({ on: 'a' });
       await first?.offer?.release('cancelled');
@@ -591,7 +591,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('resume lowers a pause that was seen and withdraws an unseen one', async () => {
+    it('resume lowers a pause that was seen and withdraws an unseen pause', async () => {
       proves('gate:lowered');
       await talk().seen();
       await inbox.queue('shop/coder', { id: 'p1', message: 'wait', action: 'pause' });

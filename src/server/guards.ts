@@ -78,7 +78,7 @@ export class Guards {
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',
-          `${key} is in the address, which logs and histories keep; send the token as Authorization: Bearer <token>, and revoke this one`,
+          `${key} is in the address, which logs and histories keep; send the token as Authorization: Bearer <token>, and revoke this token`,
         );
     const origin = c.req.header('origin');
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())

@@ -92,7 +92,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await tasks.list('shop', { statuses: ['cancelled'] })).tasks.map(({ id }) => id)).toEqual(['t1']);
   });
 
-  it("have their records in the log of their assignee, or in the project's own log without one", async () => {
+  it('have their records in the log of their assignee, or without an assignee in the log of the project', async () => {
     proves('tasks:replay');
     const { id } = await tasks.create('shop', { title: 'x' }, ANN);
     await tasks.assign('shop', id, 'coder', { by: ANN });

@@ -13,7 +13,7 @@ import { Problem } from './empty.tsx';
 import { Ago } from './time.tsx';
 
 export const FORK_IS =
-  'A fork is a new conversation that begins with a copy of this one, up to now or up to a turn. Open notifications are then open in both conversations. This conversation continues as before.';
+  'A fork is a new conversation that begins with a copy of this conversation, up to now or up to a turn. Open notifications are then open in both conversations. This conversation continues as before.';
 
 /** Returns the forks that the server lists, and forks that are made while the page is open. */
 export function useForks(log: string, conversation: string): ForksReply | undefined {

@@ -47,7 +47,7 @@ test('agents that need a person come first, by need and then by time; then agent
   ]);
 });
 
-test('a notification that waits for less than a minute, or for an inactive agent, needs nobody', () => {
+test('a notification that waits for less than a minute, or for an inactive agent, does not call for a person', () => {
   expect(needOf(agent('a/b', { oldestOpenAt: NOW - 59_000 }), NOW)).toBeNull();
   expect(needOf(agent('a/b', { oldestOpenAt: 0, active: false }), NOW)).toBeNull();
 });

@@ -45,7 +45,7 @@ export const FIELDS = {
         `lower-case letters, digits and "_", beginning with a letter, at most ${LIMITS.idChars} characters`,
         (id) => id.length <= LIMITS.idChars && /^[a-z][a-z0-9_]*$/.test(id),
       ),
-      'the identifier; a file with the same id in a later folder replaces this one',
+      'the identifier; a file with the same id in a later folder replaces this file',
       { required: true },
     ),
     name: field(line(LIMITS.nameChars), 'the name shown to people', { required: true }),

@@ -90,7 +90,7 @@ const toml = (id: string, name = id, more = ''): string =>
 const core = (id: string, more = ''): string => toml(id, id, `[output]\ncore = true\n${more}`);
 
 describe('three folders', () => {
-  test('US6(a), FR-006: subscribers of the project replace those of the user with the same id, and both replace shipped ones', () => {
+  test('US6(a), FR-006: subscribers of the project replace subscribers of the user with the same id, and both replace shipped subscribers', () => {
     proves('bus:discovery');
     const { names, problems, source } = world({
       'shipped/a.toml': toml('a'),
@@ -209,7 +209,7 @@ describe('without a restart', () => {
     expect(names()).toEqual(['a a', 'c c', 'b b']);
   });
 
-  test('US6(b): an invalid file is named, and the others are loaded', () => {
+  test('US6(b): an invalid file is named, and the other files are loaded', () => {
     const { names, problems } = world({ 'web/a.toml': '[subscriber]\nid = "a', 'web/b.toml': toml('b') });
     expect(names()).toEqual(['b b']);
     expect(problems()).toEqual(['web/a.toml:2:6: is not valid TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
@@ -424,7 +424,7 @@ describe('files that cannot be read', () => {
     expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
   });
 
-  test(`10,000 files: the first ${MAX_FILES} are read and the others reported`, () => {
+  test(`10,000 files: the first ${MAX_FILES} are read, and the other files are reported`, () => {
     const { source, root: folder, problems } = world({ 'user/x': '' });
     for (let n = 0; n < 10_000; n++) writeFileSync(join(folder, `user/s${String(n).padStart(5, '0')}.toml`), toml(`s${n}`));
     const { subscribers } = source.of('web');

@@ -381,7 +381,7 @@ describe('its life', () => {
     expect(await engine.render(hello, {})).toEqual({ kind: 'failed', reason: 'the template engine is closed' });
   });
 
-  test('a lost worker has ended before the next one starts', async () => {
+  test('a lost worker has ended before the next worker starts', async () => {
     const before = alive.size;
     let most = 0;
     const count = (): void => void (most = Math.max(most, alive.size));
@@ -417,7 +417,7 @@ describe('its life', () => {
     expect(busy).toBe(0);
   });
 
-  test('questions are answered in their order, even valid questions around an invalid one', async () => {
+  test('questions are answered in their order, even valid questions around an invalid question', async () => {
     await using engine = templateEngine();
     const order: number[] = [];
     const made = await Promise.all(

@@ -101,7 +101,7 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
   if (options.json) return rows.forEach((row) => printJson(row));
   if (rows.length === 0)
     return print(
-      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nInstall the gateway in one: earpiece gateway --print claude -- <command of an MCP server>`,
+      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nInstall the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>`,
     );
   print(
     table(

@@ -32,7 +32,7 @@ export function resume(command: CommandLine): void {
     .option(...SERVER_OPTION)
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder
-earpiece resume shop/coder#main --message "the migration is over"`)
+earpiece resume shop/coder#main --message "the migration has ended"`)
     .action(async (text: string | undefined, options: GlobalOptions & { message?: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
       notInItsShell('to lift a pause');

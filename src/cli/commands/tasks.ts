@@ -31,7 +31,7 @@ type StatusOptions = Options & { reason?: string; expect?: TaskStatus };
 export function tasks(group: CommandLine): void {
   group.description('Assigns tasks to agents, and shows their results.');
   const command = (usage: string): CommandLine =>
-    group.command(usage).option('--project <project>', 'the project, if it is not this one');
+    group.command(usage).option('--project <project>', 'the project (default: this project)');
   const changes = (usage: string): CommandLine =>
     command(usage).option('--as <person>', 'the name of the person (default: you, or the agent of this shell)');
 
@@ -132,7 +132,7 @@ earpiece tasks assign t7 --nobody`)
     .summary('change the status of a task')
     .description(
       'Sets the status of a task. If the task is blocked, cancelled, put back or marked done, the agent that works on it is interrupted: its next tool call is refused, with instructions. ' +
-        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; tasks show lists the next ones.`,
+        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; tasks show lists the possible next statuses.`,
     )
     .option('--reason <text>', 'the reason, which the agent reads')
     .addOption(choice('--expect <status>', TASK_STATUSES, 'only if the task has this status now'))

@@ -34,7 +34,7 @@ export function token(group: CommandLine): void {
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))
     .addOption({ flags: '--name <name>', description: 'a name, for you', mandatory: true })
-    .option('--project <project>', 'the project (default: this one)')
+    .option('--project <project>', 'the project (default: this project)')
     .option('--agent <address>', 'with --kind agent: agent, project/agent or project/agent#conversation')
     .option('--expires <duration>', 'when it expires (default: never)')
     .example(`earpiece token create --kind send --name ci --expires 90d

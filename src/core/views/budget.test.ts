@@ -78,7 +78,7 @@ describe('an item that is longer than the limit of a carrier', () => {
     expect(text).toContain('tool error: The build failed in the third');
   });
 
-  it('as many different errors are named as fit, with the number of the others', () => {
+  it('as many different errors are named as fit, with the number of the other errors', () => {
     const messages = Array.from({ length: 50 }, (_, i) => `step ${i} of the pipeline failed with exit code ${i + 1}`);
     const text = show('default', { ...failed, messages, count: 50 }, 200);
     expect(encode(text).length).toBeLessThanOrEqual(200);

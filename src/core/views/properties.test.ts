@@ -252,7 +252,7 @@ describe.each(WITH_ITEMS)('%s, with any bodies', (format) => {
 
 describe('TOON and JSON', () => {
   proves('view:toon', 'view:json');
-  it('TOON decodes strictly to what the other views say', () => {
+  it('TOON decodes strictly to the content of the other views', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {
         const view = render('toon', { ...shown, rest: left });

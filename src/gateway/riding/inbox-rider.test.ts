@@ -54,7 +54,7 @@ function riderOver(store: Store): { inbox: Inbox; rider: InboxRider; connection:
   return { inbox, rider, connection: { key: 'k', profile: profileOf(undefined) } };
 }
 
-it('a pull right after another one does not show the same notifications again', async () => {
+it('a second pull right after the first does not show the same notifications again', async () => {
   proves('pull:repeated');
   // A store on a busy disk writes the receipt some time after the answer.
   const { inbox, rider, connection } = riderOver(

@@ -236,7 +236,7 @@ describe('the bridge of a plugin', () => {
     await dying.close();
   });
 
-  it('keeps the sessions of one process separate, and binds the process to the working one', async () => {
+  it('keeps the sessions of one process separate, and binds the process to the working session', async () => {
     await bridge.close();
     bridge = open(opencode);
     await ask({ kind: 'prompt' }, { session: 'a' });

@@ -121,7 +121,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
     expect(await store.countOpen(LOG)).toBe(0);
   });
 
-  it('a repeated offer shows what was counted in before the first one', async () => {
+  it('a repeated offer shows the notifications that were counted in before the first offer', async () => {
     proves('queue:counted-told');
     const reads = reader();
     await produce();

@@ -336,7 +336,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).not.toContain('stop it');
     });
 
-    it('resume of one conversation leaves the others paused, and of a project lifts all of them', async () => {
+    it('a resume of one conversation leaves other conversations paused, and a resume of a project lifts all pauses', async () => {
       proves('gate:pause');
       const on = (id: string): Conversation =>
         inbox.conversation({ log: LOG, conversation: id as ConversationId }, { pulls: true });

@@ -103,7 +103,7 @@ describe('the conversation of a process', () => {
     await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('is a whole project');
   });
 
-  it('two windows of one agent are two conversations, and carriers of one window are one', async () => {
+  it('two windows of one agent are two conversations, and carriers of one window are one conversation', async () => {
     proves('address:windows');
     const first = tree({ name: 'claude', pid: 201 }, gateway);
     const hook = tree({ name: 'claude', pid: 201 }, shell, gateway);

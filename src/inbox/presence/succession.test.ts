@@ -117,7 +117,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await inbox.active({ log: LOG })).toHaveLength(1);
     });
 
-    it('ends with its last connection if the gateways of the others were killed', async () => {
+    it('ends with its last connection if the gateways of the other connections were killed', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);
       await arrive(second, { connection: '12' });
@@ -310,7 +310,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works(conversation, 40))).toEqual(['n1']);
     });
 
-    it('that returns gets what no heir took', async () => {
+    it('that returns gets the notifications that no heir took', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -498,7 +498,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(a)).toEqual(['stop']);
     });
 
-    it('reaches the first conversation of a project without active ones', async () => {
+    it('reaches the first conversation of a project without active conversations', async () => {
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       expect(await gate(await works('a', 10))).toEqual(['stop']);
     });

@@ -173,7 +173,7 @@ describe('finds what JSON.parse finds', () => {
 });
 
 describe('edits', () => {
-  test('a member is found by any spelling of its name, and the last one counts', () => {
+  test('a member is found by any spelling of its name, and the last member of a name counts', () => {
     const json = bytes('{"id":1, "\\u0069d" : [2] , "ID":3}');
     expect(textOf(json, member(json, objectAt(json, 0)!, 'id')!)).toBe('[2]');
     expect(valueAt(json, 0, ['id', 'x'])).toBeUndefined();

@@ -61,7 +61,7 @@ test('a hostile pattern takes little time', () => {
   expect(cost).toBeLessThan(250);
 });
 
-test('globs of a source: later ones exclude, unusable ones are named', () => {
+test('globs of a source: later globs exclude files, unusable globs are named', () => {
   const scope = scopeOf('/repo', ['src/**', '!**/*.snap', '*.{json,toml}', 'src/keep.snap', '/etc/*', '!', '../x']);
   const told = ['src/a.ts', 'src/x/a.snap', 'src/keep.snap', 'a.json', 'x/a.json', 'src/.git/HEAD', 'src/node_modules/a/b.js'];
   expect(told.filter((path) => scope.file(`/repo/${path}`))).toEqual(['src/a.ts', 'src/keep.snap', 'a.json']);

@@ -24,7 +24,7 @@ export function gitFollower({ folder }: Extract<What, { kind: 'git' }>): Followe
       if (places.kind === 'trouble') throw new CannotLook(places.line, { lasting: true });
       const found = await readState(git, places.value);
       if (found.kind === 'trouble') throw new CannotLook(found.line);
-      const soon = { standing: [], news: [], summary: 'git is working on it', againMs: SOON_MS };
+      const soon = { standing: [], news: [], summary: 'git is changing the repository', againMs: SOON_MS };
       if (found.kind === 'moving') return { ...soon, state: state ?? null };
       const now = found.value;
       // While git works, a check may find an incomplete change, such as a conflict of an unknown operation.

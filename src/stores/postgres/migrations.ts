@@ -151,12 +151,12 @@ async function versionOf(query: Query, { address: { name, schema } }: Database):
   if (!Number.isInteger(version))
     throw new EarpieceError(
       'store_refused',
-      `${name}: the schema ${schema} belongs to another program: name another one with ?schema=name`,
+      `${name}: the schema ${schema} belongs to another program: name another schema with ?schema=name`,
     );
   if (Math.floor(version / 1000) > MAJOR)
     throw new EarpieceError(
       'store_refused',
-      `${name} was written by a newer Earpiece (schema ${Math.floor(version / 1000)}, this one knows ${MAJOR}): update Earpiece here too, or name another schema with ?schema=name`,
+      `${name} was written by a newer Earpiece (schema ${Math.floor(version / 1000)}, this version knows ${MAJOR}): update Earpiece here too, or name another schema with ?schema=name`,
     );
   return version;
 }

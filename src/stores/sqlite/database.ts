@@ -220,7 +220,7 @@ export class Database {
       throw new EarpieceError(
         'bad_argument',
         (error as NodeJS.ErrnoException).code === 'EEXIST'
-          ? `${target} exists: a backup needs a new file, so name another one`
+          ? `${target} exists: a backup needs a new file, so name another file`
           : `cannot write the backup ${target} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}): name a new file in a folder that exists and may be written`,
         { cause: error },
       );

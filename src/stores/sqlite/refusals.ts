@@ -78,7 +78,7 @@ export function checkHeader(
   const major = Math.floor(header.version / 1000);
   if (major > MAJOR)
     throw refusal(
-      `${path} was written by a newer Earpiece (schema ${major}, this one knows ${MAJOR}): update Earpiece here too, or name another file with --db or EARPIECE_DB`,
+      `${path} was written by a newer Earpiece (schema ${major}, this version knows ${MAJOR}): update Earpiece here too, or name another file with --db or EARPIECE_DB`,
       path,
     );
 }

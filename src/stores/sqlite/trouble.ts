@@ -65,7 +65,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.NOTADB:
       return new EarpieceError(
         'store_corrupt',
-        `${path} is not an SQLite database (${said}): name another file with --db or EARPIECE_DB, or move this one away`,
+        `${path} is not an SQLite database (${said}): name another file with --db or EARPIECE_DB, or move this file away`,
         options,
       );
     case CODE.PERM:

@@ -149,7 +149,7 @@ it('sees an append that became visible only after the hint', async () => {
   wakeups.close();
 });
 
-it('lets a process end that no longer waits, and keeps a process alive that waits', async () => {
+it('a process that waits stays alive, and a process that no longer waits can end', async () => {
   const script = join(folder, 'wait.ts');
   writeFileSync(
     script,

@@ -19,7 +19,7 @@ it('calls that are added in one turn of the event loop are sent in one message, 
   expect(sent).toEqual([[1, 2, 3], [4], [5]]);
 });
 
-it('a call that no message can contain is returned, and the others are sent', () => {
+it('a call that no message can contain is returned, and the other calls are sent', () => {
   const sent: unknown[] = [];
   const refused: unknown[] = [];
   const { add, flush } = outbox<unknown>(

@@ -152,7 +152,7 @@ describe('a database in a separate thread', () => {
     await Promise.all([owned.close(), other.close()]);
   });
 
-  it('closing loses nothing: earlier requests are written, later ones are refused', async () => {
+  it('closing loses nothing: earlier requests are written, later requests are refused', async () => {
     const store = await open();
     const asked = Array.from({ length: 50 }, (_, n) => store.append(LOG, [queued(`n${n}`)]));
     const closing = store.close();

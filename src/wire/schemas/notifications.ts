@@ -180,7 +180,7 @@ export const resumeInput = z
 const queuedShape = {
   kind: z.enum(['queued', 'folded', 'duplicate']),
   id: z.string(),
-  into: nullable(z.string()).describe('the open notification that counts this one'),
+  into: nullable(z.string()).describe('the open notification that counts this notification'),
   to: z.array(z.string()),
   loweredTo: nullable(level).describe(
     'the level to which the notification was lowered, because the token allows no higher level',

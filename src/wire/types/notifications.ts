@@ -107,7 +107,7 @@ export type Story = {
 export type QueuedReply = {
   readonly kind: 'queued' | 'folded' | 'duplicate';
   readonly id: string;
-  /** The open notification that counts this one. */
+  /** The open notification that counts this notification. */
   readonly into: string | null;
   readonly to: readonly string[];
   /** The level to which the notification was lowered, because the token allows no higher level. */
@@ -125,7 +125,7 @@ export type Effect = {
 export type InterruptReply = {
   readonly kind: 'queued' | 'folded' | 'duplicate';
   readonly id: string;
-  /** The open notification that counts this one. */
+  /** The open notification that counts this notification. */
   readonly into: string | null;
   readonly to: readonly string[];
   /** The level to which the notification was lowered, because the token allows no higher level. */

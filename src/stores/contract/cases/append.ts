@@ -10,7 +10,7 @@ const TWICE = 'append rejects with bad_argument if its drafts queue one id twice
 const NO_JSON = 'append rejects with bad_argument, in one line that names the type, if JSON cannot hold a draft';
 
 export function append({ test }: Suite): void {
-  test('gives each record a position and a time, and reads back what was given', async ({ store, append }) => {
+  test('gives each record a position and a time, and reads each record back unchanged', async ({ store, append }) => {
     const { records } = await append(queued('a'), said('hello'));
     equal(
       records.map((record) => record.seq),

@@ -21,7 +21,7 @@ const critical = queued('!', { level: 'critical' });
 
 export const DELIVERY: readonly Effect[] = [
   {
-    name: 'queued, for the first conversation that carries',
+    name: 'queued, for the first conversation that carries notifications',
     given: [],
     when: queued('a'),
     becomes: { a: { state: 'open', audience: '', gate: false, count: 1, offers: 0 } },

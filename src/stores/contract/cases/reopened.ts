@@ -53,7 +53,7 @@ export function reopened({ testWhere }: Suite): void {
   );
 
   keeps(
-    'only what was acknowledged: nothing of an append that was refused or aborted',
+    'only acknowledged records: no record of a refused or aborted append',
     async ({ store, append }) => {
       await append(queued('a'), queued('b'), closed(['b'], 'expired'));
       const swaps = [{ key: 's', from: undefined, to: 1 }];
@@ -276,7 +276,7 @@ export function reopened({ testWhere }: Suite): void {
 
   testWhere(
     ['survives-restart', 'overwrites-erased'],
-    'has no byte of what it erased',
+    'has no byte of the erased data',
     async ({ store, append, also, clock, contents }) => {
       await fill(store, LOG, clock.time);
       await append(...Array.from({ length: 50 }, (_, i) => queued(`n${i}`, { message: `${SECRET} ${'x'.repeat(i * 40)}` })));

@@ -114,7 +114,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       operationId: 'testSubscriber',
       tags: ['subscribers'],
       summary:
-        "Preview a subscriber's text for a sample event; with `for`, predict the effect of a real notification on that agent; with `to`, send the text to one agent, marked as a test",
+        'Preview a text for a sample event; with `for`, predict its effect on that agent; with `to`, send it to that agent, marked as a test',
       request: {
         params: idParams,
         query: projectQuery,

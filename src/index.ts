@@ -1,4 +1,4 @@
-/** `earpiece`: delivers durable notifications to LLM agents, once each. */
+/** `earpiece`: delivers durable notifications to LLM agents, each notification once. */
 import './node-version.ts';
 
 export { openEarpiece } from './library/index.ts';

@@ -11,7 +11,7 @@ export type Batch = {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** Called when each call begins, and when it ends, before its result is written. */
+  /** Called when a call begins, and again when the call ends, before its result is written. */
   readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
   /**
    * Writes one result. Called for one result at a time, in the order of arrival. `last` is true for the last result of the batch.
@@ -80,10 +80,10 @@ async function outcomeOf(
   }
 }
 
-/** Aborts a call when its batch is aborted, or after its time limit. */
+/** Aborts a call when its batch is aborted, or after the call's time limit. */
 class Deadline implements Disposable {
   readonly signal: AbortSignal;
-  /** Resolves, after the abort, to the outcome of a tool that has not ended. */
+  /** After the abort, resolves to the outcome for a tool that is still running. */
   readonly over: Promise<ToolOutcome>;
   passed = false;
   readonly #own = new AbortController();

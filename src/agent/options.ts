@@ -40,7 +40,7 @@ export type AgentSettings = {
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** The place of notifications in requests. Default: chosen by the model's provider. */
+  /** The place of notifications in requests. The default depends on the model's provider. */
   readonly placement?: Placement;
   /**
    * Called when a turn is about to end by itself. The callback can await or end background tools, or ask the model about them.
@@ -49,7 +49,7 @@ export type AgentSettings = {
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
   /**
-   * Called with errors outside of the conversation, such as an event that could not be emitted. Default: a warning of the
+   * Called with errors outside of the conversation, such as an event that could not be emitted. Default: emits a warning of the
    * process.
    */
   readonly onTrouble?: (error: unknown) => void;

@@ -4,7 +4,7 @@
  * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: such a message would move to the top
  * of the request and change the prefix that the provider has cached.
  * - OpenAI: a separate message after the whole batch, with role system. The provider package sends it as `developer` to model
- *   families that accept that. Never a second part of a result, which becomes JSON inside the tool's text on the chat API.
+ *   families that accept that. Never a second part of a result: on the chat API, such a part becomes JSON inside the tool's text.
  * - Others: user text, which every chat API accepts.
  */
 import type { LanguageModelV4Message, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
@@ -56,8 +56,8 @@ const besides: Placement = {
 
 /**
  * Alternative placement: the notifications appear as a tool call that the model never made, with its result. This placement is
- * for models that follow a separate transcript entry better than user text. Off by default, because the pair is made up. Not for
- * Anthropic models with thinking: they refuse a call without signed thinking before it.
+ * for models that follow a separate transcript entry better than user text. Off by default, because the pair is made up. Do not
+ * use this placement for Anthropic models with thinking: they refuse a call without signed thinking before it.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,

@@ -10,7 +10,7 @@ export type Failure =
 
 /**
  * Classifies an error. Rate limits, overload, timeouts and broken connections are temporary. Errors about keys, quotas and
- * content are not.
+ * content are permanent.
  */
 export function failureOf(error: unknown): Failure {
   const { statusCode, responseHeaders, responseBody, message } = shapeOf(error);

@@ -44,8 +44,8 @@ const FOLD_MS = 100;
 /** The number of recent event ids that the bus remembers. A second event with one of these ids is ignored. */
 const IDS_KEPT = 10_000;
 /**
- * The longest chain of causes. In such a chain, an agent's event leads to a notification, and the notification leads to another
- * event of an agent.
+ * The maximum length of a chain of causes. In such a chain, an agent's event leads to a notification, and the notification leads
+ * to another event of an agent.
  */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;

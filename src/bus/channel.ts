@@ -170,7 +170,7 @@ export class Channel implements Holder {
     return { done: over.done.promise };
   }
 
-  /** Writes all due events, or with `all` every held event. Resolves when each write is done or has failed. */
+  /** Writes all due events. With `all`, writes every held event. Resolves when each write is done or has failed. */
   async flush(now: Moment, all = false): Promise<void> {
     const isDue = all || now.tick >= this.dueAt;
     if (isDue) {

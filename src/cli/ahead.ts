@@ -23,6 +23,6 @@ export function loadAheadSoon(inbox: UserInbox, { view, more }: Ahead = {}): voi
     await inbox.loadAhead(view);
     await more?.();
   };
-  // If a module fails to load now, its first use reports that.
+  // If a module fails to load now, its first use reports the failure.
   setTimeout(() => void load().catch(() => {}), AFTER_MS).unref();
 }

@@ -70,7 +70,7 @@ export class CommandLine {
     return this;
   }
 
-  /** Adds advice to the error for an unknown option: what the person most likely meant. */
+  /** Adds advice to the error for an unknown option: the option that the person most likely meant. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;

@@ -111,7 +111,7 @@ async function begun(ear: UserInbox, command: string, to: string): Promise<Follo
   return followed;
 }
 
-/** Stops following a program. Notifications of its open problems stay for its next run. */
+/** Stops following a program. Notifications about the program's open problems stay for its next run. */
 async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
   await remove(ear.store, ear.project, (each) => each.id === id);
   const { told, untold } = await stateOf(ear.store, uid);

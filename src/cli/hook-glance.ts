@@ -1,7 +1,7 @@
 /**
  * The fast path of `earpiece hook`, for the usual case: an agent starts a hook before each tool call, and almost always nothing
- * waits. It loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the slow path
- * runs.
+ * waits. This path loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the slow
+ * path runs.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';

@@ -36,8 +36,8 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Checks what the project follows. Resolves when the project follows nothing, or has had no active session for a minute and keeps
- * nothing (`--keep`).
+ * Checks what the project follows. Resolves when the project follows nothing, or has had no active session for a minute and no
+ * follower with `--keep`.
  */
 export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
   const over = new AbortController();
@@ -46,7 +46,7 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
   const { store, owner } = ear;
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
   const renewing = setInterval(() => {
-    // If the store fails, the checks continue until the next renewal.
+    // If the store fails, the checks continue, and the next interval tries again.
     renewLease(store, project, owner)
       .then((isMine) => isMine || over.abort())
       .catch(() => {});

@@ -1,4 +1,7 @@
-/** Offers an agent to follow the pull request of its branch, once, after it has pushed or opened the pull request. */
+/**
+ * Offers an agent once to follow the pull request of its branch, after the agent has pushed the branch or opened the pull
+ * request.
+ */
 import { parseAddress } from '../core/address.ts';
 import { CannotLook, findPr, following, isSameThing, nameOf } from '../sources/follow/index.ts';
 import { openInbox, type UserInbox } from '../user-inbox.ts';

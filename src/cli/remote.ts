@@ -215,7 +215,10 @@ export async function* emit({ client }: Remote, events: readonly Event[]): Async
   }
 }
 
-/** The maximum number of events in one request. A server accepts 1,000, but with a slow disk it handles only fewer in time. */
+/**
+ * The maximum number of events in one request. A server accepts 1,000 events, but a server with a slow disk handles only fewer
+ * events in time.
+ */
 const MOST_EVENTS = 100;
 const MOST_CHARS = 1_000_000;
 

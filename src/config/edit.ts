@@ -187,7 +187,7 @@ function changed(table: Table, [name = '', ...rest]: readonly string[], value: P
   return copy;
 }
 
-/** Copies a table without empty tables and prototypes, to compare the parsed text with the expected one. */
+/** Copies a table without empty tables and prototypes, so that two tables can be compared. */
 function bare(table: Table): Table {
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(table)) {

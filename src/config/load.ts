@@ -66,7 +66,7 @@ export type Config = {
     readonly files: { readonly enable: boolean | undefined; readonly globs: readonly string[]; readonly debounceMs: number };
     readonly git: { readonly enable: boolean | undefined; readonly fetchEveryMs: number | null };
   };
-  /** Whether agents are offered to follow the pull request of a branch that they pushed. */
+  /** Whether an agent gets an offer to follow the pull request of a branch that it has pushed. */
   readonly follow: { readonly offer: boolean };
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The senders of webhooks, by name; `to` is a whole address. */

@@ -22,7 +22,7 @@ export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE
 /** Returns the folder for files that may be deleted at any time. */
 export const cacheFolder = (at: Surroundings): string => join(xdg(at, 'XDG_CACHE_HOME', '.cache'), 'earpiece');
 
-/** Returns the home directory. Throws `bad_config` for a user without one. */
+/** Returns the home directory. Throws `bad_config` for a user without a home directory. */
 export function homeOf(at: Surroundings): string {
   const home = at.home ?? (at.env['HOME'] || homeOfUser());
   if (home !== undefined && isAbsolute(home)) return home;

@@ -52,7 +52,7 @@ export const PROFILE_KINDS = ['blocks', 'extend', 'strip'] as const;
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export function isHttpUrl(text: string): boolean {
-  // The values of variables are unknown here, so the check replaces each by a word.
+  // The values of variables are unknown here, so the check replaces each value by a word.
   const url = URL.parse(text.replaceAll(VARIABLE, 'x'));
   return url?.protocol === 'http:' || url?.protocol === 'https:' || /^\$\{[^}]+\}/.test(text);
 }

@@ -51,7 +51,7 @@ export type Handled =
 export type Emitted = { readonly event: Event; readonly heard: readonly Handled[] };
 
 /**
- * Takes events from sources. `emit` resolves when all results of the event are durable. It rejects with `bad_event` for an
+ * Takes events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` for an
  * invalid event, and with the store's error if the store fails. A source that does not await an emit must count and report its
  * failure, and continue.
  */

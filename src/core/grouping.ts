@@ -9,7 +9,8 @@ import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 /** The maximum number of distinct messages in one line at error and above. Such a line must show every message. */
 const ERRORS_A_LINE = 5;
 /**
- * Estimates for a template's text: the most characters of one message, and the characters that the template adds to each message.
+ * Estimates for a template's text: the maximum number of characters of one message, and the number of characters that the
+ * template adds to each message.
  */
 const SAID_CHARS = 240;
 const ROW_CHARS = 40;

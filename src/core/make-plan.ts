@@ -136,7 +136,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   return `waits for ${deliver}`;
 }
 
-/** Formats a time. A log may hold times that no `Date` can express. Such an item must not block the others. */
+/** Formats a time. A log may hold times that no `Date` can express. Such an item must not block the other items. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();

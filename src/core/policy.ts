@@ -2,8 +2,8 @@ import type { Level } from './notification.ts';
 import type { ViewName } from './records.ts';
 
 /**
- * The settings of a conversation's project. The config room makes them from `earpiece.toml`, or a program passes them. Durations
- * are milliseconds.
+ * The settings of a conversation's project. `src/config` makes these settings from `earpiece.toml`, or a program passes them.
+ * Durations are milliseconds.
  */
 export type Policy = {
   /** `conversation.notifications.enable`: false closes every notification as filtered, except those that `isKept` protects. */

@@ -20,7 +20,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
  *   (`clockBeside`).
  * - Unknown types and fields are returned as they were given.
- * - The caller has checked the drafts. A store does not interpret them. It refuses a draft that JSON cannot hold, with
+ * - The caller has checked the drafts. A store does not interpret them. A store refuses a draft that JSON cannot hold, with
  *   `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
@@ -131,10 +131,10 @@ export interface Store {
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
-   * Removes records that concern no item and changes `swaps`, in one step. Rooms that keep other data than notifications in the
-   * log use this method. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that `prune`
-   * removes (`mustConcernNoItem`). Returns false and changes nothing if a setting does not have the expected value, or if one of
-   * the records is the newest in the store. Unknown positions are ignored.
+   * Removes records that concern no item and changes `swaps`, in one step. This method is for code that keeps other data than
+   * notifications in the log. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that
+   * `prune` removes (`mustConcernNoItem`). Returns false and changes nothing if a setting does not have the expected value, or if
+   * one of the records is the newest in the store. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
@@ -274,7 +274,7 @@ export type AgentOverview = LogOverview & {
   readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };
 };
 
-/** The conversations that `agents` lists for one agent, at most. */
+/** The maximum number of conversations that `agents` lists for one agent. */
 export const MAX_CONVERSATIONS_OF_AN_OVERVIEW = 20;
 
 /** The known facts about a conversation's host. Times are epoch ms. */
@@ -368,7 +368,10 @@ export type Withheld = {
  */
 export interface LineRenderer {
   render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
-  /** Whether templates or conditions are running now. If so, a slow call waits for them and not for the store. */
+  /**
+   * Whether templates or conditions are running now. If so, a slow call waits for a template or a condition, and not for the
+   * store.
+   */
   busy?(): boolean;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };

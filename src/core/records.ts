@@ -143,8 +143,8 @@ export type ReadRecord = Base & {
   readonly holds?: true;
 };
 /**
- * Whether the agent itself read the notification. Records of the agent name its conversation or its transcript. A person's mark
- * or a withdrawn task does not prove that the model has read anything.
+ * Whether the agent itself read the notification. A record that the agent itself wrote names its conversation or its transcript.
+ * A person's mark or a withdrawn task does not prove that the model has read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));

@@ -4,7 +4,8 @@ import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
 /**
- * Returns the event stream that a frame belongs to (the id of its request) and the frame's cursor. Undefined for any other frame.
+ * Returns the event stream that a frame belongs to (the id of its request) and the frame's cursor. Undefined for a frame without
+ * a cursor of an event stream.
  */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Detects that an agent repeats a call: the same signature in three of its last six batches. It reports a loop once for each
- * turn. The signature consists of the tools' names and their identifying arguments. For a call without such arguments, it
+ * Detects that an agent repeats a call: the same signature in three of its last six batches. Reports a loop once for each turn.
+ * The signature consists of the tools' names and their identifying arguments. For a call without such arguments, the signature
  * contains all arguments.
  */
 import type { Json } from '../../core/json.ts';

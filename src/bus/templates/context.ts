@@ -61,7 +61,8 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
     type: event.type,
     source: event.source,
     severity: event.severity,
-    // The log does not keep the times of later details. Each of them gets the time of the last, which is an upper bound.
+    // The log does not keep the times of later details. Each later detail gets the time of the last detail, which is an upper
+    // bound.
     timestamp: isoOf(at === 0 ? event.time : item.lastAt),
     payload,
     data: payload,

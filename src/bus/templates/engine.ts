@@ -226,7 +226,7 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 }
 
 /**
- * Whether the JSON of a value has at most about this many characters. Stops when the limit is exceeded. Each small value also
+ * Whether the JSON of a value has at most about `maxChars` characters. Stops when the limit is exceeded. Each small value also
  * counts, because it takes time.
  */
 function isWithin(value: Json, maxChars: number): boolean {

@@ -120,7 +120,7 @@ function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named
       );
     return { log: `${address.project}/${AGENT}` as LogKey };
   }
-  // An address in the environment names the agent that runs this command, whose conversation must not be used here.
+  // An address in the environment names the agent that runs this command. That agent's conversation must not be used here.
   return { log: logOf(address), ...(as !== undefined && address.kind === 'conversation' ? { named: address.conversation } : {}) };
 }
 

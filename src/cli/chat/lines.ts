@@ -11,7 +11,7 @@ import { safe, wrapAll } from './wrap.ts';
 /** The maximum number of rows of a notification; a longer notification is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
-/** The maximum number of characters of a result, where no width limits the row. */
+/** The maximum number of characters of a result, if no width limits the row. */
 const RESULT_CHARS = 200;
 
 /** Formats a message of a person. */

@@ -43,7 +43,9 @@ export function wrap(line: string, width: number): string[] {
   return rows;
 }
 
-/** Makes untrusted text of several lines safe, and wraps it. `first` precedes the first row, `rest` the others. */
+/**
+ * Makes untrusted text of several lines safe, and wraps it. `first` precedes the first row, and `rest` precedes the other rows.
+ */
 export function wrapAll(text: string, width: number, first = '', rest: string = first): string[] {
   const room = Math.max(10, width - Math.max(widthOf(first), widthOf(rest)));
   return text

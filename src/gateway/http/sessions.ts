@@ -37,7 +37,7 @@ const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
 const MAX_SESSIONS = 200;
-/** Frames kept for a client whose event stream is not open. */
+/** The maximum number of frames that are kept for a client whose event stream is not open. */
 const MAX_KEPT = 1_000;
 
 const HEADER_MISMATCH = -32020;

@@ -62,7 +62,7 @@ export function carrierIn(frame: Success): Carrier | undefined {
 }
 
 /**
- * Returns the client's result if it carries no notification. The bytes stay the same unless structured content must be removed.
+ * Returns the result for the client without a notification. The bytes stay the same unless structured content must be removed.
  */
 export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
   return treatment === 'remove' && structured && isJson(frame.bytes)

@@ -13,11 +13,12 @@ import type { Profile } from './profiles.ts';
  */
 export interface Rider {
   /**
-   * Returns the rider's own tools, added to the end of tools/list. After `toolsKnown` they must stay the same for a connection.
+   * Returns the rider's own tools, added to the end of tools/list. After `toolsKnown`, the tools must stay the same for a
+   * connection.
    */
   tools(connection: Connection): readonly OwnTool[];
 
-  /** Resolves when the rider's own tools are known, and never rejects. Returns undefined if they are already known. */
+  /** Resolves when the rider's own tools are known, and never rejects. Returns undefined if the tools are already known. */
   toolsKnown?(): Promise<void> | undefined;
 
   /**

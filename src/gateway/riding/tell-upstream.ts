@@ -67,7 +67,10 @@ export async function tellUpstream(
 /** The maximum number of characters of one server's instructions. */
 const INSTRUCTIONS_CHARS = 2_000;
 
-/** Sends a late server's instructions to this conversation only, because others may have them from their handshake. */
+/**
+ * Sends a late server's instructions to this conversation only, because other conversations may have the instructions from their
+ * handshake.
+ */
 async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
   await inbox.queue(conversation.address, {
     kind: 'mcp.instructions',

@@ -1,7 +1,7 @@
 import type { Conversation, Identity } from '../../inbox/index.ts';
 import type { OwnCall, OwnTool } from './rider.ts';
 
-/** Additional tools that the starter of the gateway provides. Their calls pass every gate. */
+/** Additional tools from the code that starts the gateway. Their calls pass every gate. */
 export type Toolbox = {
   readonly tools: readonly OwnTool[];
   /** Runs the tool for the connection's conversation. If the caller made a mistake, throws an error that names the mistake. */

@@ -91,9 +91,9 @@ export class UserInbox extends Inbox {
   }
 
   /**
-   * Loads the modules that this process may need later, so that an upgrade or a removal of its files does not stop it. A
-   * long-lived process calls this method when it is idle. The promise does not reject: if a load fails, the module is loaded
-   * again when it is needed.
+   * Loads the modules that this process may need later, so that an upgrade or a removal of the program's files does not stop the
+   * process. A long-lived process calls this method when it is idle. The promise does not reject: if a load fails, the module is
+   * loaded again when it is needed.
    */
   async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
     await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);

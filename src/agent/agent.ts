@@ -209,8 +209,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Interrupts the agent for an open critical notification or action; the watcher calls this. Returns true if it ended the
-   * current stream or tools. Returns false if the notification rides on the next carrier, or must wait.
+   * Interrupts the agent for an open critical notification or action; the watcher calls this. Returns true if the current stream
+   * or tools were ended. Returns false if the notification rides on the next carrier, or must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {
     return this.#turn?.force(notification) ?? false;

@@ -29,7 +29,7 @@ export function withCacheMarks(
   return prompt.map((message, i) => (places.has(i) ? marked(message) : message));
 }
 
-/** Whether a message can have a mark. An answer cannot, because it may end in thinking. */
+/** Whether a message can have a mark. An answer cannot have a mark, because it may end in thinking. */
 const takesMark = ({ role, content }: LanguageModelV4Message): boolean =>
   (role === 'user' || role === 'tool') && content.length > 0;
 

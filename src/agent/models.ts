@@ -12,7 +12,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 type Provider = {
   readonly package: string;
   readonly says: string;
-  /** The environment variables for the key, of which the first set variable is used. Empty if no key is needed. */
+  /** The environment variables for the key. The first variable that is set is used. Empty if no key is needed. */
   readonly keys: readonly string[];
   open(model: string, env: Env, key: string): Promise<LanguageModelV4>;
 };

@@ -49,7 +49,7 @@ export type AgentSettings = {
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
   /**
-   * Called with errors outside of the conversation, such as an event that could not be emitted. Default: emits a warning of the
+   * Called with an error outside of the conversation, such as an event that could not be emitted. Default: emits a warning of the
    * process.
    */
   readonly onTrouble?: (error: unknown) => void;

@@ -43,7 +43,10 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
   }
 }
 
-/** Returns the error with the view after its message, which the SDK sends to the model; undefined if the error has no text. */
+/**
+ * Returns the error with the view after the error's message, because the SDK sends the message to the model. Undefined if the
+ * error has no text.
+ */
 export function errorWithView(error: unknown, view: string): unknown {
   if (typeof error === 'string') return behind(error, view);
   if (!(error instanceof Error)) return undefined;

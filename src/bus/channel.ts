@@ -191,7 +191,7 @@ export class Channel implements Holder {
     await this.#outlet.written();
   }
 
-  /** Returns the earliest end of a fold with waiting events. */
+  /** Returns the earliest end of a fold that has waiting events. */
   #foldsUntil(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { waiting, leadTick } of this.#keys.values())

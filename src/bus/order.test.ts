@@ -141,7 +141,10 @@ const setting = fc.record({
   family: fc.constantFrom(...(Object.keys(FAMILIES) as Family[])),
 });
 
-/** Emits all events in one turn of the event loop. Only the steps `flush`, `yield` and `block` let the bus write in between. */
+/**
+ * Emits all events in one turn of the event loop. Between two events, the bus can write only at the steps `flush`, `yield` and
+ * `block`.
+ */
 async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
   const { inbox, bus, emit } = await stage(foldMs, maxSize);
   const happened: Happened[] = [];

@@ -28,7 +28,7 @@ export interface Holder {
 /** The unwritten events of one key in one project. */
 type Lane = {
   readonly name: string;
-  /** Resolves when the last condition under the key has been evaluated and its result handled. */
+  /** Resolves when the last condition under the key has been evaluated and its result has been handled. */
   asked: Promise<void> | undefined;
   readonly holding: Set<Outlet>;
   /** The last write for each agent. "*" means all agents. */

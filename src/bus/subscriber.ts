@@ -24,7 +24,7 @@ export type Subscriber = {
   readonly description: string;
   readonly version: string;
   readonly events: {
-    /** Exact types, or `prefix.*` for all that begin with `prefix.`. */
+    /** Exact types, or `prefix.*` for all types that begin with `prefix.`. */
     readonly types: readonly string[];
     /** Events below this severity are ignored. */
     readonly severityFilter: Severity;

@@ -61,7 +61,7 @@ export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
-/** Returns the database for a command that only reads. An empty database in memory replaces a missing one. */
+/** Returns the database for a command that only reads. An empty database in memory replaces a missing database. */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 

@@ -255,7 +255,7 @@ async function upstreamsFrom(
   );
 }
 
-/** Reads the servers of a file. Servers that cannot be started do not prevent the others from working. */
+/** Reads the servers of a file. Servers that cannot be started do not prevent the other servers from working. */
 async function serversOf(file: string): Promise<McpServers> {
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });

@@ -1,6 +1,6 @@
 /**
- * `earpiece hook <host>`: answers one call of an agent's hook. It never stops the agent: each problem is one line on stderr, and
- * the exit code is 0, because some hosts treat any other code as a refusal.
+ * `earpiece hook <host>`: answers one call of an agent's hook. The hook never stops the agent: each problem is one line on
+ * stderr, and the exit code is 0. Some hosts treat any other code as a refusal.
  */
 import { formatProblem, readConfig, stateFolder } from '../config/index.ts';
 import { defined } from '../core/defined.ts';

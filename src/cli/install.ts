@@ -115,7 +115,7 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
   // Without a `--` after the command, these two clients parse Earpiece's options as their own. With a `--` before the command,
-  // they do not find the command.
+  // the two clients do not find the command.
   const behindCommand = [command, '--', ...args].map(quote).join(' ');
   return { name, text: textFor(host, { name, command, args, line, behindCommand }) };
 }

@@ -135,8 +135,8 @@ export async function send(
 }
 
 /**
- * Returns the agents that the server has seen in a project. Returns undefined if this token may not list them, if they do not fit
- * on one page, or if the server does not answer.
+ * Returns the agents that the server has seen in a project. Returns undefined if this token may not list agents, if the agents do
+ * not fit on one page, or if the server does not answer.
  */
 export async function agentsSeen({ client, kind }: Remote, project: string): Promise<ReadonlySet<string> | undefined> {
   if (kind !== 'project' && kind !== 'admin') return undefined;

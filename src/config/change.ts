@@ -65,7 +65,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // The user's file may hold passwords, so only the user may read it. Others may read a project's file.
+      // The user's file may hold passwords, so only the user may read it. Other users may read a project's file.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));

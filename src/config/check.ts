@@ -21,7 +21,8 @@ export type Checked = { readonly entries: readonly Entry[]; readonly problems: r
 export const MAX_BYTES = 1_048_576;
 
 /**
- * Checks a text and never throws. Returns all valid entries even if others are invalid, and no entries if the text is not TOML.
+ * Checks a text and never throws. Returns all valid entries even if other entries are invalid, and no entries if the text is not
+ * TOML.
  */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
@@ -105,8 +106,8 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 }
 
 /**
- * Resolves two spellings of one setting in one file. For kinds, the flat spelling wins; for tools, both must have the same value.
- * Leaves one entry for each key.
+ * Resolves two spellings of one setting in one file. For kinds, the flat spelling wins; for tools, both spellings must have the
+ * same value. Leaves one entry for each key.
  */
 function settle(walk: Walk): Entry[] {
   const kept = new Map<string, Entry>();

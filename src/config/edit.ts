@@ -96,9 +96,7 @@ function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undef
   return pieces.findLast((piece): piece is Pair => isOwn(piece) && piece.start > start && same(piece.table, table));
 }
 
-/**
- * Finds the last key that spells this table with dots: in `budget.max_items` at the top, the key belongs to the table `budget`.
- */
+/** Finds the last key that spells this table with dots, such as `budget.max_items` at the top for the table `budget`. */
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
@@ -140,7 +138,9 @@ function atEnd({ text, end }: Sheet, header: string, line: string): string {
   return `${whole}${header}${end}${line}${end}`;
 }
 
-/** Yields the text without the key and its line, or also without the header if its table becomes empty. */
+/**
+ * Yields the text without the key and its line. If the key's table becomes empty, first yields the text without the header too.
+ */
 function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<string> {
   if (pair === undefined) return;
   if (pair.inline) {

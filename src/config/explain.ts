@@ -26,7 +26,7 @@ export type ExplainedSetting = {
   readonly env?: string;
 };
 
-/** Explains a key in either spelling, a table, or without a key all settings. */
+/** Explains a key in either spelling, or a table. Without a key, explains all settings. */
 export function explain(config: Config, key = ''): Explained {
   const path = key.trim() === '' ? [] : splitKey(key);
   if (path === undefined) return { kind: 'unknown', key, message: noKey(key) };

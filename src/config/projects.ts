@@ -12,7 +12,7 @@ import type { Problem } from './problems.ts';
 import { claimName, folderOf, holderOf, projectsFile, readEntries, takeName, withRoots, type Entry } from './registry.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
-/** Returns policies. The calls are fast enough to be made at each contact point. */
+/** Returns policies. The functions are fast enough for a call at each contact point. */
 export type PolicySource = {
   readonly policy: (project: string) => Policy;
   /** Returns the place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined means the default. */

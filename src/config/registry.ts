@@ -94,7 +94,7 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
   );
 }
 
-/** Gives the name to this root, even if another root had it. The caller must know that the root has moved. */
+/** Gives the name to this root, even if another root had the name. The caller must know that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
   changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
 }

@@ -1,6 +1,6 @@
 /** Finds TOML that would take too long to read, in one pass over the text and before the parser sees it. */
 
-/** The maximum number of parts of a key. The keys of Earpiece have at most 6. */
+/** The maximum number of parts of a key. The keys of Earpiece have at most 6 parts. */
 export const MAX_PARTS = 16;
 /** The maximum length of a dotted key or header, in characters. */
 export const MAX_KEY = 512;

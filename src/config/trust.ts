@@ -19,7 +19,7 @@ import { readState, unreadable, writeState } from './state-file.ts';
 /** The parts of a file that need trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
 
-/** Writes the line that a process prints when it continues without these parts. */
+/** Returns the line that a process prints when it continues without these parts. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
   `${file}: ignored until you read the file and run earpiece trust: ${what.join('; ')}`;
 

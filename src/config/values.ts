@@ -6,7 +6,8 @@ import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
 /**
- * A type of setting values. `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag.
+ * A type of setting values. `read` takes a value of the TOML parser. `fromText` takes the text of an environment variable or a
+ * flag.
  */
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;

@@ -1,7 +1,7 @@
 /**
- * Guards the count of a notification. A carrier's text is made before its record is appended. If another notification is counted
- * into one of its items after the text was made, the text lacks that notification. So the record states the count of each item in
- * its text. If an item's count is greater at the append, the append fails.
+ * Ensures that a carrier's text has every counted notification. The text is made before the carrier's record is appended. If
+ * another notification is counted into one of its items after the text was made, the text lacks that notification. So the record
+ * states the count of each item in its text. If an item's count is greater at the append, the append fails.
  */
 import type { Item } from './item.ts';
 import type { NotificationId } from './notification.ts';

@@ -70,7 +70,7 @@ const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
- * Divides the items of a line into shown and summarized ones. Below error, a view lists the first few different messages, and a
+ * Divides the items of a line into shown and summarized items. Below error, a view lists the first few different messages, and a
  * template gets a bounded number of events. An item that was passed to its template counts as delivered. The line of a subscriber
  * counts the summarized items. Any other line omits these items.
  */

@@ -24,8 +24,8 @@ const DUE_AT: Readonly<Record<Moment, readonly ContactPoint[] | 'any'>> = {
 const BEFORE_A_REQUEST: readonly ContactPoint[] = ['cycle_start', 'tool_batch_end'];
 
 /**
- * Whether the moment is due at this contact point. `points`: all contact points of the host. The list is empty if they are
- * unknown. Nothing waits for a contact point that the host lacks.
+ * Whether the moment is due at this contact point. `points`: all contact points of the host. The list is empty if the contact
+ * points are unknown. Nothing waits for a contact point that the host lacks.
  */
 export function isDueAt(moment: Moment, point: ContactPoint, points: readonly ContactPoint[]): boolean {
   const due = DUE_AT[moment];

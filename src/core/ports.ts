@@ -225,7 +225,7 @@ export type PresenceQuery = {
 export type Progress = { readonly onProgress?: ((done: number, of: number) => void) | undefined };
 
 export type ItemQuery =
-  /** Open or offered items. With `conversation`: only its own items and those for ANYONE. */
+  /** Open or offered items. With `conversation`: only the items of this conversation and the items for ANYONE. */
   | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
   /** Open or offered items that some conversation holds: the conversation is their audience, or has taken an item for ANYONE. */
   | { readonly kind: 'held' }

@@ -31,7 +31,7 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 /**
  * The text for the model, as it was sent. `items` holds one text for each line of the plan, with the `ids` of its notifications.
  * A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that was sent before.
- * It also marks a view that contains such an item.
+ * `repeated` also marks a view that contains such an item.
  */
 export type SentView = {
   readonly format: ViewName;

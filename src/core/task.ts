@@ -1,4 +1,4 @@
-/** The task types that all rooms share: statuses, transitions, and the JSON shape of a task. */
+/** The task types that all parts of Earpiece share: statuses, transitions, and the JSON shape of a task. */
 
 export const TASK_STATUSES = ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -45,7 +45,7 @@ export type TaskExecution = {
   /** The id, such as `t7.2` for the second execution of task t7. */
   readonly id: string;
   readonly agent: string;
-  /** The conversation that took the task. Null if no conversation has taken it yet. */
+  /** The conversation that took the task. Null if no conversation has taken the task yet. */
   readonly conversation: string | null;
   readonly startedAt: number;
   readonly interrupted: Interruption | null;

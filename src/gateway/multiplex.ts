@@ -87,9 +87,7 @@ export class Multiplex implements Endpoint {
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
-  /**
-   * Whether the client speaks the stateless generation. After server/discover, a client may still choose the older generation.
-   */
+  /** Whether the client is stateless. After server/discover, a client may still choose the older generation. */
   #stateless = false;
   /** The log level that the client requested. Servers that become ready later get this level too. */
   #level: string | undefined;

@@ -256,7 +256,9 @@ export class HttpPassthrough implements HttpEndpoint {
     return true;
   }
 
-  /** Returns the server's answer, changed for this client. Undefined if the frame answers none of the client's open requests. */
+  /**
+   * Returns the server's answer, changed for this client. Undefined if the frame does not answer an open request of the client.
+   */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;

@@ -226,7 +226,7 @@ export class Relay {
     return this.#replay();
   }
 
-  /** Ends the relay's server for good. Held and later requests are answered with an error. */
+  /** Ends the relay's server, which does not start again. Held and later requests are answered with an error. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';

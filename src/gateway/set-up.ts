@@ -1,4 +1,4 @@
-/** Records the setup requests that a client sent to its server. A new process of the server gets them again. */
+/** Records the setup requests that a client sent to its server. A new process of the server gets these requests again. */
 import { param, type Note, type Request } from '../mcp/frames/frame.ts';
 import { stringAt } from '../mcp/frames/json.ts';
 

@@ -75,7 +75,7 @@ const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ?
 
 type Purse = { left: number };
 
-/** Copies a value and cuts long texts. Parts beyond the limits in `purse` become "…". */
+/** Copies a value and cuts long texts. Parts beyond the limits in `purse` are replaced by "…". */
 function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   if (purse.left <= 0) return '…';
   if (typeof value === 'string') {

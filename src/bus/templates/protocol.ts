@@ -19,7 +19,7 @@ export type Answer =
   /** The template or expression has an error that broke the worker. */
   | { readonly kind: 'broken'; readonly complaint: Complaint };
 
-/** A problem, worded for people. `line` starts at 1. It is missing if the line is unknown. */
+/** A problem, worded for people. `line` starts at 1. `line` is missing if the line is unknown. */
 export type Complaint = { readonly line?: number; readonly message: string };
 
 export type Limits = {

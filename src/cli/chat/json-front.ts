@@ -13,7 +13,7 @@ import { codeOf } from './pipe-front.ts';
 import type { Session } from './session.ts';
 import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
-/** Events that this front adds to those of the agent. */
+/** Events that this front adds to the events of the agent. */
 export type FrontEvent =
   | { readonly type: 'opened'; readonly conversation: string; readonly model: string; readonly resumed: boolean }
   | { readonly type: 'told'; readonly message: string }

@@ -35,7 +35,7 @@ function rows(findings: readonly Finding[]): readonly string[] {
   const lines = table(
     findings.map((f) => [signOf(f), f.what, plain(f.value)]),
     [{}, {}, {}],
-    // The findings are never cut: the terminal wraps long ones.
+    // The findings are never cut: the terminal wraps long findings.
     { width: Number.POSITIVE_INFINITY },
   ).split('\n');
   return findings.flatMap(({ advice }, i) => [

@@ -18,8 +18,8 @@ export function placeHere(scope: Scope): Place {
 export const oursHere = (options: GlobalOptions): Ours => ({ ...ourselves(namedDatabase(options)), serves: servedHosts() });
 
 /**
- * The first version of Claude Code known to call tools as hooks. With such an entry, an older version ignores the whole settings
- * file.
+ * The first version of Claude Code that is known to call tools as hooks. With such an entry, an older version ignores the whole
+ * settings file.
  */
 export const CALLS_TOOLS = [2, 1, 200];
 const VERSION_WITHIN_MS = 10_000;
@@ -66,7 +66,7 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
   return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 
-/** Finds the command of a host, otherwise its settings folder. Returns undefined if the host is not installed. */
+/** Finds the command of a host, or otherwise its settings folder. Returns undefined if the host is not installed. */
 export function foundAt(setup: Setup, place: Place): string | undefined {
   const command = setup.commands.map((each) => onPath(each, place.env)).find((file) => file !== undefined);
   return command ?? setup.folders(place).find((folder) => existsSync(folder));

@@ -4,9 +4,9 @@ import { PREAMBLE } from './markdown.ts';
 import { signalTexts } from './signal.ts';
 
 /**
- * `view`: the interrupts that hold the call back, rendered for this conversation. `pulls`: see `ViewInput`. `lift`: the way to
- * lift the pause, set if one of the interrupts is a pause (see `liftedBy`). `until`: when the last pause expires. `made`: the
- * call was made, and this text replaces its result.
+ * `view`: the interrupts because of which the call is refused or withheld, rendered for this conversation. `pulls`: see
+ * `ViewInput`. `lift`: the way to lift the pause, set if one of the interrupts is a pause (see `liftedBy`). `until`: when the
+ * last pause expires. `made`: the call was made, and this text replaces its result.
  */
 export type GateInput = {
   readonly view: SentView;

@@ -53,7 +53,7 @@ export function takeApart(format: ListView, mark: string, text: string): Parts {
   }
 }
 
-/** Groups rows: each row that starts an item or a section, with the rows that follow it. */
+/** Groups each row that starts an item or a section with the rows after it. */
 function grouped(rows: readonly string[], starts: (row: string) => boolean): string[] {
   const groups: string[][] = [];
   for (const row of rows) {

@@ -151,8 +151,8 @@ export function instructionOf(line: Line, how: How): { readonly from?: string; r
 }
 
 /**
- * Text and instruction of an item that begins at the first column. The item's other lines are indented, and a body is indented
- * further.
+ * Returns the text and the instruction of an item that begins at the first column. The item's other lines are indented, and a
+ * body is indented further.
  */
 export function indentedBody(line: Line, how: How): string {
   const instruction = instructionOf(line, how);
@@ -173,7 +173,7 @@ export function isListItem(text: string, start: RegExp): boolean {
   return text.split('\n').every((row, at) => (at === 0 ? start.test(row) : row === '' || row.startsWith('  ')));
 }
 
-/** Returns the frame's statement about all of its lines. */
+/** Returns the frame's statement about all its lines. */
 export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
   const count = lines.length > 0 ? lines.length : totalOf(rest);
   const repeated = lines.filter(isRepeated).length;

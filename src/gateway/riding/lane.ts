@@ -1,8 +1,8 @@
 import type { Awaitable } from './rider.ts';
 
 /**
- * Emits values in the order in which they were pushed. Some values are promises. A value waits for earlier promises, and without
- * them passes at once.
+ * Emits values in the order in which they were pushed. Some values are promises. A value waits for earlier promises. Without
+ * earlier promises, a value passes at once.
  */
 export class Lane<T> {
   readonly #emit: (value: T) => void;

@@ -30,7 +30,9 @@ export class Seat {
     this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
   }
 
-  /** Resolves to the conversation after it has begun and taken over what it inherits, so that its gate is known. */
+  /**
+   * Resolves to the conversation after it has begun and has taken over its inherited notifications, so that its gate is known.
+   */
   async working(): Promise<Conversation> {
     if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();

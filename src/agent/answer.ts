@@ -255,7 +255,7 @@ function recordsOf(part: Part, partial: boolean, last = false, cut = false): Ans
   ];
 }
 
-/** Whether reasoning has the data by which providers recognize it. Without that data, they drop or refuse it. */
+/** Whether reasoning has the data by which providers recognize it. Without that data, providers drop or refuse the reasoning. */
 const SIGNATURES = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature'] as const;
 const isSigned = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
   Object.values(metadata ?? {}).some((options) =>

@@ -25,7 +25,7 @@ export type CompactionRecord = {
 
 export const SUMMARY_REQUEST = '[Summary of the conversation so far]';
 
-/** Returns the records for a provider, after all compactions. Without a compaction, it returns the given array. */
+/** Returns the records for a provider, after all compactions. Without a compaction, returns the given array. */
 export function compacted(records: readonly Draft[]): readonly Draft[] {
   const compactions = records.filter((record): record is CompactionRecord & Draft => record.type === 'compaction');
   if (compactions.length === 0) return records;

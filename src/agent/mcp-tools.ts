@@ -34,7 +34,7 @@ const WITHIN_MS = 30_000;
 const OTHERS_WITHIN_MS = 12_000;
 
 /**
- * Starts the servers and lists their tools. With several servers, broken ones are reported and left out. Rejects with
+ * Starts the servers and lists their tools. With several servers, broken servers are reported and left out. Rejects with
  * `upstream` if the only server does not work.
  */
 export async function mcpTools(upstreams: readonly Upstream[], options: McpToolsOptions): Promise<McpTools> {

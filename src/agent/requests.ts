@@ -43,7 +43,7 @@ export type RequestsOptions = ModelOptions & {
   }) => Promise<void>;
 };
 
-/** The kind of the next request, after the provider has refused one. */
+/** The kind of the next request, after the provider has refused a request. */
 type Trial = 'whole' | 'again' | 'without' | 'once more';
 
 export class Requests {
@@ -98,7 +98,7 @@ export class Requests {
     const { placement, model } = this.#options;
     const request = this.#request(abortSignal);
     const prompt = [...request.prompt, ...placement.request([{ type: 'text', text: question }], undefined)];
-    // Providers require the tools in a conversation that has calls, but the model must not call one now.
+    // Providers require the tools in a conversation that has calls, but the model must not call a tool now.
     const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
     const answer = await askModel(model, { ...request, ...none, prompt }, () => {});
     if (answer.kind === 'finished')

@@ -78,7 +78,7 @@ async function stage(
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
     foldMs,
-    // The results of conditions arrive in another order than the conditions were sent.
+    // The results arrive in a different order from the conditions.
     evaluate: async (_, context) => {
       const { payload } = context as { payload: { n: number } };
       for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));

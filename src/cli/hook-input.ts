@@ -97,11 +97,11 @@ export function parsed(bytes: Buffer): HookInput | undefined {
   }
 }
 
-/** Shell commands that open a pull request, or push to the branch of one. */
+/** Shell commands that open a pull request, or push to the branch of a pull request. */
 const PUSHES = /\bgh\s+pr\s+create\b|\bgit\b[^;&|\n]{0,200}\bpush\b/u;
 const MAX_CHARS = 20_000;
 
-/** Whether a command in this input may have opened a pull request, or pushed to the branch of one. */
+/** Whether a command in this input may have opened a pull request, or pushed to the branch of a pull request. */
 export const mayHavePushed = (input: HookInput): boolean => commandsIn(input).some((command) => PUSHES.test(command));
 
 function commandsIn(input: HookInput): readonly string[] {

@@ -34,7 +34,7 @@ export type Config = {
   readonly projectRoot: string;
   /** The folder of the repository, which is the same for all of its worktrees. */
   readonly root: string;
-  /** The name that the project would have if no other root had this name, and the root that has it. */
+  /** The name that the project would have if no other root had this name, and the root that has the name. */
   readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
   /** The database: an absolute path, `memory:`, or the URL of another engine. */

@@ -4,7 +4,7 @@ import type { Level } from '../core/notification.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { SETTINGS, type Setting } from './schema.ts';
 
-/** Makes a table without a prototype. Its names come from users, so `constructor` must be an ordinary name. */
+/** Makes a table without a prototype. The table's names come from users, so `constructor` must be an ordinary name. */
 const table = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
 export function policyOf(layers: Layers): Policy {

@@ -27,7 +27,7 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
   });
 }
 
-/** Hides the passwords and query values of URLs in a text, and the keys in it. */
+/** Hides the passwords and query values of URLs in a text, and the secret keys in the text. */
 export const withoutSecretsIn = (text: string): string =>
   text.replaceAll(URL_IN, hiddenInUrl).replaceAll(KEY, (word) => (isWord(word) ? word : HIDDEN));
 
@@ -39,7 +39,7 @@ const isSecretName = (name: string): boolean =>
       .toLowerCase(),
   );
 
-/** Whether the match is an ordinary word. Only the last alternative of `KEY` may match one. */
+/** Whether the match is an ordinary word. Only the last alternative of `KEY` may match an ordinary word. */
 const isWord = (text: string): boolean => !/\d/u.test(text) || !/[A-Za-z]/u.test(text);
 
 const hiddenInUrl = (url: string): string =>

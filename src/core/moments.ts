@@ -18,8 +18,8 @@ const DUE_AT: Readonly<Record<Moment, readonly ContactPoint[] | 'any'>> = {
 };
 
 /**
- * The last contact points before a request to the model. In a host without them, the last message before the next request is a
- * tool's result.
+ * The last contact points before a request to the model. In a host without these contact points, the last message before the next
+ * request is a tool's result.
  */
 const BEFORE_A_REQUEST: readonly ContactPoint[] = ['cycle_start', 'tool_batch_end'];
 

@@ -47,7 +47,7 @@ export type Line = {
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
   readonly instruction?: string;
-  /** The person who typed the message, if a person did. */
+  /** The person who typed the message. Undefined if no person typed the message. */
   readonly person?: string;
   /** The agent that sent the message with `tell_agent`, and the id for an answer. */
   readonly sender?: { readonly agent: string; readonly id: NotificationId };

@@ -6,7 +6,10 @@ import type { ViewName } from './records.ts';
  * Durations are milliseconds.
  */
 export type Policy = {
-  /** `conversation.notifications.enable`: false closes every notification as filtered, except those that `isKept` protects. */
+  /**
+   * `conversation.notifications.enable`: false closes every notification as filtered, except notifications that `isKept`
+   * protects.
+   */
   readonly enable: boolean;
   readonly minLevel: Level;
   /**

@@ -235,8 +235,8 @@ export type ItemQuery =
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
-   * Delivered or summarized items that are not read, newest first. With `conversation`: only the items that it took. `before`: a
-   * position (exclusive).
+   * Delivered or summarized items that are not read, newest first. With `conversation`: only the items that this conversation
+   * took. `before`: a position (exclusive).
    */
   | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number; readonly before?: number }
   /** Open items with this key. */
@@ -317,7 +317,7 @@ export type Presence = {
   readonly mark?: string;
   /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;
-  /** The other Earpiece tools that the model can call. Undefined if they are not known. */
+  /** The other Earpiece tools that the model can call. Undefined if these tools are not known. */
   readonly has?: readonly string[];
   readonly turns: number;
 };

@@ -30,7 +30,7 @@ export type PassthroughOptions = ClientsOptions & {
 
 /**
  * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and events.
- * It changes only what a relay changes, and the content length.
+ * Changes only the parts that a relay changes, and the content length.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;

@@ -156,7 +156,7 @@ export class Session implements Endpoint {
   }
 }
 
-/** Reports to a client that its frame was too long, under the frame's id if that can be found. */
+/** Reports to a client that its frame was too long, under the frame's id if the id can be found. */
 export function refuseTooLong(
   { bytes, head, tail }: TooLong,
   { channel, report }: { readonly channel: Channel; readonly report: (line: string) => void },

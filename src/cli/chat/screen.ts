@@ -94,7 +94,7 @@ export class Screen {
   #draw(finished: readonly string[], living: Living): void {
     this.#living = living;
     const { rows, cursor } = living;
-    // Rows beyond the terminal's height would scroll away and could not be drawn again, so only the last ones are kept.
+    // Rows beyond the terminal's height would scroll away and could not be drawn again, so only the last rows are kept.
     const cut = Math.max(0, rows.length - (this.height - 1));
     const shown = rows.slice(cut);
     const up = this.#at > 0 ? `\u001b[${this.#at}A` : '';

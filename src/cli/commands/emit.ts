@@ -87,7 +87,7 @@ type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: I
 
 type Given = { readonly text: string; readonly file: string };
 
-/** Parses the events. An error names the file that contains them. */
+/** Parses the events. An error names the file that contains the events. */
 async function readFrom({ text, file }: Given, subject: string): Promise<readonly EventInput[]> {
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
   try {

@@ -213,7 +213,7 @@ function addressOf(text: string): string {
 }
 
 /**
- * Returns the address that receives the notifications. In an agent's shell, it is the address of the agent without its current
+ * Returns the address that receives the notifications. In an agent's shell, this is the agent's address without the current
  * conversation.
  */
 async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {

@@ -113,7 +113,7 @@ function linksIn(path: string): readonly string[] {
   }
 }
 
-/** Names the target of a link, which stays: only the user knows what else the target contains. */
+/** Names the target of a link. The target stays, because only the user knows what else it contains. */
 function staysBehind(link: string): string {
   try {
     const target = realpathSync(link);

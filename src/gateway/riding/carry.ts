@@ -8,8 +8,8 @@ import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './ride
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
 /**
- * Bytes on their way to a client. `frame` is their parsed form, if the bytes are unchanged. `delivery` is settled after the bytes
- * are written. `requestId` is the id of the answered request.
+ * Bytes on their way to a client. `frame` is the parsed form of the bytes, if the bytes are unchanged. `delivery` is settled
+ * after the bytes are written. `requestId` is the id of the answered request.
  */
 export type Outgoing = {
   readonly bytes: Buffer;

@@ -22,7 +22,7 @@ export const GET_NOTIFICATIONS: OwnTool = {
   annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
 };
 
-/** Reads the arguments of a call. Throws if they are invalid. */
+/** Reads the arguments of a call. Throws if the arguments are invalid. */
 export function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
   const given = (args ?? {}) as Record<string, unknown>;
   for (const key of Object.keys(given))

@@ -128,7 +128,7 @@ test.each(['nodenext', 'bundler'])('every subpath has strict types with moduleRe
   proves('package:subpaths');
   const lines = specifiers.map((specifier, i) => `import * as m${i} from '${specifier}';\nexport const all${i}: object = m${i};`);
   writeFileSync(join(app, 'all.mts'), lines.join('\n'));
-  // The server's types use Hono's, which need the DOM's.
+  // The server's types use the types of Hono, which need the types of the DOM.
   const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext', 'dom'], target: 'es2024' };
   const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
   // No optional peer is installed here, because the declarations must not need the types of these packages.

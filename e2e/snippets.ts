@@ -91,7 +91,7 @@ function wrongCommands(line: string, known: Known): string[] {
 const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
 const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo', 'export']);
 
-/** The first word or option unknown to the command line. Words after `--` belong to another program. */
+/** Returns the first word or option that the command line does not know. Words after `--` belong to another program. */
 function wrongEarpiece(words: readonly string[], program: Command): string[] {
   let command = program;
   const options = new Set<string>();

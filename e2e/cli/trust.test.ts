@@ -1,4 +1,4 @@
-/** The content of a clone does not speak with Earpiece's authority before its user has agreed. */
+/** Tests that the files of a clone cannot notify an agent or change what it reads until the user trusts them. */
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -113,7 +113,7 @@ it('after one agent was resumed, a resume of the project notifies only the agent
   for (const log of ['shop/coder', 'shop/writer'])
     expect((await ear.open(log)).map(({ notification }) => notification.message)).toEqual(['Go on.']);
   expect([await coder.gate(), await writer.gate(), await ear.resume('shop/*', { person: 'Ann' })]).toEqual([[], [], []]);
-  // Nothing waits for later conversations.
+  // No interrupt is left for later conversations.
   const later = ear.conversation('shop/tester#main');
   await later.seen();
   expect(await later.gate()).toEqual([]);

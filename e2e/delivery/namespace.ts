@@ -1,5 +1,6 @@
 /**
- * Runs in a separate PID namespace, and prints which agents outside it a program sees that shares their database and host name.
+ * Runs in a separate PID namespace, with the same database and host name as the agents outside of it. Prints the agents that a
+ * program in this namespace sees.
  */
 import { openEarpiece } from '../../src/library/index.ts';
 import { isAlive, systemProcesses, type Process } from '../../src/inbox/index.ts';

@@ -3,7 +3,7 @@
  * project `shop` with an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their
  * output.
  *
- * The first line of a block names its kind:
+ * The first line of a block names its kind.
  *
  * - `text`: commands and their output.
  * - `text agent`: the text that the model reads with its next tool result.

@@ -170,6 +170,6 @@ it('an agent that is no longer followed is not reported; unknown words are refus
       stderr: expect.stringContaining(why) as string,
     });
   }
-  // A source's name after `--` is a command.
+  // After `--`, the name of a source is an ordinary command.
   expect((await shell.run(['follow', '--to', 'coder', '--', 'git', '--version'])).stdout).toMatch(/^git version/u);
 }, 60_000);

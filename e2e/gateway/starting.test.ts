@@ -184,7 +184,8 @@ describe('several servers start independently', () => {
     expect(await listed(client, 'first')).not.toContain('slow__odd');
     writeFileSync(ready, '');
     await client.line(changed);
-    // On a busy machine the quick server may be late too. The change above may then be about the quick server, so the test polls.
+    // On a busy machine, even the quick server may be late. The change above may then be about the quick server, so the test
+    // polls.
     let asked = 0;
     await expect.poll(() => listed(client, `again-${(asked += 1)}`), { timeout: 20_000 }).toContain('slow__odd');
   });

@@ -214,7 +214,7 @@ describe('a conversation is not notified of what an answer contains', () => {
     expect(await open()).toEqual([]);
     stop.abort();
     await awaited;
-    // No answer contained it, so it becomes a notification.
+    // No answer has reported the end, so a notification reports it.
     expect(await open()).toEqual([STOPPED]);
   });
 

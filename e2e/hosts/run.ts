@@ -50,7 +50,7 @@ export interface ToolStep {
   /** The index of the step in the script. */
   readonly step: number;
   readonly home: string;
-  /** Signals the client's process group. */
+  /** Sends a signal to the client's process group. */
   readonly kill: (signal?: NodeJS.Signals) => void;
 }
 

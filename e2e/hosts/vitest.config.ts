@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Starts the longest file first. Otherwise it runs alone at the end, because vitest starts the largest files first. */
+/**
+ * Starts the file with the longest run first. Vitest starts the largest files first, so this file would otherwise run alone at
+ * the end.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('all-carriers.test.ts');

@@ -15,7 +15,7 @@ export interface Found {
   /** The number of times that the model reads the marker, for each request. */
   readonly counts: readonly number[];
   readonly inLast: number;
-  /** The places in the last request. */
+  /** The places of the marker in the last request. */
   readonly places: readonly Place[];
 }
 

@@ -8,7 +8,7 @@ import { asObject, parseJson, type Json, type JsonObject } from './json.ts';
 
 /** One request as received. */
 export interface Recorded {
-  /** The first is 1. */
+  /** The number of the request, counted from 1. */
   readonly n: number;
   readonly at: string;
   readonly method: string;

@@ -15,7 +15,7 @@ import type { Stage, StageOptions } from './stage.ts';
 export type Attack = {
   readonly what: string;
   readonly seen: string;
-  /** For the page: the reason why that is enough, if it is not obvious. */
+  /** The reason why this reaction is enough, which the page shows; absent if the reason is obvious. */
   readonly so?: string;
   readonly options?: () => StageOptions;
   readonly attempt: (stage: Stage) => Promise<string>;

@@ -47,7 +47,7 @@ function installed(): string {
   return folder;
 }
 
-/** Returns the programs of one version. `folder`: for a copy, because the user of the server may not be allowed to read this clone. */
+/** Returns the programs of one version. If the server's user may not read this clone, the programs are copied into `folder`. */
 function programsOf(version: Version, folder: string): string {
   const found = findVersion(version);
   if (found === undefined) throw new Error(`there is no PostgreSQL ${version}: ${wayOutOf(version)}`);

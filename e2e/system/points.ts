@@ -1,4 +1,4 @@
-/** The points where a gateway dies, and at which pass. */
+/** The fault points at which a gateway is killed. */
 export const GATEWAY_POINTS = [
   'append.begun',
   'append.record_written',

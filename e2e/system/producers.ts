@@ -7,7 +7,7 @@ import type { Quiet } from './quiet.ts';
 import type { Window } from './windows.ts';
 import type { Project, World } from './world.ts';
 
-/** The points where a command dies, and at which pass. */
+/** The fault points at which a command is killed, each with the number of the pass. */
 const SEND_POINTS = [
   'queue.checked:1',
   'append.begun:1',

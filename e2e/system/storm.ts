@@ -25,7 +25,7 @@ export type StormOptions = {
 
 export type Stormed = { readonly verdict: Verdict; readonly folder: string; readonly remove: () => void };
 
-/** The points where a server or an HTTP gateway dies. */
+/** The fault points at which a server or an HTTP gateway is killed, each with the number of the pass. */
 const SERVICE_POINTS = [
   'append.committed:9',
   'queue.acknowledged:5',

@@ -20,7 +20,7 @@ const listed = (name: ToolName, outputSchema?: object): Tool['listed'] => ({
   ...(outputSchema === undefined ? {} : { outputSchema }),
 });
 const block = (text: string): string => `{ "type":"text" ,"text":"${text}"}`;
-/** Text that another serializer would write differently: floats, big integers, repeated keys, escapes, spaces. */
+/** JSON text that another serializer would write differently: floats, big integers, repeated keys, escapes, spaces. */
 const ODD = '"_meta":{"a":1.0,"b":12345678901234567890,"a":2,"\\u0063":1e2 }';
 
 export const TOOLS: readonly Tool[] = [

@@ -285,7 +285,10 @@ export class Window {
     }
   }
 
-  /** A pause refuses a call, the host is killed, and the resumed conversation finds the pause again, until it is lifted. */
+  /**
+   * Pauses the agent: a call is refused, the host is killed, and the resumed conversation is refused too, until the pause is
+   * lifted.
+   */
   async #outlived(host: Host): Promise<boolean> {
     const { address, person } = this;
     if (person === undefined) return true;
@@ -332,7 +335,7 @@ export class Window {
     return this.#went(host, this.#calling(['small']));
   }
 
-  /** A notification is withdrawn while its delivery is uncertain: its gateway died right after the answer. */
+  /** Withdraws a notification while its delivery is uncertain, because its gateway was killed right after the answer. */
   async #takenBack(host: Host): Promise<boolean> {
     const { address, person } = this;
     if (person === undefined || this.options.url !== undefined) return true;

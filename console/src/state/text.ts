@@ -5,7 +5,7 @@ import type { Json } from '../../../src/core/json.ts';
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
 const FIRST_LINE_CHARS = 100;
-/** The maximum length of a parsed text. A longer text is longer than any carrier, and parsing it would block the page. */
+/** The maximum length of a parsed text. No carrier has a longer text, and parsing a longer text would block the page. */
 const MAX_READ_CHARS = 65_536;
 
 /** Quotes a name as one word of a command line. */

@@ -62,7 +62,7 @@ export type Reading = {
   readonly calls: readonly Call[];
   /** All requests for a tool, including pulls. */
   readonly requests: readonly Requested[];
-  /** The number of frames next to structured content. */
+  /** The number of frames in results that also have structured content. */
   readonly structured: number;
   readonly altered: readonly string[];
   readonly fields: readonly string[];

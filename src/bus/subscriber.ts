@@ -50,7 +50,7 @@ export type Subscriber = {
     readonly core: boolean;
     /** The kind `source.name` of the notification. Default: the event's type. */
     readonly kind?: string;
-    /** Whether the newest state replaces older states. If not, the states are counted together. */
+    /** Whether the newest state replaces older states. If false, the states are counted together. */
     readonly supersede: boolean;
   };
   /** Events that end the state. Such events withdraw open notifications with the same dedupe key. */

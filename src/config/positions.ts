@@ -15,8 +15,8 @@ export type Place = {
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
 /**
- * Finds the places by `pathKey`. An element of a list has its index, from 0, as a part. If a key has several places, the first
- * place is returned.
+ * Finds the place of each key; `pathKey` makes the keys of the map. An element of a list has its index, from 0, as a part. If a
+ * key has several places, the first place is returned.
  */
 export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
 

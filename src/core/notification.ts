@@ -74,8 +74,8 @@ export type Subscribed = {
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
- * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces the others. Without
- *   `supersede`, they are counted together.
+ * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces the older
+ *   notifications. Without `supersede`, the notifications are counted together.
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).

@@ -188,8 +188,8 @@ export type GateRefusedRecord = Base & {
 };
 /**
  * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is
- * queued. `fan_out_done` is written after the last receiver's notification. `upTo`: the receivers fill more than one page, and
- * `targets` has those up to this log.
+ * queued. `fan_out_done` is written after the last receiver's notification. `upTo`: set if the receivers fill more than one page;
+ * `targets` then has the receivers up to this log.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';

@@ -1,4 +1,4 @@
-/** Makes the events about a conversation: it is resumed, its turns begin and end, it is closed. */
+/** Makes the events about a conversation: its resumption, the beginning and the end of its turns, and its end. */
 import { defined } from '../../core/defined.ts';
 import { isType, type Draft } from '../../core/records.ts';
 import { cut, plainNumber, seen, type Seen } from './seen.ts';

@@ -17,7 +17,7 @@ type Unsettled = {
 };
 
 /**
- * Deliveries of one client that are not settled yet, from just before their write.
+ * The deliveries of one client, from just before the write until they are settled.
  *
  * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
  * of the request releases its delivery. Any other frame of the client confirms the delivery, and so does the end of that time. A

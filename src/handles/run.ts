@@ -36,7 +36,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
         command: { type: 'string', description: 'The command line, read by bash.' },
         background: { type: 'boolean', description: 'Return at once; give it an id.' },
         pty: { type: 'boolean', description: 'Run it in a terminal.' },
-        stdin: { type: 'boolean', description: 'Keep stdin open for apply. Without, and without pty, stdin is empty.' },
+        stdin: { type: 'boolean', description: 'Keep stdin open for apply. By default stdin is empty, except with pty.' },
         cwd: { type: 'string', description: 'The folder to run it in.' },
         timeout_secs: {
           type: 'number',

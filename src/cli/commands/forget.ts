@@ -17,7 +17,7 @@ export function forget(command: CommandLine, answer: Answer): void {
     .description(
       'Erases the data of one agent from the database: its records and transcript, its notifications, including open ones, ' +
         'withheld results, its conversations, its tokens and its settings. The command asks once, and cannot be undone. ' +
-        'It is refused while a conversation of the agent is active.',
+        'The command is refused while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
     .option('--force', 'erase even while a conversation of the agent is active')

@@ -46,7 +46,7 @@ type Part = {
 export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
-      "Shows the permissions that this project asks for, and asks for your consent. Its earpiece.toml (default: the active one here) may start commands, open the network, move the database, speak to the model or take another project's name. Its subscribers may write text that agents read. " +
+      "Shows the permissions that this project asks for, and asks for your consent. The earpiece.toml (default: the active file here) may start commands, open the network, move the database, speak to the model or take another project's name. The subscribers of the project may write text that agents read. " +
         'The consent covers those parts of earpiece.toml in their present form, and the folder of subscribers. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
     )
     .option('--yes', 'do not ask')

@@ -39,7 +39,7 @@ export async function joinProjectWide(context: Context, beginning: Beginning): P
 }
 
 async function join(context: Context, { log, id }: Beginning, { notification }: Item): Promise<void> {
-  const reason = 'it began while this was open for the whole project';
+  const reason = 'the conversation began while the notification was open for the whole project';
   for (;;) {
     const known = await context.store.items(log, { kind: 'ids', ids: [notification.id] });
     if (known.some(({ audience }) => audience === id)) return;

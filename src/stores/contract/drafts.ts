@@ -140,7 +140,7 @@ export const extended = (of: readonly string[], to: string): ExtendedRecord => (
   type: 'notification_extended',
   conversation: conversation(to),
   ids: ids(...of),
-  reason: 'it began while this was open',
+  reason: 'the conversation began while the notification was open',
 });
 
 /** A tool result that carries these notifications. */

@@ -91,7 +91,7 @@ export function reopened({ testWhere }: Suite): void {
   );
 
   keeps(
-    'the order of calls that were made at once',
+    'the order of simultaneous calls',
     ({ store }) => Promise.all(Array.from({ length: 30 }, (_, i) => store.append(LOG, [said(String(i))]))),
     async (store) => (await store.read({ log: LOG })).map(({ seq, body }) => [seq, 'message' in body && body.message]),
     Array.from({ length: 30 }, (_, i) => [i + 1, String(i)]),

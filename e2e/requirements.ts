@@ -1065,7 +1065,7 @@ export const REQUIREMENTS = {
   },
   'hosts:in-enter': {
     behaviour:
-      'earpiece in pauses before Enter, and presses Enter again if no turn begins. It never types the line twice into one box.',
+      'earpiece in pauses before Enter, and presses Enter again if no turn begins. The command never types the line twice into one box.',
   },
 
   // Agents that talk to each other, and the MCP server of Earpiece.

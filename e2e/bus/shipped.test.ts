@@ -236,7 +236,7 @@ describe('their texts', () => {
     });
   });
 
-  test('US1(c): three identical events in the shortest form', async () => {
+  test('US1(c): three identical events are shown in the shortest form', async () => {
     proves('bus:shipped');
     expect(await render('tool_failure', [{ type: 'tool.call.timeout', count: 3 }])).toMatch(
       /^tool_fail: `vault_search` failed 3 times: timeout/,

@@ -9,7 +9,7 @@ const isSub = (request: Request): boolean => readIn(request).includes('Another a
 describe('an agent that starts an agent', { timeout: 120_000 }, () => {
   proves('chat:sub-agents');
 
-  it('its last message is the result; notifications for one agent never reach the other agent', async () => {
+  it('the last message of the sub-agent is the result; notifications for one agent never reach the other agent', async () => {
     const [hold, parentHold, awaited] = [new Hold(), new Hold(), new Hold()];
     let sub = 0;
     let parent = 0;

@@ -52,7 +52,7 @@ describe('a server that does not start', () => {
   });
 
   it.each(['the file of --servers', '[gateway.servers]'])(
-    'is left out of %s if one of its variables is not set: it is reported like a failing server, and tool names stay',
+    'is left out of %s if one of its variables is not set: it is reported like a failing server, and tool names do not change',
     async (where) => {
       proves('gateway:left-out');
       await using stage = new Stage();
@@ -75,7 +75,7 @@ describe('a server that does not start', () => {
     },
   );
 
-  it('is left out if its entry in earpiece.toml is invalid: it is reported like a failing server, and tool names stay', async () => {
+  it('is left out if its entry in earpiece.toml is invalid: it is reported like a failing server, and tool names do not change', async () => {
     proves('gateway:left-out');
     await using stage = new Stage();
     const files = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n`;

@@ -113,7 +113,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(await said(right)).toContain('after that');
   });
 
-  it('the gateway reports it once, doctor names the process and the held notifications, and why has the sentence', async () => {
+  it('the gateway reports its wrong clock once, doctor names the process and the held notifications, and why explains the delay', async () => {
     await using shell = new Shell();
     await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
     await shell.says(['send', '--to', 'other', '--id', 'o1', '--ttl', '1h', 'for the wrong one']);
@@ -231,7 +231,7 @@ describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
 });
 
 describe('the clocks are right', () => {
-  it('no output mentions clocks', async () => {
+  it('no output mentions a clock', async () => {
     await using shell = new Shell();
     await using client = await shell.gateway({ env: AS_MAIN });
     await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);

@@ -65,7 +65,7 @@ describe('the mark', () => {
     ['gemini-cli-mcp-client', false],
     ['pi-mcp', true],
     ['some-agent', true],
-  ])('the first frame for %s explains it: %s', async (name, explains) => {
+  ])('the first frame for %s explains the mark: %s', async (name, explains) => {
     proves('mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();

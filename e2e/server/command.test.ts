@@ -90,7 +90,7 @@ verifies(
   60_000,
 );
 
-it('it names the webhooks of the project that it leaves out until they are trusted', async () => {
+it('the server names the untrusted webhooks of the project, which it leaves out', async () => {
   proves('server:command');
   await using shell = new Shell('[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH"\n');
   const at = { cwd: shell.folder, env: shell.env({ GH: 'a secret of github' }) };
@@ -102,7 +102,7 @@ it('it names the webhooks of the project that it leaves out until they are trust
 }, 60_000);
 
 // The server waits 5 s for the lock, so this test runs in parallel with the next test.
-it.concurrent('it ends if it cannot write the log at its start, and no longer listens', async () => {
+it.concurrent('the server ends if it cannot write the log at its start, and no longer listens', async () => {
   proves('server:command');
   await using shell = new Shell();
   await shell.open();

@@ -10,7 +10,7 @@ const valueOf = (families: readonly Family[], name: string, labels: Readonly<Rec
     .flatMap(({ series }) => series)
     .find((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels.get(label) === value))?.value;
 
-it('everything that a server counts is in it, in separate families', async () => {
+it('every number that a server counts is in the metrics, in separate families', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ emits: true });
   const families = async (): Promise<readonly Family[]> => {

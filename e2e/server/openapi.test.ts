@@ -30,7 +30,7 @@ type Document = { readonly openapi: string; readonly paths: Readonly<Record<stri
 
 const documentOf = async (stage: Stage): Promise<Document> => (await (await stage.raw('/openapi.json')).json()) as Document;
 
-verifies('server:openapi', 'it validates as OpenAPI 3.1', async () => {
+verifies('server:openapi', 'the document validates as OpenAPI 3.1', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const validator = new Validator();
   const result = await validator.validate((await documentOf(stage)) as object as Record<string, unknown>);
@@ -38,7 +38,7 @@ verifies('server:openapi', 'it validates as OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-verifies('server:openapi', 'every route of the code is in it, and vice versa', async () => {
+verifies('server:openapi', 'the document has every route of the code, and no other route', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const { paths } = await documentOf(stage);
   const told = Object.entries(paths).flatMap(([path, operations]) =>

@@ -24,7 +24,7 @@ const idOf = (line: string): string => line.split(' ')[0] ?? '';
 describe('remind', () => {
   proves('sources:timers', 'cli:commands');
 
-  verifies('sources:timers', 'it rides at the first contact point after its time, once, and not before', async () => {
+  verifies('sources:timers', 'a reminder rides at the first contact point after its time, once, and not before', async () => {
     await using shell = new Shell('time_zone = "Europe/Berlin"');
     const line = await shell.says(['remind', '--to', 'coder', 'in 10m', 'look', 'at', 'the', 'build']);
     expect(line).toMatch(/^r[0-9a-f]{8} {2}reminds shop\/coder \w{3} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? \(Europe\/Berlin\)\n$/u);
@@ -33,7 +33,7 @@ describe('remind', () => {
     expect(await reads(shell, 12 * MIN)).not.toContain('look at the build');
   });
 
-  it('it expires 24 h after its time, or after --ttl', async () => {
+  it('a reminder expires 24 h after its time, or after --ttl', async () => {
     await using shell = new Shell();
     await shell.says(['remind', '--to', 'coder', 'in 48 hours', 'still there']);
     await shell.says(['remind', '--to', 'coder', '--ttl', '1h', 'in 48 hours', 'gone by then']);
@@ -46,7 +46,7 @@ describe('remind', () => {
     expect(await reads(other, 73 * HOUR)).toBe('hi');
   });
 
-  it('after turns it waits for that many', async () => {
+  it('a reminder after a number of turns waits for that number', async () => {
     await using shell = new Shell();
     await shell.says(['remind', '--to', 'coder', 'after 2 turns', 'say where you are']);
     await using ear = await later(shell, 0);

@@ -51,7 +51,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(taskToolsOf(off.model.requests[0])).toEqual([]);
   });
 
-  it('offer none to their sub-agents, which no one can assign a task', async () => {
+  it('offer no task tools to their sub-agents, because no task can be assigned to them', async () => {
     const steps = (request: Request): Step => {
       if (readIn(request).includes('put the whole result into it')) return { says: [text('looked')] };
       return request.text.includes('function_call_output')

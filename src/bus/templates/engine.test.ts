@@ -109,7 +109,7 @@ describe('the result of a template', () => {
       expect(await engine.render(named('{{ "<" }}', name), {})).toEqual({ kind: 'text', text: '<' });
   });
 
-  test('is in UTC without a time zone, or with an unknown one', async () => {
+  test('is in UTC without a time zone, or with an unknown time zone', async () => {
     const at = named('{{ at|format_time }}');
     expect(await engine.render(at, { at: CONTEXT.at })).toEqual({ kind: 'text', text: '10:20:30' });
     expect(await engine.render(at, { at: CONTEXT.at, time_zone: 'Mars/Base' })).toEqual({ kind: 'text', text: '10:20:30' });

@@ -8,7 +8,7 @@ const HOW = { maxItemChars: 2_000, timeZone: 'UTC' };
 const said = (messages: readonly string[], count: number, more: Partial<Line> = {}): string =>
   saidBy({ ...base, level: 'info', messages, count, ...more }, HOW);
 
-describe('one line of several', () => {
+describe('one line of several notifications', () => {
   it.each<[string, string, string]>([
     ['one message', said(['Build done.'], 1), 'Build done.'],
     ['one message, many times', said(['`src/lib.rs` changed.'], 14), '`src/lib.rs` changed 14 times, last 10:32'],

@@ -348,22 +348,25 @@ describe('several followers of one thing', () => {
   it.each([
     ['the whole project', { to: 'shop/*' }],
     ['the same agent', { to: 'shop/coder' }],
-  ])('one of a person for %s and one of an agent for itself: the agent hears once, after one check', async (_, { to }) => {
-    const place = new Agents();
-    await place.follow({ uid: 'p', what: url, to });
-    await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
-    expect((await following(place.store, 'shop')).map(({ id, to: address }) => [id, address])).toEqual([
-      ['f1', to],
-      ['f2', 'shop/coder'],
-    ]);
-    place.sees = () => ({ standing: [wrong('a')], news: [{ ...wrong('n'), id: 'n1', message: 'news' }] });
-    await place.lookAll();
-    expect(place.looks).toBe(1);
-    expect(place.heardBy.filter((line) => line.startsWith('coder'))).toEqual(['coder: a is wrong', 'coder: news']);
-    place.sees = () => ({});
-    await place.lookAll();
-    expect(place.held()['coder']).toEqual(['news']);
-  });
+  ])(
+    'a follower of a person for %s and a follower of an agent for itself: the agent gets one notification, after one check',
+    async (_, { to }) => {
+      const place = new Agents();
+      await place.follow({ uid: 'p', what: url, to });
+      await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
+      expect((await following(place.store, 'shop')).map(({ id, to: address }) => [id, address])).toEqual([
+        ['f1', to],
+        ['f2', 'shop/coder'],
+      ]);
+      place.sees = () => ({ standing: [wrong('a')], news: [{ ...wrong('n'), id: 'n1', message: 'news' }] });
+      await place.lookAll();
+      expect(place.looks).toBe(1);
+      expect(place.heardBy.filter((line) => line.startsWith('coder'))).toEqual(['coder: a is wrong', 'coder: news']);
+      place.sees = () => ({});
+      await place.lookAll();
+      expect(place.held()['coder']).toEqual(['news']);
+    },
+  );
 
   it('a follower that is added later hears of the open states, and other agents do not hear again', async () => {
     const place = new Agents();

@@ -96,7 +96,7 @@ describe('the event about a command', () => {
     expect(ended(exited(0), { durationMs }).message).toBe(`\`npm test\` succeeded after ${words}`);
   });
 
-  it('the same command in the same folder has one key, so that its newest outcome replaces older ones', () => {
+  it('the same command in the same folder has one key, so that its newest outcome replaces older outcomes', () => {
     const key = ended(exited(1)).key;
     expect(ended(exited(0))).toMatchObject({ key, supersede: true });
     expect(ended(exited(0), { args: ['run', 'build'] }).key).not.toBe(key);

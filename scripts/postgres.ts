@@ -72,7 +72,7 @@ export function findPooler(env: NodeJS.ProcessEnv = process.env): string | undef
   return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
 }
 
-/** Unpacks the package of one version. Returns why that failed, undefined where it worked. */
+/** Unpacks the package of one version. Returns the reason if that failed; undefined if it succeeded. */
 function unpack(version: Version): string | undefined {
   const { release, sha512 } = PACKAGES[version];
   const platform = `${process.platform}-${process.arch}`;

@@ -119,7 +119,7 @@ async function several(from: number, to: number, work: (i: number) => Promise<un
   await Promise.all(Array.from({ length: 64 }, one));
 }
 
-/** Emits events in a project with more and more subscribers, of which nine hear the events. */
+/** Emits events in a project with more and more subscribers; nine of the subscribers match the events. */
 export async function subscriberCurve(sizes: readonly number[], report: Report): Promise<void> {
   const events = 40_000;
   for (const at of sizes) {

@@ -179,7 +179,7 @@ it('a pause still refuses calls if its refusals cannot be written, and a critica
   other.exec('BEGIN IMMEDIATE');
   const batch = await Promise.all(['a', 'b', 'c'].map(call));
   expect(batch).toEqual([true, true, true]);
-  // An agent that asks again a second later has read it, so an outage never blocks an agent for good.
+  // A call a second later proves that the agent has read the interrupt, so an outage never blocks an agent for good.
   await sleep(ASKED_AGAIN_MS + 200);
   expect(await call('d')).toBe(false);
   other.exec('ROLLBACK');
@@ -187,7 +187,7 @@ it('a pause still refuses calls if its refusals cannot be written, and a critica
   expect((await stage.run(['send', '--action', 'pause', 'hold on'])).code).toBe(0);
   expect(await call('e')).toBe(true);
   other.exec('BEGIN IMMEDIATE');
-  // A pause holds longer than that second, which is tested twice.
+  // A call a second later does not lift a pause, which is tested twice.
   for (let n = 0; n < 3; n++) {
     if (n > 0) await sleep(ASKED_AGAIN_MS + 100);
     expect(await call(`f${n}`)).toBe(true);

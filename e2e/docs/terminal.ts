@@ -49,7 +49,7 @@ export class Terminal extends Shell {
     return terminal;
   }
 
-  /** The commands of a block with their present output, both streams as a terminal shows them. */
+  /** Returns the commands of a block with their current output, with both streams as a terminal shows them. */
   async session(block: string): Promise<string> {
     const commands = block.split('\n').filter((line) => line.startsWith('$ '));
     const said: string[] = [];

@@ -4,7 +4,7 @@ import { textsOf, type Text } from './texts.ts';
 /** One text of a request that holds a marker. */
 export interface Place extends Omit<Text, 'text'> {
   readonly times: number;
-  /** Its position among the tool results, in words. */
+  /** The text's position among the tool results, in words. */
   readonly relation: string;
 }
 

@@ -35,7 +35,7 @@ type Ear = {
 type Stored = {
   readonly seq: number;
   readonly at: number;
-  /** The writer's clock, if it is behind `at`. */
+  /** The time of the writer's clock, if that is earlier than `at`. */
   readonly clock?: number;
   readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
 };

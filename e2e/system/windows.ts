@@ -164,7 +164,7 @@ export class Window {
       ...(renamed === undefined ? {} : { conversation: renamed }),
     });
     if (did?.ok !== true) return false;
-    // Producers use a session's name only after its first answer: before that it was not a conversation.
+    // Producers use a session's name only after its first answer: before that, the session was not a conversation.
     this.conversation = this.#named;
     return true;
   }

@@ -123,7 +123,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
   }
 }
 
-/** A kill somewhere in the loop: while the model answers, tools run, or results are written. */
+/** Chooses a kill at a random time in the loop: while the model answers, tools run, or results are written. */
 export const randomKill = (chance: () => number, times = 1 + Math.floor(chance() * 2)): Kill => ({
   kind: 'request',
   times,

@@ -1,5 +1,6 @@
 /**
- * Recorded outputs of real programs, with what an agent gets while they are followed: `+` is reported, `-` is withdrawn.
+ * Recorded outputs of real programs, with what an agent gets while they are followed: `+` is reported, `-` is withdrawn,
+ * and `~` is a change of the files.
  * `record.ts` records them. `--update` writes the golden file again.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,13 +8,19 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { linesOf, OpenProblems, sayProblem } from '../../src/sources/problems/index.ts';
 import { verifies } from '../verifies.ts';
-import { SILENCE } from './record.ts';
+import { RECORDINGS, SILENCE } from './record.ts';
 
 const FOLDER = join(import.meta.dirname, 'outputs');
 
 /** Reads the lines as `follow` does, with its checks at the recorded silences. */
 function said(file: string): readonly string[] {
-  const problems = new OpenProblems();
+  const { files = {}, steps = [] } = RECORDINGS[file.replace(/\.txt$/u, '')] ?? {};
+  const versions = new Map(Object.keys(files).map((name) => [name, 0]));
+  const stampOf = (path: string): string | undefined => {
+    const name = [...versions.keys()].find((each) => path === each || path.endsWith(`/${each}`));
+    return name === undefined ? undefined : String(versions.get(name));
+  };
+  const problems = new OpenProblems(undefined, { stampOf });
   const events: string[] = [];
   let before = new Map<string, string>();
   const look = (): void => {
@@ -31,11 +38,14 @@ function said(file: string): readonly string[] {
     problems.read(line);
     look();
   });
-  for (const part of readFileSync(join(FOLDER, file), 'utf8').split(SILENCE)) {
+  for (const [at, part] of readFileSync(join(FOLDER, file), 'utf8').split(SILENCE).entries()) {
     stream.write(Buffer.from(part));
     look();
     problems.silent();
     look();
+    // The program was silent, and then the files were changed.
+    if (at < steps.length) events.push('~');
+    for (const name of Object.keys(steps[at]?.write ?? {})) versions.set(name, (versions.get(name) ?? 0) + 1);
   }
   stream.end();
   problems.silent();

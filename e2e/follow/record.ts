@@ -3,7 +3,7 @@
  *
  *   node e2e/follow/record.ts FOLDER [name...]
  *
- * FOLDER has the programs of PACKAGES in its node_modules; go, cargo and pytest are on the PATH.
+ * FOLDER has the programs of PACKAGES in its node_modules; go, cargo, pytest, mypy and ruff are on the PATH.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -98,7 +98,212 @@ const VITE: Recording = {
   until: /page reload|hmr update/u,
 };
 
-const RECORDINGS: Readonly<Record<string, Recording>> = {
+const FAILING = (name: string, expected: number): string => `import { expect, it } from 'vitest';
+it('${name}', () => expect(Math.floor(3.6)).toBe(${expected}));
+`;
+
+/** Two test files fail. Then one of them is mended, and only this file runs again. */
+const VITEST_TWO: Recording = {
+  files: {
+    'package.json': MODULE,
+    'vite.config.js': 'export default {};\n',
+    'cart.test.js': FAILING('rounds', 4),
+    'price.test.js': FAILING('adds', 5),
+  },
+  run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.'],
+  steps: [
+    { when: /(?:Watch|Wait)ing for file changes/u, write: { 'cart.test.js': FAILING('rounds', 3) } },
+    { when: /(?:Watch|Wait)ing for file changes/u, write: { 'price.test.js': FAILING('adds', 3) } },
+  ],
+  until: /(?:Watch|Wait)ing for file changes/u,
+};
+
+/** Two modules of a page are broken. Then one of them is mended. */
+const VITE_TWO: Recording = {
+  files: {
+    'package.json': MODULE,
+    'index.html': '<script type="module" src="/main.ts"></script>\n',
+    'main.ts': "import './cart';\nimport './price';\nimport.meta.hot?.accept();\n",
+    'cart.ts': 'export const total = (;\n',
+    'price.ts': 'export const price = (;\n',
+  },
+  run: [join(REPOSITORY, '.bin/vite'), '--port', '38918', '--host', '127.0.0.1'],
+  steps: [
+    { when: /File: \S+cart\.ts[^]*File: \S+price\.ts|File: \S+price\.ts[^]*File: \S+cart\.ts/u, write: { 'cart.ts': SOUND } },
+    { when: /hmr update|page reload/u, write: { 'price.ts': SOUND } },
+  ],
+  until: /hmr update|page reload/u,
+};
+
+export const RECORDINGS: Readonly<Record<string, Recording>> = {
+  'vitest-two': VITEST_TWO,
+  'vitest-two-terminal': { ...VITEST_TWO, terminal: true },
+  'vite-two': VITE_TWO,
+  'vite-two-terminal': { ...VITE_TWO, terminal: true },
+  'vite-build-watch': {
+    files: {
+      'package.json': MODULE,
+      'index.html': '<script type="module" src="/main.ts"></script>\n',
+      'main.ts': "import './cart';\nimport './price';\n",
+      'cart.ts': 'export const total = (;\n',
+      'price.ts': 'export const price = 3;\n',
+    },
+    run: [join(REPOSITORY, '.bin/vite'), 'build', '--watch'],
+    steps: [
+      { when: /cart\.ts/u, write: { 'cart.ts': "import './missing';\n" } },
+      { when: /missing/u, write: { 'cart.ts': SOUND } },
+    ],
+    until: /built in/u,
+  },
+  'node-test-watch': {
+    files: {
+      'cart.test.mjs':
+        "import assert from 'node:assert';\nimport { test } from 'node:test';\ntest('rounds', () => assert.equal(Math.floor(3.6), 4));\n",
+      'price.test.mjs':
+        "import assert from 'node:assert';\nimport { test } from 'node:test';\ntest('adds', () => assert.equal(1 + 1, 3));\n",
+    },
+    run: ['node', '--test', '--watch'],
+    terminal: true,
+    steps: [
+      {
+        when: /duration_ms/u,
+        write: {
+          'cart.test.mjs':
+            "import assert from 'node:assert';\nimport { test } from 'node:test';\ntest('rounds', () => assert.equal(Math.floor(3.6), 3));\n",
+        },
+      },
+      {
+        when: /duration_ms|rounds/u,
+        write: {
+          'price.test.mjs':
+            "import assert from 'node:assert';\nimport { test } from 'node:test';\ntest('adds', () => assert.equal(1 + 1, 2));\n",
+        },
+      },
+    ],
+    until: /duration_ms|adds/u,
+  },
+  'jest-watch-two': {
+    files: {
+      'package.json': PACKAGE,
+      'cart.test.js': "test('rounds', () => { expect(Math.floor(3.6)).toBe(4); });\n",
+      'price.test.js': "test('adds', () => { expect(1 + 1).toBe(3); });\n",
+    },
+    run: ['sh', '-c', 'git init -q && jest --watch'],
+    terminal: true,
+    steps: [
+      {
+        when: /Ran all test suites/u,
+        write: { 'cart.test.js': "test('rounds', () => { expect(Math.round(3.6)).toBe(4); });\n" },
+      },
+      { when: /Ran all test suites/u, write: { 'price.test.js': "test('adds', () => { expect(1 + 1).toBe(2); });\n" } },
+    ],
+    until: /Ran all test suites/u,
+  },
+  'mocha-watch': {
+    files: {
+      'package.json': PACKAGE,
+      'cart.test.js': "const assert = require('node:assert');\nit('rounds', () => assert.strictEqual(Math.floor(3.6), 4));\n",
+      'price.test.js': "const assert = require('node:assert');\nit('adds', () => assert.strictEqual(1 + 1, 3));\n",
+    },
+    run: ['mocha', '--watch', '*.test.js'],
+    terminal: true,
+    steps: [
+      {
+        when: /waiting for changes/u,
+        write: {
+          'cart.test.js': "const assert = require('node:assert');\nit('rounds', () => assert.strictEqual(Math.floor(3.6), 3));\n",
+        },
+      },
+      {
+        when: /waiting for changes/u,
+        write: { 'price.test.js': "const assert = require('node:assert');\nit('adds', () => assert.strictEqual(1 + 1, 2));\n" },
+      },
+    ],
+    until: /waiting for changes/u,
+  },
+  'next-dev-two': {
+    files: {
+      ...NEXT,
+      'app/page.jsx': PAGE.replace('<p>cart</p>', '<p>cart</q>'),
+      'app/price/page.jsx': `import x from './missing';\n${PAGE}`,
+    },
+    run: ['next', 'dev', '--port', '38917', '--hostname', '127.0.0.1'],
+    steps: [
+      { when: /<p>[^]*missing|missing[^]*<p>/u, write: { 'app/page.jsx': PAGE } },
+      { when: /GET \/ \d+[^]*GET \/ \d+/u, write: { 'app/price/page.jsx': PAGE } },
+    ],
+    until: /GET \/price 200/u,
+  },
+  'webpack-two': {
+    files: {
+      ...WEBPACK,
+      'cart.ts': "import './price';\nconst total: number = 'three';\nconsole.log(total);\n",
+      'price.ts': "export const price: number = 'four';\n",
+    },
+    run: ['webpack', 'watch'],
+    steps: [
+      { when: /compiled with 2 errors/u, write: { 'cart.ts': `import './price';\n${SOUND}` } },
+      { when: /compiled with 1 error/u, write: { 'price.ts': SOUND } },
+    ],
+    until: /compiled successfully/u,
+  },
+  'go-test-panic': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart.go': 'package shop\n\nfunc sum(all []int) int {\n\treturn all[3]\n}\n',
+      'cart_test.go': `package shop
+
+import "testing"
+
+func TestSum(t *testing.T) {
+	if sum([]int{1}) != 1 {
+		t.Error("no")
+	}
+}
+`,
+    },
+    run: ['go', 'test', './...'],
+  },
+  'go-deadlock': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart.go': 'package main\n\nfunc main() {\n\t<-make(chan int)\n}\n',
+    },
+    run: ['go', 'run', '.'],
+  },
+  'pytest-short': {
+    files: {
+      'cart.py': 'def price(name):\n    raise KeyError(name)\n',
+      'test_cart.py':
+        "from cart import price\n\ndef test_price():\n    assert price('tea') == 3\n\ndef test_rounds():\n    assert round(3.4) == 4\n",
+    },
+    run: ['python3', '-m', 'pytest', '-p', 'no:cacheprovider', '--tb=short', '-q'],
+  },
+  'python-library': {
+    files: { 'cart.py': "import json\n\ndef read(text):\n    return json.loads(text)\n\nread('{')\n" },
+    run: ['python3', 'cart.py'],
+  },
+  mypy: {
+    files: { 'cart.py': "def total(all: list[int]) -> int:\n    return 'three'\n\n\ntotal('a')\n" },
+    run: ['mypy', 'cart.py'],
+  },
+  ruff: {
+    files: { 'cart.py': 'import os\n\n\ndef total(all):\n    return prise\n' },
+    run: ['ruff', 'check', '.'],
+  },
+  'ruff-concise': {
+    files: { 'cart.py': 'import os\n\n\ndef total(all):\n    return prise\n' },
+    run: ['ruff', 'check', '--output-format', 'concise', '.'],
+  },
+  'node-library': {
+    files: {
+      'package.json': MODULE,
+      'node_modules/till/index.js': 'export function pay(all) {\n  return all.map((each) => each.price);\n}\n',
+      'node_modules/till/package.json': '{"type":"module","main":"index.js"}',
+      'app.js': "import { pay } from 'till';\n\nfunction checkout() {\n  pay(undefined);\n}\n\ncheckout();\n",
+    },
+    run: ['node', 'app.js'],
+  },
   'tsc-watch': tscWatch(join(REPOSITORY, '.bin/tsc')),
   'tsc-5-watch': tscWatch('tsc'),
   'tsc-5-terminal': { ...tscWatch('tsc'), run: ['tsc', '--pretty'], steps: [], until: /Found 2/u, terminal: true },
@@ -171,7 +376,7 @@ describe('cart', () => { test('sums up', () => { throw new TypeError('no sum'); 
   },
   'vitest-watch': {
     files: { 'package.json': MODULE, 'vite.config.js': 'export default {};\n', 'cart.test.js': SPEC },
-    run: [join(REPOSITORY, '.bin/vitest'), '--watch', '--root', '.'],
+    run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.'],
     steps: [
       { when: /Test Files/u, write: { 'cart.test.js': SPEC.replace('floor', 'round') } },
       {
@@ -296,7 +501,10 @@ func TestCart(t *testing.T) {
 };
 
 /** Dev servers build what a browser asks for. */
-const ASKED: Readonly<Record<string, string>> = {
+const ASKED: Readonly<Record<string, string | readonly string[]>> = {
+  'next-dev-two': ['http://127.0.0.1:38917/', 'http://127.0.0.1:38917/price'],
+  'vite-two': ['main', 'cart', 'price'].map((name) => `http://127.0.0.1:38918/${name}.ts`),
+  'vite-two-terminal': ['main', 'cart', 'price'].map((name) => `http://127.0.0.1:38918/${name}.ts`),
   'next-dev': 'http://127.0.0.1:38917/',
   'vite-dev': 'http://127.0.0.1:38918/cart.ts',
   'vite-dev-terminal': 'http://127.0.0.1:38918/cart.ts',
@@ -336,9 +544,9 @@ async function record(name: string, { files, run, steps = [], until, terminal }:
     stop = () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL');
   }
   const began = performance.now();
-  const asking = ASKED[name];
+  const asking = [ASKED[name] ?? []].flat();
   const asks = setInterval(() => {
-    if (asking !== undefined) fetch(asking, { signal: AbortSignal.timeout(10_000) }).catch(() => {});
+    for (const address of asking) fetch(address, { signal: AbortSignal.timeout(10_000) }).catch(() => {});
   }, 2_000);
   let from = 0;
   const texts = (): string => Buffer.concat(parts).toString('utf8').slice(from);

@@ -5,7 +5,7 @@
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
-import { fingerprintOf, linesOf, OpenProblems, sayProblem, type Matchers, type Open } from '../problems/index.ts';
+import { fingerprintOf, linesOf, OpenProblems, sayProblem, stampIn, type Matchers, type Open } from '../problems/index.ts';
 import type { Standing } from './follower.ts';
 import { keepState, stateOf, type Followed, type Group, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
@@ -31,7 +31,7 @@ type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; 
 
 /** Follows the output of a program, and never throws. `onTrouble` gets the error if the last report fails. */
 export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
-  const problems = new OpenProblems(place.matchers.matchers, place.matchers.rounds);
+  const problems = new OpenProblems(place.matchers.matchers, { rounds: place.matchers.rounds, stampOf: stampIn(folderOf(followed)) });
   const telling = new Telling(place, followed);
   let together: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;
@@ -70,6 +70,8 @@ export function followOutput(place: Place, followed: Followed, onTrouble: (error
     },
   };
 }
+
+const folderOf = ({ what }: Followed): string => (what.kind === 'command' ? what.folder : '.');
 
 /** Reports the open problems, one set after the other. */
 class Telling {

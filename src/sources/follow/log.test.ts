@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../core/json.ts';
-import type { Followed } from './list.ts';
 import { logFollower } from './log.ts';
 
 let folder: string;
@@ -20,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** The reported lines of a check, with their ids. */
 async function look(): Promise<{ readonly id: string; readonly line: unknown }[]> {
-  const follower = logFollower({ kind: 'log', file, match: 'ERROR' }, {} as Followed);
+  const follower = logFollower({ kind: 'log', file, match: 'ERROR' }, {});
   const found = await follower.look(state, new AbortController().signal);
   state = found.state;
   return found.news.map(({ id, data }) => ({ id, line: (data as { line: string }).line }));

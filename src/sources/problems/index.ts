@@ -4,3 +4,4 @@ export { problemsIn } from './reader.ts';
 export { fingerprintOf, placeOf, sayProblem, type Problem } from './problem.ts';
 export { OpenProblems, type Open } from './rounds.ts';
 export { linesOf } from './lines.ts';
+export { stampIn } from './stamp.ts';

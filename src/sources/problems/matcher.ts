@@ -3,6 +3,8 @@
  * problem. A round is one build or one run of tests in a program that keeps running, such as `tsc --watch`.
  */
 
+import type { Problem } from './problem.ts';
+
 /** The parts that a pattern may name. `more` is appended to the message. */
 export const PARTS = ['file', 'line', 'column', 'severity', 'code', 'test', 'message', 'more'] as const;
 export type Part = (typeof PARTS)[number];
@@ -21,7 +23,12 @@ export type Step = {
   readonly loop?: true;
 };
 
-export type Matcher = { readonly tool: string; readonly steps: readonly [Step, ...Step[]] };
+export type Matcher = {
+  readonly tool: string;
+  readonly steps: readonly [Step, ...Step[]];
+  /** Whether the lines only add a place and a message to a later problem, whose `test` ends with this `test`. */
+  readonly isNote?: true;
+};
 
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
@@ -31,7 +38,19 @@ export type Rounds = {
   readonly ends?: LineTest;
   /** Matches a line that reports that there are no problems. */
   readonly clean?: LineTest;
+  /** Whether lines of a round may follow its end, because the tool writes errors and the rest to two streams. */
+  readonly isLate?: true;
+  /**
+   * Returns the files or tests that a line shows as repeated. If a round has named some, its end fixes only their problems, and
+   * those of files that have changed. An empty name stands for an unknown file.
+   */
+  readonly names?: (line: string) => readonly Named[];
+  /** Returns the file or test that repeats a problem. Default: its file, otherwise the one that the tool named last. */
+  readonly unitOf?: (problem: Problem) => string | undefined;
 };
+
+/** A file or test that a round has repeated. */
+export type Named = { readonly name: string; readonly failed: boolean };
 
 type LineTest = Pick<RegExp, 'test'>;
 

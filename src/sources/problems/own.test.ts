@@ -48,7 +48,7 @@ it('keeps the problems of the last build, by the patterns of the background', ()
   proves('follow:matchers');
   const form = { ...one('^bad (.+)$'), background: { beginsPattern: '^begin', endsPattern: '^end' } };
   const { matchers, rounds } = matchersWith({ mine: form });
-  const problems = new OpenProblems(matchers, rounds);
+  const problems = new OpenProblems(matchers, { rounds });
   const open = (): readonly string[] => [...problems.open().values()].map(({ problem }) => problem.message);
   for (const line of ['begin', 'bad a', 'bad b', 'end']) problems.read(line);
   expect(open()).toEqual(['a', 'b']);

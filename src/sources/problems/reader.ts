@@ -14,6 +14,8 @@ type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: n
 export class ProblemReader {
   readonly #matchers: readonly Matcher[];
   readonly #begun = new Map<Matcher, Begun>();
+  /** The places and messages of tests whose problem the tool prints later. */
+  readonly #notes: Problem[] = [];
 
   constructor(matchers: readonly Matcher[] = SHIPPED) {
     this.#matchers = matchers;
@@ -71,12 +73,11 @@ export class ProblemReader {
       return false;
     }
     const before = this.#begun.get(matcher)?.parts ?? {};
-    const problem = problemOf(matcher.tool, begun.parts);
-    if (problem !== undefined) found.push(problem);
+    const isFound = this.#found(matcher, begun.parts, found);
     // A further line of the loop also has the parts of the earlier lines.
     if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { parts: before, next: matcher.steps.length - 1, skipped: 0 });
     else this.#begun.delete(matcher);
-    return problem !== undefined;
+    return isFound;
   }
 
   /** Ends the problem that this matcher has begun. If only optional lines are missing, the problem is added to `found`. */
@@ -85,10 +86,38 @@ export class ProblemReader {
     if (begun === undefined) return;
     this.#begun.delete(matcher);
     if (!matcher.steps.slice(begun.next).every(({ optional }) => optional)) return;
-    const problem = problemOf(matcher.tool, begun.parts);
-    if (problem !== undefined) found.push(problem);
+    this.#found(matcher, begun.parts, found);
+  }
+
+  /** Adds the problem that these parts describe. Returns false if they describe none, or only a note. */
+  #found({ tool, isNote }: Matcher, parts: Parts, found: Problem[]): boolean {
+    const problem = problemOf(tool, parts);
+    if (problem === undefined) return false;
+    if (!isNote) {
+      found.push(this.#withNote(problem));
+      return true;
+    }
+    this.#notes.push(problem);
+    if (this.#notes.length > MAX_NOTES) this.#notes.shift();
+    return false;
+  }
+
+  #withNote(problem: Problem): Problem {
+    const { tool, test } = problem;
+    if (test === undefined || problem.file !== undefined) return problem;
+    const name = test.split('::').slice(1).join('.');
+    const at = this.#notes.findIndex((note) => note.tool === tool && note.test === name);
+    const [note] = at < 0 ? [] : this.#notes.splice(at, 1);
+    if (note === undefined) return problem;
+    // A tool cuts the message in its summary to the width of the terminal.
+    const isCut = problem.message === NO_MESSAGE || problem.message.endsWith('...');
+    return { ...note, ...problem, ...(isCut ? { message: note.message } : {}) };
   }
 }
+
+const MAX_NOTES = 500;
+/** The message of a failed test for which the tool prints no reason. */
+const NO_MESSAGE = 'failed';
 
 /** Returns the maximum number of other lines before the next line of the problem. */
 function patienceOf({ steps }: Matcher, next: number): number {
@@ -113,7 +142,7 @@ function merged(before: Parts, parts: Parts): Parts {
 
 function problemOf(tool: string, parts: Parts): Problem | undefined {
   const { message, more, severity, test, code, file } = parts;
-  const said = [message, more]
+  const said = [message ?? (test === undefined ? undefined : NO_MESSAGE), more]
     .filter((text) => text !== undefined)
     .join('; ')
     .trim();

@@ -39,11 +39,68 @@ describe('the problems of a program that keeps running', () => {
   it('end with an update of vite without errors, and with a silent restart', () => {
     const vite = '10:32:01 AM [vite] Internal server error: Unexpected token';
     expect(open(vite, '  File: /shop/a.ts:1:2')).toEqual(['/shop/a.ts']);
-    expect(open(vite, '  File: /shop/a.ts:1:2', '10:32:09 AM [vite] (client) hmr update /src/a.ts')).toEqual([]);
+    expect(open(vite, '  File: /shop/a.ts:1:2', '10:32:09 AM [vite] (client) hmr update /src/a.ts', undefined)).toEqual([]);
     const thrown = ['TypeError: no', '    at handle (/shop/a.js:3:7)'];
     expect(open(...thrown, undefined)).toEqual(['/shop/a.js']);
     expect(open(...thrown, "Restarting 'a.js'", undefined)).toEqual([]);
     expect(open(...thrown, "Restarting 'a.js'", ...thrown, undefined)).toEqual(['/shop/a.js']);
+  });
+
+  const failed = (file: string): readonly string[] => [
+    ` FAIL  ${file} > rounds`,
+    'AssertionError: expected 3 to be 4',
+    ` ❯ ${file}:3:17`,
+  ];
+  const first = [
+    ' ❯ cart.test.ts (1 test | 1 failed) 4ms',
+    ' ❯ unit price.test.ts (1 test | 1 failed) 4ms',
+    ...failed('cart.test.ts'),
+    ...failed('price.test.ts'),
+    ' Test Files  2 failed (2)',
+  ];
+
+  it('stay open if a round of tests repeats only another file', () => {
+    const rerun = [' RERUN  cart.test.ts x1', ' ✓ cart.test.ts (1 test) 2ms', ' Test Files  1 passed (1)', undefined];
+    expect(open(...first, ...rerun)).toEqual(['price.test.ts']);
+    expect(
+      open(
+        ...first,
+        ...rerun,
+        ' RERUN  price.test.ts x2',
+        ' ✓ price.test.ts (1 test) 2ms',
+        ' Test Files  1 passed (1)',
+        undefined,
+      ),
+    ).toEqual([]);
+    // The dot reporter names no files, so the round counts as whole.
+    expect(open(...first, ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
+  });
+
+  it('end if vite updates another module, and their own file has changed', () => {
+    const stamps = new Map([
+      ['/shop/a.ts', '1'],
+      ['/shop/b.ts', '1'],
+    ]);
+    const problems = new OpenProblems(undefined, { stampOf: (file) => stamps.get(file) });
+    const files = (): readonly (string | undefined)[] => [...problems.open().values()].map(({ problem }) => problem.file);
+    for (const name of ['a', 'b']) {
+      problems.read('10:32:01 AM [vite] Internal server error: Unexpected token');
+      problems.read(`  File: /shop/${name}.ts:1:2`);
+    }
+    stamps.set('/shop/a.ts', '2');
+    problems.read('10:32:09 AM [vite] (client) hmr update /main.ts');
+    expect(files()).toEqual(['/shop/a.ts', '/shop/b.ts']);
+    problems.silent();
+    expect(files()).toEqual(['/shop/b.ts']);
+    problems.read('10:32:12 AM [vite] (client) page reload b.ts');
+    problems.silent();
+    expect(files()).toEqual([]);
+  });
+
+  it('are those of the last run, if a watching program starts any tool again', () => {
+    const wrongGo = './cart.go:3:5: undefined: x';
+    expect(open(wrongGo, undefined, '[nodemon] restarting due to changes...', undefined)).toEqual([]);
+    expect(open(wrongGo, undefined, '[nodemon] restarting due to changes...', wrongGo, undefined)).toEqual(['./cart.go']);
   });
 
   it('are without warnings, and at most 500 of one tool', () => {

@@ -1,49 +1,74 @@
 /**
  * Keeps the open problems of a program that keeps running. A round is one build or one run of tests. At the end of a round, the
- * problems of that round are the only open ones. During a round, new problems are added.
+ * problems of that round are the only open ones. If a round repeats only some files, the problems of the other files stay open.
+ * During a round, new problems are added.
  */
-import type { Matcher, Rounds } from './matcher.ts';
+import type { Matcher, Named, Rounds } from './matcher.ts';
 import { fingerprintOf, type Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
-import { ROUNDS } from './shipped.ts';
+import { RESTARTS, ROUNDS } from './shipped.ts';
 
 /** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
-type Found = Map<string, Open>;
+/** `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. */
+type Kept = Open & { readonly unit?: string; readonly stamp?: string };
+type Found = Map<string, Kept>;
 
 /** The maximum number of different problems of one tool that are kept. */
 const MAX_OPEN = 500;
 
+export type Surroundings = {
+  readonly rounds?: Readonly<Record<string, Rounds>>;
+  /** Returns a text that changes when the file changes, or undefined if there is no such file. */
+  readonly stampOf?: (file: string, problem: Problem) => string | undefined;
+};
+
 export class OpenProblems {
   readonly #reader: ProblemReader;
   readonly #rounds: Readonly<Record<string, Rounds>>;
+  readonly #stampOf: NonNullable<Surroundings['stampOf']>;
   /** The open problems of each tool. `#round` holds the problems of the current round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
   /** The tools whose current round has no line that shows its end. */
   readonly #unending = new Set<string>();
+  /** The files and tests that the current round of each tool has named. The last of them is the one that runs now. */
+  readonly #named = new Map<string, Named[]>();
 
-  constructor(matchers?: readonly Matcher[], rounds: Readonly<Record<string, Rounds>> = ROUNDS) {
+  constructor(matchers?: readonly Matcher[], { rounds = ROUNDS, stampOf = () => undefined }: Surroundings = {}) {
     this.#reader = new ProblemReader(matchers);
     this.#rounds = rounds;
+    this.#stampOf = stampOf;
   }
 
   /** Reads one line without escape sequences. */
   read(line: string): void {
     this.#add(this.#reader.read(line));
-    for (const [tool, { begins, ends, clean }] of Object.entries(this.#rounds)) {
+    if (RESTARTS.begins?.test(line)) this.#end();
+    for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
+      const { begins, ends, clean, names, unitOf, isLate } = this.#roundsOf(tool);
       if (begins?.test(line)) {
         this.#end();
-        this.#round.set(tool, new Map());
+        // The round before may not have ended: its files differ from those of this round.
+        if (names !== undefined && this.#unending.has(tool)) this.#settle(tool);
+        this.#begin(tool);
+        this.#unending.delete(tool);
         if (ends === undefined) this.#unending.add(tool);
+      }
+      const named = names?.(line) ?? [];
+      if (named.length > 0) {
+        // Earlier lines belong to the file that was named before.
+        if (unitOf === undefined) this.#end();
+        this.#named.set(tool, [...(this.#named.get(tool) ?? []), ...named].slice(-MAX_NAMED));
       }
       if (ends?.test(line)) {
         this.#end();
-        this.#settle(tool);
+        if (isLate) this.#unending.add(tool);
+        else this.#settle(tool);
       }
       if (clean?.test(line)) {
         this.#end();
-        this.#round.delete(tool);
+        this.#begin(tool);
         this.#open.delete(tool);
       }
     }
@@ -70,27 +95,74 @@ export class OpenProblems {
     return new Map([...this.#open.values()].flatMap((found) => [...found]));
   }
 
+  #roundsOf(tool: string): Rounds {
+    return this.#rounds[tool] ?? RESTARTS;
+  }
+
   #end(): void {
     this.#add(this.#reader.end());
+  }
+
+  #begin(tool: string): void {
+    this.#round.set(tool, new Map());
+    this.#named.delete(tool);
   }
 
   #add(problems: readonly Problem[]): void {
     for (const problem of problems) {
       if (problem.severity !== 'error') continue;
+      const kept = this.#kept(problem);
       for (const all of [this.#open, this.#round]) {
-        const found = all.get(problem.tool) ?? new Map<string, Open>();
+        const found = all.get(problem.tool) ?? new Map<string, Kept>();
         all.set(problem.tool, found);
         const fingerprint = fingerprintOf(problem);
         if (found.size >= MAX_OPEN && !found.has(fingerprint)) continue;
         // Each round starts to count at 1, because each build prints the same problem again.
         const count = all === this.#round ? (found.get(fingerprint)?.count ?? 0) + 1 : (found.get(fingerprint)?.count ?? 1);
-        found.set(fingerprint, { problem, count });
+        found.set(fingerprint, { ...kept, count });
       }
     }
   }
 
-  #settle(tool: string): void {
-    this.#open.set(tool, this.#round.get(tool) ?? new Map<string, Open>());
-    this.#round.set(tool, new Map());
+  #kept(problem: Problem): Omit<Kept, 'count'> {
+    const { names, unitOf = ({ file }: Problem) => file } = this.#roundsOf(problem.tool);
+    if (names === undefined) return { problem };
+    const unit = unitOf(problem) ?? this.#named.get(problem.tool)?.at(-1)?.name;
+    if (unit === undefined) return { problem };
+    const stamp = this.#stampOf(unit, problem);
+    return { problem, unit, ...(stamp === undefined ? {} : { stamp }) };
   }
+
+  /** Ends the round of a tool. */
+  #settle(tool: string): void {
+    const round = this.#round.get(tool) ?? new Map<string, Kept>();
+    const named = this.#named.get(tool) ?? [];
+    const before = this.#open.get(tool) ?? new Map<string, Kept>();
+    const others =
+      named.length === 0
+        ? []
+        : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(kept, named, [...round.values()]));
+    this.#open.set(tool, new Map([...others, ...round]));
+    this.#begin(tool);
+  }
+
+  /** Whether a round that repeated the named files, and did not print this problem, shows that the problem is fixed. */
+  #isOver({ problem, unit, stamp }: Kept, all: readonly Named[], round: readonly Kept[]): boolean {
+    if (unit === undefined) return all.some(({ failed }) => !failed);
+    const named = all.filter(({ name }) => isSameFile(name, unit));
+    // A tool may leave out the errors of a file that failed again.
+    if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
+    const isTest = this.#roundsOf(problem.tool).unitOf !== undefined;
+    const now = this.#stampOf(unit, problem);
+    // A build names the module that it replaces, which may be another than the file that a person has mended.
+    return isTest ? stamp !== undefined && now === undefined : stamp === undefined || now !== stamp;
+  }
+}
+
+const MAX_NAMED = 10_000;
+
+/** Whether two paths name the same file, as seen from different folders. */
+function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((path) => path.replace(/^(?:\.?\/)+/u, '').replace(/\?.*$/u, ''));
+  return one === other || one?.endsWith(`/${other}`) === true || other?.endsWith(`/${one}`) === true;
 }

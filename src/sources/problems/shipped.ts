@@ -1,10 +1,29 @@
 /**
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
-import { step, type Matcher, type Rounds } from './matcher.ts';
+import { step, type Matcher, type Named, type Rounds } from './matcher.ts';
+import type { Problem } from './problem.ts';
 
 /** The pattern of the file in a place such as `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
+
+/** The values of a failed assertion, such as `3 !== 4`. */
+const MOCHA_VALUES = /^(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u;
+
+/** A line of a Go stack with a file of the user, which is neither in Go's own `src` folder nor in the module cache. */
+const GO_FRAME =
+  /^\s+(?!\S*\/(?:go[^/]*|libexec|toolchain@[^/]+)\/src\/(?:runtime|testing|internal|sync|reflect|net|encoding|os|io|fmt|bufio|bytes|context|database|errors|html|log|math|regexp|sort|slices|maps|strconv|strings|text|time|unicode|syscall)\/)(?!\S*\/pkg\/mod\/)(?<file>(?:\/|[A-Z]:)[^\s:]+\.go):(?<line>\d+)/u;
+
+/** A line of a Python stack with a file of the user. */
+const PYTHON_FRAME =
+  /^\s+File "(?!<|[^"]*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^"]+)", line (?<line>\d+)/u;
+
+/** A line with a file of the user in the stack of pytest: `cart.py:3: in total`, `E     File "/shop/cart.py", line 1`. */
+const PYTEST_FRAME =
+  /^(?:E\s+File ")?(?!<|[^\s"]*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^\s:"<]+)(?:", line |:)(?<line>\d+)(?:: in .+)?$/u;
+
+/** The last line of a section of pytest: `cart.py:3: AssertionError`. */
+const PYTEST_PLACE = /^(?!\S*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^\s:<]+):(?<line>\d+): [\w.]+$/u;
 
 export const SHIPPED: readonly Matcher[] = [
   {
@@ -66,7 +85,16 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'next',
     steps: [step(/^\s*⨯ (?<file>\.\/[^\s:]+)(?::(?<line>\d+):(?<column>\d+))?$/u), step(/^(?<message>\S.*)$/u)],
   },
-  { tool: 'next', steps: [step(/^\s*⨯ (?<message>(?!\.\/)\S.*)$/u)] },
+  {
+    tool: 'next',
+    steps: [
+      step(/^\s*⨯ (?<message>(?!\.\/)\S.*)$/u),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!node:|\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
+        skip: 10,
+        optional: true,
+      }),
+    ],
+  },
   {
     tool: 'next',
     steps: [
@@ -112,11 +140,25 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
+    // A test outside of a suite.
     tool: 'mocha',
     steps: [
-      step(/^\s+\d+\) \S.*$/u),
+      step(/^\s+\d+\) (?<test>\S.*):$/u),
+      step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
+      step(MOCHA_VALUES, { skip: 1, optional: true }),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
+        skip: 30,
+        optional: true,
+      }),
+    ],
+  },
+  {
+    tool: 'mocha',
+    steps: [
+      step(/^\s+\d+\) \S.*(?<!:)$/u),
       step(/^\s+(?<test>\S.*):$/u, { skip: 4 }),
       step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
+      step(MOCHA_VALUES, { skip: 1, optional: true }),
       step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
         skip: 30,
         optional: true,
@@ -145,7 +187,19 @@ export const SHIPPED: readonly Matcher[] = [
   },
   {
     tool: 'go',
-    steps: [step(/^panic: (?<message>.+)$/u), step(/^\s+(?<file>\/[^\s:]+\.go):(?<line>\d+)/u, { skip: 6, optional: true })],
+    steps: [
+      step(/^panic: (?<message>.+?)(?: \[recovered.*\])?$/u),
+      step(/^goroutine \d+ \[/u, { skip: 8, optional: true }),
+      step(GO_FRAME, { skip: 60, optional: true }),
+    ],
+  },
+  {
+    tool: 'go',
+    steps: [
+      step(/^fatal error: (?<message>.+)$/u),
+      step(/^goroutine \d+ \[/u, { skip: 3 }),
+      step(GO_FRAME, { skip: 60, optional: true }),
+    ],
   },
   { tool: 'go', steps: [step(/^(?:vet: )?(?<file>[^\s:]+\.go):(?<line>\d+):(?<column>\d+): (?<message>.+)$/u)] },
   {
@@ -164,13 +218,24 @@ export const SHIPPED: readonly Matcher[] = [
       step(/^\s+(?<more>right: .+)$/u, { optional: true }),
     ],
   },
-  { tool: 'pytest', steps: [step(/^FAILED (?<test>[^\s:]+::\S+) - (?<message>.+)$/u)] },
-  { tool: 'pytest', steps: [step(/^ERROR (?<test>[^\s:]+\.py::\S+) - (?<message>.+)$/u)] },
+  {
+    // A section of a failing test. The summary at the end names the test's file.
+    tool: 'pytest',
+    isNote: true,
+    steps: [
+      step(/^_{3,} (?:ERROR at (?:setup|teardown) of )?(?<test>(?!ERROR collecting )\S.*?) _{3,}$/u),
+      step(PYTEST_FRAME, { skip: 200, optional: true, repeats: true }),
+      step(/^E\s+(?<message>\S.*)$/u, { skip: 200 }),
+      step(PYTEST_PLACE, { skip: 40, optional: true }),
+    ],
+  },
+  { tool: 'pytest', steps: [step(/^(?:FAILED|ERROR) (?<test>[^\s:]+\.py::\S.*?)(?: - (?<message>.+))?$/u)] },
   { tool: 'pytest', steps: [step(/^ERROR (?<file>[^\s:]+\.py) - (?<message>.+)$/u)] },
   {
     tool: 'pytest',
     steps: [
-      step(/^_+ ERROR collecting (?<file>\S+) _+$/u),
+      step(/^_+ ERROR collecting (?<test>\S+) _+$/u),
+      step(PYTEST_FRAME, { skip: 80, optional: true, repeats: true }),
       step(/^E\s+(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b.*)$/u, { skip: 80 }),
     ],
   },
@@ -178,16 +243,16 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'unittest',
     steps: [
       step(/^(?:ERROR|FAIL): \w+ \((?<test>[\w.]+)\)$/u),
-      step(/^\s+File "(?<file>[^"]+)", line (?<line>\d+)/u, { skip: 4, repeats: true }),
-      step(/^(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b.*)$/u, { skip: 6 }),
+      step(PYTHON_FRAME, { skip: 40, repeats: true }),
+      step(/^(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b.*)$/u, { skip: 80 }),
     ],
   },
   {
     tool: 'python',
     steps: [
       step(/^\s*Traceback \(most recent call last\):$/u),
-      step(/^\s+File "(?<file>[^"]+)", line (?<line>\d+)/u, { skip: 2, repeats: true }),
-      step(/^(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b.*)$/u, { skip: 6 }),
+      step(PYTHON_FRAME, { skip: 40, optional: true, repeats: true }),
+      step(/^(?<message>(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b.*)$/u, { skip: 80 }),
     ],
   },
   {
@@ -200,7 +265,7 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'node',
     steps: [
-      step(/^(?<file>(?:\/|file:\/\/|[A-Z]:\\)[^\n]*):(?<line>\d+)$/u),
+      step(/^(?<file>(?:\/|file:\/\/|[A-Z]:\\)(?!\S*node_modules)[^\n]*):(?<line>\d+)$/u),
       step(/^(?:Uncaught )?(?<message>\w*(?:Error|Exception)(?: \[\w+\])?: .+)$/u, { skip: 8 }),
     ],
   },
@@ -208,10 +273,43 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'node',
     steps: [
       step(/^(?:Uncaught )?(?<message>\w*Error(?: \[\w+\])?: .+)$/u),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?:node:\S+|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`, 'u'), {
-        skip: 3,
-      }),
+      step(
+        new RegExp(
+          String.raw`^\s+at (?:.*\()?(?:(?:node:|\S*node_modules/)\S*|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`,
+          'u',
+        ),
+        {
+          skip: 3,
+        },
+      ),
+      step(
+        new RegExp(String.raw`^\s+at (?:.*\()?(?:file://)?(?!node:|\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'),
+        {
+          skip: 20,
+          optional: true,
+        },
+      ),
     ],
+  },
+  {
+    tool: 'mypy',
+    steps: [
+      step(
+        /^(?<file>[^\s:]+\.pyi?):(?<line>\d+):(?:(?<column>\d+):)? (?<severity>error|warning): (?<message>.+?)(?:\s\s\[(?<code>[\w-]+)\])?$/u,
+      ),
+    ],
+  },
+  {
+    tool: 'ruff',
+    steps: [
+      step(/^(?<code>[A-Z]{1,4}\d{3,4}|invalid-syntax):? (?:\[\*\] )?(?<message>.+)$/u),
+      step(/^\s*--> (?<file>[^:]+):(?<line>\d+):(?<column>\d+)$/u),
+    ],
+  },
+  {
+    // For the short format of ruff, and for flake8.
+    tool: 'ruff',
+    steps: [step(/^(?<file>[^\s:]+\.pyi?):(?<line>\d+):(?<column>\d+): (?<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?<message>.+)$/u)],
   },
   {
     tool: 'cc',
@@ -222,24 +320,64 @@ export const SHIPPED: readonly Matcher[] = [
 ];
 
 const RESTARTED =
-  /^\[nodemon\] restarting|^Restarting '|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes/u;
+  /^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
+
+/** The rounds of a tool whose output shows none: a program that watches files starts the tool again. */
+export const RESTARTS: Rounds = { begins: RESTARTED };
+
+/** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
+const named =
+  (pattern: RegExp, fails?: RegExp) =>
+  (line: string): readonly Named[] =>
+    pattern
+      .exec(line)
+      ?.groups?.['names']?.split(', ')
+      .map((name) => ({ name, failed: fails?.test(line) ?? false })) ?? [];
+
+/** A line of next that shows a successful build, or a request. */
+const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d{3} in /u;
+
+/** Returns the file of a test that vitest names as `project file > suite > test`. */
+const fileOfTest = ({ test = '' }: Problem): string | undefined => test.split(' > ', 1)[0]?.split(' ').at(-1);
 
 /**
- * The rounds of tools whose output shows rounds. The problems of other tools stay open until the program ends without an error.
+ * The rounds of tools whose output shows rounds. The problems of other tools stay open until a watching program starts the tool
+ * again, or until the program ends without an error.
  */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {
   tsc: {
     begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,
     ends: /Found \d+ errors?\. Watching for file changes/u,
   },
-  vite: { clean: /\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated)|^✓ built in /u },
+  vite: {
+    begins: /\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated)|^build started\.\.\.$/u,
+    clean: /^(?:✓ )?built in /u,
+    names: named(/\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated:?) (?<names>\S.*?)(?: \(x\d+\))?$/u),
+  },
   esbuild: { begins: /\[watch\] build started/u, ends: /\[watch\] build finished/u },
-  next: { clean: /^\s*✓ Compiled/u },
+  // Next reports the errors of a page with each request, and does not name the files that it compiles.
+  next: { begins: NEXT_TRIES, names: (line) => (NEXT_TRIES.test(line) ? [{ name: '', failed: / 5\d\d in /u.test(line) }] : []) },
   webpack: { ends: /\bwebpack [\d.]+ compiled |\bcompiled (?:successfully|with \d+ (?:error|warning))/iu },
-  vitest: { begins: /^\s*RERUN\b/u, ends: /^\s*Test Files\s/u },
-  jest: { ends: /^Ran all test suites/u },
-  'node --test': { begins: RESTARTED },
+  vitest: {
+    begins: /^\s*(?:\S+ )?RERUN\b/u,
+    ends: /^\s*Test Files\s/u,
+    isLate: true,
+    names: named(/^\s*[✓❯×↓] (?:.* )?(?<names>\S+\.\w+) (?:\(\d+ tests?\b|> )/u, /^\s*[❯×]/u),
+    unitOf: fileOfTest,
+  },
+  jest: {
+    ends: /^Ran all test suites/u,
+    names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
+  },
+  mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
+  'node --test': {
+    begins: RESTARTED,
+    names: named(/^\s*[✔✖] (?<names>\S.*?) \([\d.]+ms\)$/u, /^\s*✖/u),
+    unitOf: ({ test }) => test,
+  },
+  pytest: {
+    begins: /^=+ test session starts =+$/u,
+    ends: /^=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.]+s\b.*=+$/u,
+  },
   cargo: { begins: /^\[Running '/u, ends: /^\s*Finished |^error: could not compile|^error: test failed|^test result: ok/u },
-  node: { begins: RESTARTED },
-  python: { begins: RESTARTED },
 };

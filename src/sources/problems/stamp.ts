@@ -1,0 +1,32 @@
+/** Finds out whether a file of a problem has changed since the program printed the problem. */
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import type { Problem } from './problem.ts';
+
+/** A relative path that a build cannot find, as in `Failed to resolve import "./missing" from "src/a.ts"`. */
+const UNRESOLVED = /resolve (?:import )?["'](?<path>\.{1,2}\/[^"']+)["']/u;
+
+/**
+ * Returns a function that gives a text for a file. The text changes when the file changes, or when the file that it cannot find is
+ * created. It is undefined if the file does not exist.
+ */
+export const stampIn =
+  (folder: string) =>
+  (file: string, { message }: Problem): string | undefined => {
+    const path = resolve(folder, file);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    const wanted = UNRESOLVED.exec(message)?.groups?.['path'];
+    const isThere = wanted !== undefined && exists(resolve(dirname(path), wanted));
+    return `${stats.mtimeMs} ${stats.size}${isThere ? ' found' : ''}`;
+  };
+
+/** Whether there is such a file, with any extension. */
+function exists(path: string): boolean {
+  try {
+    const name = basename(path);
+    return readdirSync(dirname(path)).some((each) => each === name || each.startsWith(`${name}.`));
+  } catch {
+    return false;
+  }
+}

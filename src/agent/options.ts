@@ -35,8 +35,9 @@ export type AgentSettings = {
   readonly maxRetryAfterMs?: number;
   readonly maxOutputTokens?: number;
   /**
-   * The limits of one turn. The agent is warned before it reaches a limit. A turn that exceeds its tokens gets a critical
-   * notification at once and one more answer. Tool calls in that answer do not run, and the turn fails. Default: no limits.
+   * The limits of one turn. The agent is warned before it reaches a limit. If a turn exceeds its token limit, the agent gets a
+   * critical notification at once, and one more answer. Tool calls in that answer do not run, and the turn fails. Default: no
+   * limits.
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;

@@ -15,8 +15,8 @@ const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
 /**
- * The forms of entries that reach a provider, and of entries that decide which records reach it. Entries of other types are kept
- * unchanged.
+ * The allowed forms of entries. The table has the entries that reach a provider, and the entries that decide which records reach
+ * a provider. Entries of other types are kept unchanged.
  */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),

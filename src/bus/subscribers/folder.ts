@@ -51,8 +51,8 @@ export class Folder {
   }
 
   /**
-   * Returns the folder's state, after a check if the last check is old enough. `now`: milliseconds of a monotonic clock. Must not
-   * throw.
+   * Returns the folder's state. Checks the folder first, unless the last check was a short time ago. `now`: milliseconds of a
+   * monotonic clock. Must not throw.
    */
   check(now: number): FolderState {
     if (now < this.#nextCheck) return this.#state;

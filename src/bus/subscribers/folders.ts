@@ -160,7 +160,7 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Reports the problems of each file or folder that its previous state did not have. */
+/** Reports the new problems of each file or folder, compared with its previous state. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
   readonly #reported = new Map<string, ReadonlySet<string>>();

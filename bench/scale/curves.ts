@@ -1,6 +1,6 @@
 /** Measures one operation at several sizes of a store. */
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
-import { toLog, type Inbox } from '../../src/inbox/index.ts';
+import { toLog } from '../../src/inbox/index.ts';
 import { flood, Stage } from '../bus/stage.ts';
 import { carryTen } from '../rows/carry-long-log.ts';
 import { fill } from '../log/fill.ts';
@@ -13,7 +13,7 @@ export type Point = {
   readonly engine: string;
   /** The number of records in the log, of agents in the project, or of subscribers. */
   readonly at: number;
-  /** By name, with the unit in the name. */
+  /** The measured figures by name; each name contains the unit. */
   readonly figures: Readonly<Record<string, number>>;
 };
 type Report = (point: Point) => void;

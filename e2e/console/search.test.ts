@@ -10,7 +10,7 @@ import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
-/** The number of records, which is more than the server searches for one answer. */
+/** The number of turns; their records are more than the server searches for one answer. */
 const TURNS = 1_400;
 const MAIN = conversationId('main');
 

@@ -29,7 +29,7 @@ describe('a reader that disconnected', () => {
     [['help', 'inbox']],
     [['--version']],
     [['send', '--json', '--to', 'coder', 'x']],
-  ])('of stdout ends %j without a message', async (args) => {
+  ])('without a reader of stdout, %j ends without a message', async (args) => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (let n = 1; n <= 5; n++) await ear.queue('shop/coder', { id: `n${n}`, message: `message ${n}` });
@@ -40,7 +40,7 @@ describe('a reader that disconnected', () => {
     [2, ['why']],
     [2, ['no-such-command']],
     [7, ['why', 'nope']],
-  ] as const)('of stderr leaves exit code %i of %j', async (code, args) => {
+  ] as const)('without a reader of stderr, the exit code %i of %j stays', async (code, args) => {
     await using shell = new Shell();
     await shell.open();
     expect(await withoutReaders(shell, args, ['stderr', 'stdout'])).toEqual({ code, stderr: '' });

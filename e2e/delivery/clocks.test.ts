@@ -83,7 +83,7 @@ describe('one producer’s clock is a year ahead, another producer’s clock a y
   it.each([
     ['that runs already', true],
     ['that starts later', false],
-  ])('a gateway %s carries the notifications of both', async (_when, runs) => {
+  ])('a gateway %s carries the notifications of both producers', async (_when, runs) => {
     await using shell = new Shell();
     const early = runs ? await shell.gateway({ env: AS_MAIN }) : undefined;
     await shell.says(['send', '--to', 'coder', 'of the clock ahead'], { env: offBy(YEAR_MS) });

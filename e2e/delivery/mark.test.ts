@@ -103,7 +103,7 @@ describe('the mark', () => {
     expect(text).toContain('genuine only with this mark');
   });
 
-  it('of a conversation of release 0.0.0: the first frame explains the current mark', async () => {
+  it('in a conversation of release 0.0.0, the first frame explains the current mark', async () => {
     proves('mark:stable', 'mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();

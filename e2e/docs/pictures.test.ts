@@ -12,7 +12,7 @@ test('the picture of the README is a real run', async () => {
   await expect(drawn(await story())).toMatchFileSnapshot(join(root, 'docs/images/story.svg'));
 }, 60_000);
 
-test('the diagram of the rooms in ARCHITECTURE.md equals that of the layer test', async () => {
+test('the diagram of the rooms in ARCHITECTURE.md equals the diagram of the layer test', async () => {
   const file = join(root, 'ARCHITECTURE.md');
   const page = readFileSync(file, 'utf8').replace(
     /(<!-- made: rooms -->\n)[^]*?(<!-- made -->)/u,

@@ -146,7 +146,7 @@ verifies(
   60_000,
 );
 
-it('an agent that is no longer followed is not reported; unknown words are refused', async () => {
+it('an agent that is no longer followed is not reported; misplaced options are refused', async () => {
   proves('follow:agent');
   await begin('coder');
   await begin('reviewer');

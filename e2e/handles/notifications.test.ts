@@ -27,8 +27,8 @@ async function spawned(definition: Parameters<typeof puppet>[0] = {}, options: P
   return { ...set, set, work, run };
 }
 
-describe('a conversation is notified', () => {
-  it('of a stopped handle, with the data that lets the plan close it as known', async () => {
+describe('the notifications of a conversation', () => {
+  it('a stopped handle is reported, with the data that lets the plan close the notification as known', async () => {
     const { run, until, items, set } = await spawned();
     run.finish('all\ndone\n');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -47,14 +47,14 @@ describe('a conversation is notified', () => {
     expect(await carry(set, 'c2')).toBe('result');
   });
 
-  it('of a failed handle', async () => {
+  it('a failed handle is reported', async () => {
     const { run, until, open } = await spawned();
     run.fail(new Error('no more ink'));
     await until('job', ({ state }) => state === 'stopped');
     expect(await open()).toEqual(['tool.failed error Background work "job" failed: no more ink']);
   });
 
-  it('of a finished or failed agent, once', async () => {
+  it('a finished or failed agent is reported once', async () => {
     proves('sources:sub-agents');
     const done = await spawned({ isAgent: true });
     done.run.finish('I looked.\nAll 12 links work.');
@@ -76,7 +76,7 @@ describe('a conversation is notified', () => {
     expect(await ended.open(), 'whoever ends it knows').toEqual([]);
   });
 
-  it('of a waiting handle, until it is answered', async () => {
+  it('a waiting handle is reported until it is answered', async () => {
     const { run, open, call, until } = await spawned();
     void run.side.ask('Which ink?');
     await until('job', ({ state }) => state === 'waiting');
@@ -85,7 +85,7 @@ describe('a conversation is notified', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('of the newest state only', async () => {
+  it('only the newest state is reported', async () => {
     const { run, open, until, set } = await spawned();
     run.side.waiting('Which ink?');
     await open();
@@ -98,7 +98,7 @@ describe('a conversation is notified', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('once, of a handle that repeatedly seems to wait and continues by itself', async () => {
+  it('a handle that repeatedly seems to wait and continues by itself is reported once', async () => {
     const { run, open, call } = await spawned();
     for (let i = 0; i < 5; i++) {
       run.side.waiting('password:');
@@ -114,7 +114,7 @@ describe('a conversation is notified', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('of new output only if that was requested, and once until the next fetch', async () => {
+  it('new output is reported only on request, and once until the next fetch', async () => {
     const quiet = await spawned();
     quiet.run.side.show('line 1');
     expect(await quiet.open()).toEqual([]);
@@ -128,7 +128,7 @@ describe('a conversation is notified', () => {
     expect(await open()).toEqual(['tool.content info Background work "job" has new output: line 3']);
   });
 
-  it('of nothing without an inbox', async () => {
+  it('without an inbox nothing is reported', async () => {
     const { run, until, open } = await spawned({}, { noInbox: true });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -136,7 +136,7 @@ describe('a conversation is notified', () => {
   });
 });
 
-describe('a conversation is not notified of what an answer contains', () => {
+describe('the content of an answer is not reported again', () => {
   it('a handle that is being awaited', async () => {
     const { run, open, ask } = await spawned();
     const awaited = ask('await', { all: ['job'] });

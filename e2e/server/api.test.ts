@@ -314,7 +314,7 @@ describe('the stream', () => {
     expect([...text.matchAll(/^id: (\d+)$/gmu)].map(([, id]) => id)).toEqual(['2', '3']);
   });
 
-  it('of one conversation holds its records and those of the agent as a whole', async () => {
+  it('the stream of one conversation has its records and the records of the agent as a whole', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;
     const end = new AbortController();

@@ -154,7 +154,7 @@ describe('branches', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('of a work tree: only its own branch, not the branches of other work trees', async () => {
+  it('a work tree reports only its own branch, not the branches of other work trees', async () => {
     const here = repository();
     const tree = join(here.folder, '../tree');
     here.git('worktree', 'add', '-q', '-b', 'side', tree);
@@ -165,7 +165,7 @@ describe('branches', () => {
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `beside`, it was `side`']);
   });
 
-  it('of a repository without a commit, and from a folder in it', async () => {
+  it('the branch of a repository without a commit is reported, also from a folder in it', async () => {
     const folder = join(scratch(), 'empty');
     mkdirSync(join(folder, 'src'), { recursive: true });
     const here = at(folder);
@@ -274,7 +274,7 @@ describe('conflicts', () => {
     return here;
   };
 
-  it('of a merge, until it is resolved', async () => {
+  it('the conflict of a merge is reported until it is resolved', async () => {
     proves('sources:git');
     const here = apart();
     const { seen, told } = await started(here.folder);
@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('of a rebase, step by step, without an event for its detached HEAD', async () => {
+  it('the conflicts of a rebase are reported step by step, without an event for its detached HEAD', async () => {
     const here = apart();
     here.git('checkout', '-q', 'side');
     const { told } = await started(here.folder);

@@ -35,27 +35,30 @@ async function seen(ear: LoadedInbox): Promise<Seen> {
 }
 
 describe('a kill in the middle', () => {
-  it.each(POINTS)('of a block, at %s: neither half of it is stored, and it can be repeated', async (point) => {
-    proves('tasks:one-step', 'store:kill-9');
-    await using shell = new Shell();
-    const ear = await shell.open();
-    const tasks = new Tasks(ear);
-    const by = { kind: 'person', name: 'Ann' } as const;
-    await tasks.create('shop', { title: 'x', assignee: 'coder' }, by);
-    await tasks.move('shop', 't1', 'in_progress', { by });
-    const before = await seen(ear);
-    const { stderr } = await shell.run(['tasks', 'status', 't1', 'blocked'], { env: { EARPIECE_FAULT: point } });
-    expect(stderr).toBe('');
-    const after = await seen(ear);
-    const blocked = { status: 'blocked', records: before.records + 2, told: 1 };
-    expect(after).toEqual(point === 'append.committed' ? blocked : before);
-    // The person got no answer and repeats the action.
-    expect(await shell.says(['tasks', 'status', 't1', 'blocked'])).toContain('t1  blocked of coder');
-    expect(await seen(ear)).toEqual(blocked);
-    expect(await ear.conversation('shop/coder#main', { purpose: 'task' }).gate()).toHaveLength(1);
-  });
+  it.each(POINTS)(
+    'a kill during a block, at %s: neither half of the block is stored, and the block can be repeated',
+    async (point) => {
+      proves('tasks:one-step', 'store:kill-9');
+      await using shell = new Shell();
+      const ear = await shell.open();
+      const tasks = new Tasks(ear);
+      const by = { kind: 'person', name: 'Ann' } as const;
+      await tasks.create('shop', { title: 'x', assignee: 'coder' }, by);
+      await tasks.move('shop', 't1', 'in_progress', { by });
+      const before = await seen(ear);
+      const { stderr } = await shell.run(['tasks', 'status', 't1', 'blocked'], { env: { EARPIECE_FAULT: point } });
+      expect(stderr).toBe('');
+      const after = await seen(ear);
+      const blocked = { status: 'blocked', records: before.records + 2, told: 1 };
+      expect(after).toEqual(point === 'append.committed' ? blocked : before);
+      // The person got no answer and repeats the action.
+      expect(await shell.says(['tasks', 'status', 't1', 'blocked'])).toContain('t1  blocked of coder');
+      expect(await seen(ear)).toEqual(blocked);
+      expect(await ear.conversation('shop/coder#main', { purpose: 'task' }).gate()).toHaveLength(1);
+    },
+  );
 
-  it('of a reassignment, between its two halves: the interrupt stays, and the next reader adds the other half', async () => {
+  it('a kill between the two halves of a reassignment: the interrupt stays, and the next reader adds the other half', async () => {
     proves('tasks:one-step');
     await using shell = new Shell();
     const ear = await shell.open();

@@ -105,7 +105,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('shows every distinct message of error and above that it takes', () => {
+  it('shows every distinct message of the notifications of error and above that it takes', () => {
     fc.assert(
       fc.property(openItems(), points, policies, (open, point, policy) => {
         const made = plan(open, point, policy, NO_FACTS, NOW);
@@ -554,7 +554,7 @@ describe('the line of a subscriber', () => {
     expect(words(many)).toEqual([...takes(4), 'summarize', 'summarize']);
   });
 
-  it('whose template failed shows all of the messages that count as delivered', () => {
+  it('if its template failed, the line shows all messages that count as delivered', () => {
     const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
     const said = new Map<string, Said>([[rows.map(({ id }) => id).join(' '), { kind: 'failed' }]]);
     const [line] = plan(rows, 'tool_result', DEFAULT_POLICY, { ...NO_FACTS, said }, NOW).lines;

@@ -159,7 +159,7 @@ describe.for(Object.keys(MOMENTS))('%s', (name) => {
 const eventOf = (input: Input): unknown => input['hook_event_name'] ?? input['hookName'] ?? input['event'] ?? input['event_type'];
 
 describe('the output that each host reads', () => {
-  it('of Codex has no field that it does not know', () => {
+  it('the output for Codex has no field that Codex does not know', () => {
     const input = common('PostToolUse');
     expect(said('codex', tell, input)).toEqual({
       hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'WORDS' },

@@ -216,7 +216,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       },
     );
 
-    it('of a dead owner ends at once, and of a living owner with its lease', async () => {
+    it('the offer of a dead owner ends at once, and the offer of a living owner ends with its lease', async () => {
       proves('lease:dead-owner');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });

@@ -101,7 +101,7 @@ describe('tokens', () => {
     expect((await tokens.list()).map(({ id }) => id)).toEqual([other.id]);
   });
 
-  it('that are revoked do not return because of an earlier use', async () => {
+  it('revoked tokens do not return because of an earlier use', async () => {
     const { token, id } = await tokens.create({ kind: 'admin', name: 'x' });
     await tokens.check(token);
     now += 120_000;
@@ -111,7 +111,7 @@ describe('tokens', () => {
     expect(await store.setting(`token ${id}`)).toBeUndefined();
   });
 
-  it('of a session end with the token that created the session', async () => {
+  it('the token of a session ends with the token that created the session', async () => {
     const parent = await tokens.create({ kind: 'project', name: 'me', project: 'shop', expiresInMs: 10_000 });
     const who = await tokens.check(parent.token);
     const session = await tokens.session(who, 3_600_000);

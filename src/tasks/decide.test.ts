@@ -162,7 +162,7 @@ describe('the notified agents', () => {
     expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('of an unblocked task: nothing if the request was unread, otherwise that the agent may continue', () => {
+  it('after an unblock, the agent gets nothing if the request was unread, and otherwise reads that it may continue', () => {
     const before = decided(when(IN.blocked, move('in_progress')));
     expect(before).toMatchObject({ takesBack: 'it is in_progress again' });
     expect(before.tells).toBeUndefined();
@@ -208,7 +208,7 @@ describe('an execution', () => {
     expect(isClosed(after)).toBe(status === 'done');
   });
 
-  it('that a person blocked ends as blocked with exit code 1 and the name of the person; the task stays unchanged', () => {
+  it('after the block of a person, an execution ends as blocked with exit code 1 and the name of the person; the task stays unchanged', () => {
     proves('pull:report-completed');
     const decision = decided(when(IN.blocked, report('blocked'), { by: CODER }));
     expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'its execution has ended' });
@@ -220,12 +220,12 @@ describe('an execution', () => {
     });
   });
 
-  it('that was done before the agent read the block is reported as done, and the task stays blocked', () => {
+  it('if the work was done before the agent read the block, the execution ends as done, and the task stays blocked', () => {
     const after = then(IN.blocked, report('success'), { by: CODER });
     expect(after).toMatchObject({ status: 'blocked', executions: [{ result: 'success', exitCode: 0 }] });
   });
 
-  it('of a cancelled or reassigned task ends with the report of its agent', () => {
+  it('the execution of a cancelled or reassigned task ends with the report of its agent', () => {
     const cancelled = then(IN.in_progress, move('cancelled'));
     expect(isClosed(cancelled)).toBe(false);
     expect(isClosed(then(cancelled, report('blocked')))).toBe(true);
@@ -260,7 +260,7 @@ describe('an execution', () => {
     expect(decided(when(then(IN.blocked, move('in_progress')), report('blocked')))).toMatchObject({ answer: 'ended' });
   });
 
-  it('whose conversation has ended is lost', () => {
+  it('an execution is lost if its conversation has ended', () => {
     expect(when(IN.blocked, { kind: 'lose', agent: 'coder' })).toEqual({ kind: 'unchanged' });
     const lost = then(IN.blocked, { kind: 'lose', agent: 'coder' }, { isActive: () => false });
     expect(runningOf(lost, 'coder')).toBeUndefined();

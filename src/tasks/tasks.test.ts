@@ -106,7 +106,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await replayed(task)).toEqual(task);
   });
 
-  it('whose reassignment was interrupted is completed by the next reader', async () => {
+  it('an interrupted reassignment is completed by the next reader', async () => {
     proves('tasks:one-step');
     const { id } = await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
     const append: typeof inbox.store.append = inbox.store.append.bind(inbox.store);
@@ -304,7 +304,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await nextFor(tasks, s1)).toMatchObject({ kind: 'nothing', blocked: [{ id: 't1' }] });
     });
 
-    it('that reports a blocked task before it read the block lowers the gate and ends the execution', async () => {
+    it('a report about a blocked task, sent before the agent read the block, lowers the gate and ends the execution', async () => {
       proves('pull:report-completed', 'tasks:executions');
       const s1 = await talk();
       const task = await working(s1);
@@ -348,7 +348,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       });
     });
 
-    it('for talking takes and reports no tasks, and neither does another agent or another conversation', async () => {
+    it('a conversation for talking takes and reports no tasks, and neither does another agent or conversation', async () => {
       proves('tasks:purpose');
       const task = await working(await talk());
       const chat = await talk('coder', 'chat', 'chat');
@@ -365,7 +365,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect([await unaware.gate(), await read(unaware)]).toEqual([[], 0]);
     });
 
-    it('whose conversation ended leaves its task to the next conversation', async () => {
+    it('if the conversation has ended, the next conversation gets its task', async () => {
       const s1 = await talk();
       await working(s1);
       const s2 = await talk('coder', 's2');

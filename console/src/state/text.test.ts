@@ -21,13 +21,13 @@ describe('a long text', () => {
     expect(firstOf(`z${'\u0301'.repeat(1_000)}`)?.length).toBe(100);
   });
 
-  test('of a megabyte is shown only at its beginning', () => {
+  test('a text of a megabyte is shown only at its beginning', () => {
     expect(mostOf('x'.repeat(50_000))).toHaveLength(50_000);
     expect(mostOf('x'.repeat(1_000_000))).toHaveLength(50_000);
     expect(mostOf(`${'x'.repeat(49_999)}👩‍👩‍👧‍👦${'x'.repeat(99)}`)).toBe('x'.repeat(49_999));
   });
 
-  test('of a message is shown at greater length', () => {
+  test('the text of a message is shown at greater length', () => {
     expect(firstOfSpeech('x'.repeat(6_000))).toBeNull();
     expect(firstOfSpeech('x'.repeat(6_001))).toBe(`${'x'.repeat(2_000)} …`);
   });
@@ -53,7 +53,7 @@ describe('TOON', () => {
     expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
   });
 
-  test('that does not parse is plain text', () => {
+  test('a text that does not parse is plain text', () => {
     const broken = 'tool_fails[3]{tool,error}:\n  a,b\n  c';
     expect(saidIn(broken, true)).toEqual({ kind: 'plain', text: broken });
     expect(saidIn(broken, false)).toEqual({ kind: 'plain', text: broken });

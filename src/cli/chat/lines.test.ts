@@ -34,7 +34,7 @@ describe('a call', () => {
   test.each([
     ['the last line', 'a\nno such file', '⚙ run  npm test · ✗ no such file … /show 7'],
     ['what stands before its exit code', 'no such file\n[exit code 1]', '⚙ run  npm test · ✗ no such file [exit code 1]'],
-  ])('of a failure shows %s', (_what, content, shown) => expect(line(content, { isError: true })).toBe(shown));
+  ])('a failed call shows %s', (_what, content, shown) => expect(line(content, { isError: true })).toBe(shown));
 
   it('fits the row with any content', () => {
     const hostile = `\u001b]0;title\u0007${'日本'.repeat(60)}`;

@@ -74,7 +74,7 @@ describe('a body is cut', () => {
     expect(neutralize('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
   });
 
-  it('if escapes make it too long', () => {
+  it('a body is cut if escapes make it too long', () => {
     const shown = neutralize('\u200b'.repeat(1_000), 1_000);
     expect(shown.length).toBeLessThan(2_100);
     expect(shown.endsWith('… (1,000 characters, cut)')).toBe(true);

@@ -139,7 +139,7 @@ describe('servers in TOML', () => {
     expect(problems).toEqual([expect.stringContaining('has another MCP server named "earpiece"; rename it')]);
   });
 
-  it('that are not TOML are reported', () => {
+  it('settings that are not TOML are reported', () => {
     write('.codex/config.toml', 'model = \n');
     const codex = SETUPS.find(({ name }) => name === 'codex');
     if (codex === undefined) throw new Error('no setup');
@@ -197,10 +197,10 @@ describe('a command line of Earpiece', () => {
     'earpiece hook claude',
     'npx -y earpiece@1.0.0 hook claude',
     "EARPIECE_DB='x' '/n/node' '/e/cli/main.ts' hook claude",
-  ])('of another form is recognized too: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(true));
+  ])('a command line of another form is recognized too: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(true));
 
   it.each(['myearpiece-hook claude', 'notify hook claude', 'earpiece hook claude-two', 'echo earpiece'])(
-    'of another program is not recognized: %s',
+    'a command line of another program is not recognized: %s',
     (command) => expect(isOurHook({ command }, 'claude')).toBe(false),
   );
 });

@@ -71,7 +71,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(b)).toEqual(['hello', 'and now?', 'and now?']);
   });
 
-  it('of an earlier point has the notifications that were open then, unless they were withdrawn, expired or superseded', async () => {
+  it('a fork of an earlier point has the notifications that were open then, except withdrawn, expired and superseded notifications', async () => {
     const a = talk('a');
     await ask(a, 'one');
     const delivered = await send('shop/coder#a', 'delivered later');
@@ -130,7 +130,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(ofB).toBe(await ask(a, 'go on'));
   });
 
-  it('of a fork reads its whole lineage, and counts the turns of the whole lineage', async () => {
+  it('a fork of a fork reads its whole lineage, and counts the turns of the whole lineage', async () => {
     const a = talk('a');
     await ask(a, '1');
     await send('shop/coder#a', 'after two turns', { deliver: { afterTurns: 2 } });
@@ -160,7 +160,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(newest).toEqual(['4', '3', '2', '1']);
   });
 
-  it('of a point before a fork began is a fork of the original', async () => {
+  it('a fork of a point before the fork began is a fork of the original', async () => {
     const a = talk('a');
     await ask(a, '1');
     const early = await store.head();

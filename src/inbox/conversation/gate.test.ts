@@ -355,7 +355,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
-    it('that was lifted before the agent saw it leaves only the message of the person', async () => {
+    it('if a pause was lifted before the agent saw it, only the message of the person stays', async () => {
       proves('gate:resume');
       await talk().seen();
       for (let i = 0; i < 5; i++) {
@@ -371,7 +371,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).not.toContain('resume');
     });
 
-    it('that was lifted several times is one notification, with the last message', async () => {
+    it('a pause that was lifted several times is one notification, with the last message', async () => {
       proves('gate:resume');
       for (const times of ['one', 'two', 'three']) {
         await inbox.queue('shop/coder', { id: times, message: 'hold on', action: 'pause' });

@@ -325,7 +325,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
   });
 
-  describe('of one host process continues the conversation', () => {
+  describe('a new session of one host process continues the conversation', () => {
     proves('address:clear', 'succession:merge');
 
     it('with everything in flight: gate, offers and read states pass to the heir', async () => {

@@ -36,7 +36,7 @@ describe('the last lines', () => {
     );
   });
 
-  it('of two streams are not mixed', () => {
+  it('lines of two streams are not mixed', () => {
     const last = new LastLines(3);
     const [out, err] = [last.stream(), last.stream()];
     out(Buffer.from('half a '));
@@ -56,7 +56,7 @@ describe('the last lines', () => {
     expect(last.read()[0]).toHaveLength(400);
   });
 
-  it('of binary output are harmless', () => {
+  it('lines of binary output are harmless', () => {
     const told = lastOf(2, Buffer.from([0xff, 0xfe, 0x00, 0x41, 0x0a, 0xc3]));
     expect(told.join('').isWellFormed()).toBe(true);
     expect(told.join('')).not.toContain('\0');

@@ -18,8 +18,6 @@ export type GuardOptions = {
   /** Host names that a request may use for this server, in addition to the loopback names. */
   readonly allowedHosts: readonly string[];
   readonly rates?: Partial<Rates> | undefined;
-  /** Returns the name of the cookie. A server on another port uses another name. */
-  readonly cookie: () => string;
 };
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
@@ -91,7 +89,7 @@ export class Guards {
 
   /** Checks the token and its rate limit. */
   readonly token: MiddlewareHandler<Env> = async (c, next) => {
-    const asked = credentialOf(c, this.#options.cookie());
+    const asked = credentialOf(c);
     if (asked === undefined)
       throw this.#refuse(
         'unauthorized',
@@ -151,15 +149,21 @@ function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: str
     throw refuse('bad_origin', 'with a cookie, a change needs the Origin of this server and the header x-earpiece: 1');
 }
 
-function credentialOf(c: Context<Env>, cookie: string): { by: 'bearer' | 'cookie'; text: string } | undefined {
+function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string } | undefined {
   const authorization = c.req.header('authorization');
   if (authorization !== undefined) {
     const [, text] = /^Bearer +([\x21-\x7e]{1,200})$/iu.exec(authorization) ?? [];
     return { by: 'bearer', text: text ?? '' };
   }
-  const text = cookieOf(c.req.header('cookie') ?? '', cookie);
+  const text = cookieOf(c.req.header('cookie') ?? '', cookieName(c));
   return text === undefined ? undefined : { by: 'cookie', text };
 }
+
+/**
+ * Returns the name of the cookie for the address that the browser uses. Browsers send a host's cookies to all of its ports, so the
+ * name has the port. The servers behind one proxy share a cookie, whatever their own ports are.
+ */
+export const cookieName = (c: Context<Env>): string => `earpiece_${/:(\d+)$/u.exec(c.req.header('host') ?? '')?.[1] ?? ''}`;
 
 export function cookieOf(header: string, name: string): string | undefined {
   for (const part of header.split(';')) {

@@ -112,8 +112,7 @@ export function createServer(options: ServerOptions): Server {
   const tokens = options.tokens ?? new Tokens(store, () => inbox.witnesses.mayRemove());
   const hub = new Hub({ store, tokens, metrics, telemetry, report, ...options.streams });
   let listening: Listening | undefined;
-  const cookie = (): string => `earpiece_${listening?.port ?? 0}`;
-  const guards = new Guards({ tokens, metrics, allowedHosts: options.allowedHosts ?? [], rates: options.rates, cookie });
+  const guards = new Guards({ tokens, metrics, allowedHosts: options.allowedHosts ?? [], rates: options.rates });
   const deps: Deps = {
     inbox,
     tokens,
@@ -186,7 +185,7 @@ export function createServer(options: ServerOptions): Server {
   app.use(bodies);
 
   metaRoutes(app, deps);
-  sessionRoutes(app, deps, { guards, cookie });
+  sessionRoutes(app, deps, guards);
   agentRoutes(app, deps);
   conversationRoutes(app, deps);
   resumeRoutes(app, deps);

@@ -2,15 +2,13 @@
 import type { Context } from 'hono';
 import type { SessionReply, TokenInfo } from '../../wire/api.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps, type Env } from '../context.ts';
-import { principalOf, type Guards } from '../guards.ts';
+import { cookieName, principalOf, type Guards } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { session, sessionInput } from '../../wire/schemas.ts';
 import type { Session } from '../sessions.ts';
 import type { Principal } from '../tokens.ts';
 
-export type Cookie = () => string;
-
-export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards: Guards; cookie: Cookie }): void {
+export function sessionRoutes(api: Api, deps: Deps, guards: Guards): void {
   const { inbox, sessions, tokens } = deps;
   const whoIs = async (who: Principal): Promise<SessionReply> => {
     const info = (await tokens.list()).find(({ id }) => id === who.id) as TokenInfo;
@@ -47,7 +45,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       } catch (error) {
         throw error instanceof ProblemError ? guards.failed(c, error) : error;
       }
-      setCookie(c, cookie(), made.token, made.maxAgeS);
+      setCookie(c, made.token, made.maxAgeS);
       const who = (await tokens.check(made.token)) as Principal;
       return reply<SessionReply>(c, await whoIs(who));
     },
@@ -77,14 +75,14 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       if (!who.session)
         throw new ProblemError('bad_argument', 'this is a token and not a session; revoke it with DELETE /api/tokens/{id}');
       await tokens.revoke(who.id);
-      setCookie(c, cookie(), '', 0);
+      setCookie(c, '', 0);
       return reply(c, { ended: true });
     },
   );
 }
 
-function setCookie(c: Context<Env>, name: string, value: string, maxAgeS: number): void {
+function setCookie(c: Context<Env>, value: string, maxAgeS: number): void {
   // If the page came over TLS through a proxy, the browser may send the cookie only over TLS.
   const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : '';
-  c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`);
+  c.header('set-cookie', `${cookieName(c)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`);
 }

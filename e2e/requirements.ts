@@ -74,6 +74,18 @@ export const REQUIREMENTS = {
     behaviour: 'An error of PostgreSQL names the database, the reason and the way out, and never the password.',
   },
   'store:postgres-tls': { behaviour: 'With sslmode=verify-full, only a certificate of the given authority opens a connection.' },
+  'fleet:one': {
+    behaviour:
+      'Several servers on one PostgreSQL or JetStream behave as one: a stream continues on another node, and what one node queues aborts an answer or wakes an agent on another node, once.',
+  },
+  'fleet:node-killed': {
+    behaviour:
+      'If a node of a fleet is killed in the middle of a conversation, the console shows each record once on another node, and the agent continues on another machine.',
+  },
+  'fleet:follower': {
+    behaviour:
+      'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another one may run them.',
+  },
   'store:nats': {
     behaviour: 'NATS JetStream 2.10 keeps the logs of a fleet: with one and with three copies, the store passes the contract.',
   },
@@ -234,6 +246,10 @@ export const REQUIREMENTS = {
   },
   'agent:stop': {
     behaviour: 'A stop ends the turn, even before the turn begins or right after another interruption.',
+  },
+  'agent:one-writer': {
+    behaviour:
+      'One process writes a conversation. If its machine dies, another machine takes over after 20 s, and the first process writes nothing more.',
   },
   'agent:kill-9': {
     behaviour:

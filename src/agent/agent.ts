@@ -70,7 +70,11 @@ export class Agent implements AsyncDisposable {
       points: ['turn_start', 'cycle_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
       ...defined({ purpose: options.purpose }),
     });
-    this.#transcript = new Transcript(this.conversation, (event) => this.emit(event));
+    this.#transcript = new Transcript(
+      this.conversation,
+      (event) => this.emit(event),
+      () => this.inbox.mustHoldWriter(this.conversation),
+    );
     this.#requests = new Requests({
       ...options,
       placement: options.placement ?? placementOf(familyOf(options.model.provider)),

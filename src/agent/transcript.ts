@@ -36,15 +36,18 @@ const LOST = 'Not finished: the agent ended while this ran. It is unknown whethe
 export class Transcript {
   readonly #conversation: Conversation;
   readonly #emit: (event: AgentEvent) => void;
+  readonly #mustHold: () => Promise<void>;
   readonly #records: Draft[] = [];
   /** The interrupts in the transcript that no answered request has contained yet. */
   #unread: NotificationId[] = [];
   /** The number of wake-ups in the chain that led to this turn. */
   depth = 0;
 
-  constructor(conversation: Conversation, emit: (event: AgentEvent) => void) {
+  /** `mustHold` throws if another machine has taken the conversation over. */
+  constructor(conversation: Conversation, emit: (event: AgentEvent) => void, mustHold: () => Promise<void>) {
     this.#conversation = conversation;
     this.#emit = emit;
+    this.#mustHold = mustHold;
   }
 
   /** Every record of the conversation, oldest first. */
@@ -63,7 +66,9 @@ export class Transcript {
   }
 
   async record(drafts: readonly Draft[]): Promise<void> {
-    if (drafts.length > 0) this.#take(await this.#conversation.record(drafts));
+    if (drafts.length === 0) return;
+    await this.#mustHold();
+    this.#take(await this.#conversation.record(drafts));
   }
 
   /** Records `drafts` with the due notifications. `known` holds the facts that the model already knows, each with its time. */
@@ -72,6 +77,7 @@ export class Transcript {
     at: Moment,
     { known = {}, tools }: { readonly known?: Readonly<Record<string, number>>; readonly tools?: readonly string[] } = {},
   ): Promise<Carried> {
+    await this.#mustHold();
     const carried = await this.#conversation.carry(records, { at, known, ...defined({ tools }) });
     this.#take(carried.records);
     fault('agent.carried');

@@ -284,10 +284,15 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Makes this process the only writer of the conversation, until it releases the conversation or exits. Throws `store_refused`
-   * while another writer lives. A writer on another machine counts as living, because this process cannot check it.
+   * while another writer lives. A writer on another machine is watched for up to 20 s.
    */
   holdWriter(place: Place): Promise<void> {
     return this.#writer.take(place);
+  }
+
+  /** Throws `store_refused` if another machine has taken the conversation over, because this process was silent for too long. */
+  mustHoldWriter(place: Place): Promise<void> {
+    return this.#writer.mustHold(place);
   }
 
   releaseWriter(place: Place): Promise<void> {

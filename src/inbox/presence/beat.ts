@@ -1,0 +1,106 @@
+/**
+ * Shows other machines that this process lives: it counts up a setting. A machine cannot look up the processes of another one, and
+ * clocks of machines differ, so an observer compares no times: it watches whether the count changes. To take over, the observer removes
+ * the count that it has seen, in one step. So a process that only paused finds its count removed, and writes nothing more.
+ */
+import type { Store } from '../../core/ports.ts';
+
+type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
+
+const BEAT_MS = 5_000;
+/** A process that could not count for this long counts before it writes. With the time of one write, this is below `SILENT_MS`. */
+const TRUSTED_MS = 10_000;
+/** If the count of a process does not change for this long, the process is taken for dead. */
+const SILENT_MS = 20_000;
+const LOOK_EVERY_MS = 500;
+
+const beatKey = (name: string): string => `beat of ${name}`;
+
+/** The count of this process. */
+export class Beat {
+  readonly #store: Kept;
+  readonly #key: string;
+  #count = 0;
+  /** When the last successful count began, by the monotonic clock. */
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #counting: Promise<boolean> | undefined;
+
+  /** `name`: unique for ever. */
+  constructor(store: Kept, name: string) {
+    this.#store = store;
+    this.#key = beatKey(name);
+  }
+
+  get counts(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Begins to count. Resolves when others can see the first count. */
+  async start(): Promise<void> {
+    if (this.counts) return;
+    this.#countedAt = performance.now();
+    this.#count = 1;
+    await this.#store.setSetting(this.#key, this.#count);
+    // If the store does not answer, the next count tries again.
+    this.#timer ??= setInterval(() => void this.#next().catch(() => {}), BEAT_MS).unref();
+  }
+
+  /** Whether no other process has taken this one for dead. Asks the store only if the last count is long ago. */
+  async lives(): Promise<boolean> {
+    return this.counts && (performance.now() - this.#countedAt < TRUSTED_MS || this.#next());
+  }
+
+  /** Ends the count, so that others need not wait. */
+  async stop(): Promise<void> {
+    if (!this.counts) return;
+    this.pause();
+    await this.#counting?.catch(() => {});
+    await this.#store.setSetting(this.#key, undefined);
+  }
+
+  /** Counts no more, without a word to others. */
+  pause(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #next(): Promise<boolean> {
+    return (this.#counting ??= this.#add().finally(() => (this.#counting = undefined)));
+  }
+
+  async #add(): Promise<boolean> {
+    const began = performance.now();
+    while (!(await this.#store.swapSetting(this.#key, this.#count, this.#count + 1))) {
+      // Only this process counts up: another value is from a write whose answer was lost.
+      const found = await this.#store.setting(this.#key);
+      if (typeof found !== 'number') {
+        this.pause();
+        return false;
+      }
+      this.#count = found;
+    }
+    this.#count++;
+    this.#countedAt = began;
+    return true;
+  }
+}
+
+/**
+ * Whether a process of another machine has ended. The answer takes up to 5 s for a process that lives, and 20 s for a process that died.
+ * A process that is taken for dead can write nothing from then on.
+ */
+export async function hasEnded(store: Kept, name: string): Promise<boolean> {
+  const key = beatKey(name);
+  const first = await store.setting(key);
+  if (first === undefined) return true;
+  for (const since = performance.now(); performance.now() - since < SILENT_MS;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    const now = await store.setting(key);
+    if (now !== first) return now === undefined;
+  }
+  return store.swapSetting(key, first, undefined);
+}
+
+/** Removes what a process left that this machine knows to be dead. */
+export const forgetBeat = (store: Kept, name: string): Promise<void> => store.setSetting(beatKey(name), undefined);

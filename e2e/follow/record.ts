@@ -102,7 +102,7 @@ const FAILING = (name: string, expected: number): string => `import { expect, it
 it('${name}', () => expect(Math.floor(3.6)).toBe(${expected}));
 `;
 
-/** Two test files fail. Then one of them is mended, and only this file runs again. */
+/** Two test files fail. Then one of them is fixed, and only this file runs again. */
 const VITEST_TWO: Recording = {
   files: {
     'package.json': MODULE,
@@ -118,7 +118,7 @@ const VITEST_TWO: Recording = {
   until: /(?:Watch|Wait)ing for file changes/u,
 };
 
-/** Two modules of a page are broken. Then one of them is mended. */
+/** Two modules of a page are broken. Then one of them is fixed. */
 const VITE_TWO: Recording = {
   files: {
     'package.json': MODULE,

@@ -42,10 +42,12 @@ export type Rounds = {
   readonly isLate?: true;
   /**
    * Returns the files or tests that a line shows as repeated. If a round has named some, its end fixes only their problems, and
-   * those of files that have changed. An empty name stands for an unknown file.
+   * those of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
-  /** Returns the file or test that repeats a problem. Default: its file, otherwise the one that the tool named last. */
+  /**
+   * Returns the file or test that repeats a problem. Default: the problem's file, otherwise the file that the tool named last.
+   */
   readonly unitOf?: (problem: Problem) => string | undefined;
 };
 

@@ -58,7 +58,10 @@ function stepOf(line: LinePattern, { severity }: MatcherForm, key: string): Step
   };
 }
 
-/** Makes the test of a line for rounds. A very long line is cut, as for the patterns. */
+/**
+ * Returns an object that tests lines with the user's pattern, to find the beginning and the end of rounds. A very long line is
+ * cut, as for other patterns.
+ */
 const lineTest = (pattern: Pattern): Pick<RegExp, 'test'> => ({ test: (line) => pattern.test(line.slice(0, LINE_CHARS)) });
 
 function compiled(source: string, key: string): Pattern {

@@ -89,7 +89,7 @@ export class ProblemReader {
     this.#found(matcher, begun.parts, found);
   }
 
-  /** Adds the problem that these parts describe. Returns false if they describe none, or only a note. */
+  /** Adds the problem that these parts describe. Returns false if the parts describe no problem, or only a note. */
   #found({ tool, isNote }: Matcher, parts: Parts, found: Problem[]): boolean {
     const problem = problemOf(tool, parts);
     if (problem === undefined) return false;

@@ -32,7 +32,7 @@ export class OpenProblems {
   readonly #round = new Map<string, Found>();
   /** The tools whose current round has no line that shows its end. */
   readonly #unending = new Set<string>();
-  /** The files and tests that the current round of each tool has named. The last of them is the one that runs now. */
+  /** The files and tests that the current round of each tool has named. The last of these files or tests runs now. */
   readonly #named = new Map<string, Named[]>();
 
   constructor(matchers?: readonly Matcher[], { rounds = ROUNDS, stampOf = () => undefined }: Surroundings = {}) {
@@ -49,7 +49,7 @@ export class OpenProblems {
       const { begins, ends, clean, names, unitOf, isLate } = this.#roundsOf(tool);
       if (begins?.test(line)) {
         this.#end();
-        // The round before may not have ended: its files differ from those of this round.
+        // The previous round may not have ended: its files differ from the files of this round.
         if (names !== undefined && this.#unending.has(tool)) this.#settle(tool);
         this.#begin(tool);
         this.#unending.delete(tool);
@@ -154,7 +154,7 @@ export class OpenProblems {
     if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
     const isTest = this.#roundsOf(problem.tool).unitOf !== undefined;
     const now = this.#stampOf(unit, problem);
-    // A build names the module that it replaces, which may be another than the file that a person has mended.
+    // A build names the module that it replaces, and a person may have fixed a different file.
     return isTest ? stamp !== undefined && now === undefined : stamp === undefined || now !== stamp;
   }
 }

@@ -6,7 +6,7 @@ import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 /** Whether the request comes from the agent with this task. */
 const isSub = (request: Request): boolean => readIn(request).includes('Another agent has given you this task');
 
-describe('an agent that starts an agent', { timeout: 120_000 }, () => {
+describe('an agent that starts a sub-agent', { timeout: 120_000 }, () => {
   proves('chat:sub-agents');
 
   it('the last message of the sub-agent is the result; notifications for one agent never reach the other agent', async () => {

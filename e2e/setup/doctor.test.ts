@@ -150,7 +150,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 describe.each(Object.entries(FAULTS))('red: %s', (_fault, { make, says, advice }) => {
   proves('hosts:doctor');
-  it('with the reason and the way out', () => {
+  it('doctor reports the reason and the way out', () => {
     using home = installed();
     const { code, found } = about(home, make(home) ?? {});
     expect(code).toBe(8);

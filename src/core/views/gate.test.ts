@@ -87,7 +87,7 @@ describe('the text of a refused call', () => {
 
 describe('signal only', () => {
   proves('view:signal');
-  it('has the texts of the third seed', () => {
+  it('has the fixed texts in Japanese', () => {
     expect(signalText('signal_ja', false)).toBe('通知はありません');
     expect(signalText('signal_ja', true)).toBe('【重要】通知があります。get_notifications を呼び出して確認してください。');
     const view = render('signal_ja', { ...SHOWN, lines: [cancel] });

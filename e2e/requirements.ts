@@ -96,6 +96,20 @@ export const REQUIREMENTS = {
   'store:nats-errors': {
     behaviour: 'An error of the NATS store names the servers, the reason and the way out; a server older than 2.10 is refused.',
   },
+  'store:migrate': {
+    behaviour:
+      'earpiece migrate moves everything to another engine: each record keeps its position and time, and readers get the same answers as before.',
+  },
+  'store:migrate-killed': {
+    behaviour: 'A migration that is killed anywhere continues with the same command, and nothing is lost or doubled.',
+  },
+  'store:migrate-closed': {
+    behaviour:
+      'From the start of a migration on, its source takes no write of any process, and nobody can open an unfinished target by mistake.',
+  },
+  'store:migrate-refused': {
+    behaviour: 'A migration refuses a wrong source or target with the reason and the way out, and never shows a password.',
+  },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',

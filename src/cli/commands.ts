@@ -174,6 +174,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     { term: 'db', summary: 'check, prune or back up the database', load: async () => (await import('./commands/db.ts')).db },
     {
+      term: 'migrate',
+      summary: 'move the database to another engine',
+      load: async () => (await import('./commands/migrate.ts')).migrate,
+    },
+    {
       term: 'forget <address>',
       summary: 'erase all data of an agent',
       load: async () => (await import('./commands/forget.ts')).forget,

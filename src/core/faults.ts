@@ -35,8 +35,20 @@ export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.planned', 'follow.t
 /** The write boundaries of the end of a follower. */
 export const UNFOLLOW_FAULT_POINTS = ['unfollow.begun', 'unfollow.withdrawn', 'unfollow.forgotten'] as const;
 
+/** The steps of `earpiece migrate`. */
+export const MOVE_FAULT_POINTS = [
+  'move.target_marked',
+  'move.source_marked',
+  'move.written',
+  'move.page',
+  'move.rows',
+  'move.compared',
+  'move.source_done',
+] as const;
+
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
+  | (typeof MOVE_FAULT_POINTS)[number]
   | (typeof AGENT_FAULT_POINTS)[number]
   | (typeof FOLLOW_FAULT_POINTS)[number]
   | (typeof UNFOLLOW_FAULT_POINTS)[number];

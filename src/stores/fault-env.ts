@@ -4,6 +4,7 @@ import {
   FAULT_POINTS,
   FOLLOW_FAULT_POINTS,
   UNFOLLOW_FAULT_POINTS,
+  MOVE_FAULT_POINTS,
   type FaultPoint,
 } from '../core/faults.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -18,7 +19,13 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   if (wanted === undefined || wanted === '') return;
   const [point = '', times = '1', how = 'kill'] = wanted.split(':');
   let left = Number(times);
-  const points: readonly string[] = [...FAULT_POINTS, ...AGENT_FAULT_POINTS, ...FOLLOW_FAULT_POINTS, ...UNFOLLOW_FAULT_POINTS];
+  const points: readonly string[] = [
+    ...FAULT_POINTS,
+    ...AGENT_FAULT_POINTS,
+    ...FOLLOW_FAULT_POINTS,
+    ...UNFOLLOW_FAULT_POINTS,
+    ...MOVE_FAULT_POINTS,
+  ];
   if (!points.includes(point)) {
     const near = didYouMean(point, points);
     throw new EarpieceError(

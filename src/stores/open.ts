@@ -59,12 +59,12 @@ export function fileOf(url: string): string | undefined {
   return scheme === 'sqlite' || scheme === 'file' ? pathOf(rest) : undefined;
 }
 
-function partsOf(url: string): { readonly scheme: string | undefined; readonly rest: string } {
+export function partsOf(url: string): { readonly scheme: string | undefined; readonly rest: string } {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
   return { scheme, rest };
 }
 
-const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
+export const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
 /** Loads the memory store at its first use, because loading a store takes some milliseconds. */
 async function openMemory(options: StoreOptions): Promise<Store> {

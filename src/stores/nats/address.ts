@@ -8,6 +8,8 @@ export type Address = {
   readonly password?: string;
   readonly token?: string;
   readonly tls: boolean;
+  /** The address without user and password, for command lines. */
+  readonly shown: string;
   /** `nats host:4222/name`. */
   readonly name: string;
   /** The name of the store on the server; several stores may share one server. */
@@ -23,7 +25,7 @@ const PARAMETERS = ['replicas'];
 
 export function addressOf(given: string, wanted: { readonly replicas?: number | undefined } = {}): Address {
   const [, scheme = '', userinfo, hosts = '', path = '', query = ''] =
-    /^(nats|tls):\/\/(?:([^@/?]*)@)?([^/?]+)\/?([^?]*)(?:\?(.*))?$/u.exec(given) ?? [];
+    /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)(?:\/([^?]*))?(?:\?(.*))?$/u.exec(given) ?? [];
   const servers = hosts.split(',').filter(Boolean);
   // The text may hold a password, so the message does not repeat it.
   if (scheme === '' || servers.length === 0)
@@ -47,6 +49,7 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
     servers,
     ...(user === '' ? {} : password === undefined ? { token: user } : { user, password }),
     tls: scheme === 'tls',
+    shown: `${scheme}://${servers.join(',')}/${store}`,
     name: `nats ${servers.join(',')}/${store}`,
     store,
     replicas,

@@ -14,11 +14,13 @@ import { KEEP, type Tables } from './tables.ts';
 
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
 type PresencePage = Omit<PresenceQuery, 'log' | 'limit'> & { readonly limit: number };
-type Binding = Bound & { readonly host: Owner; readonly at: number };
+export type Binding = Bound & { readonly host: Owner; readonly at: number };
 
-const presenceRow = (log: LogKey, conversation: ConversationId): string => `presence.${logTokens(log)}.${token(conversation)}`;
-const bindingRow = ({ machine, pid, startedAt }: Owner): string => `binding.${token(JSON.stringify([machine, pid, startedAt]))}`;
-const withheldRow = ({ log, conversation, id }: Bound & { readonly id: string }): string =>
+export const presenceRow = (log: LogKey, conversation: ConversationId): string =>
+  `presence.${logTokens(log)}.${token(conversation)}`;
+export const bindingRow = ({ machine, pid, startedAt }: Owner): string =>
+  `binding.${token(JSON.stringify([machine, pid, startedAt]))}`;
+export const withheldRow = ({ log, conversation, id }: Bound & { readonly id: string }): string =>
   `withheld.${logTokens(log)}.${token(conversation)}.${token(id)}`;
 
 export class Conversations {

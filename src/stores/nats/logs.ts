@@ -68,6 +68,11 @@ export class Logs {
     return running;
   }
 
+  /** Whether the log is in memory. */
+  has(log: LogKey): boolean {
+    return this.#entries.get(log)?.view !== undefined;
+  }
+
   /** Drops the view of the log, so that its next use reads the whole log again. */
   forget(log: LogKey): void {
     const entry = this.#entries.get(log);

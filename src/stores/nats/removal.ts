@@ -82,12 +82,16 @@ export async function eraseAgent(of: Removing, log: LogKey, before: number): Pro
     logs.forget(log);
     const records = view.log.records.filter(({ seq }) => seq < before).length;
     const notifications = eraseLog(view.log, before);
+    const cut = (): Promise<unknown> =>
+      tables.change<Cut>(logs.cutOf(log), randomUUID(), (known) => ({
+        removed: known?.removed ?? [],
+        upTo: Math.max(known?.upTo ?? 0, Math.min(view.decided, before - 1)),
+      }));
+    // A store that takes no more writes refuses this row, and then nothing is removed.
+    await cut();
     for (const seq of view.void) await server.remove(server.logs, seq);
     if (before > 0) await server.purge(server.logs, logs.subjects(log).all, before);
-    await tables.change<Cut>(logs.cutOf(log), randomUUID(), (known) => ({
-      removed: known?.removed ?? [],
-      upTo: Math.max(known?.upTo ?? 0, Math.min(view.decided, before - 1)),
-    }));
+    await cut();
     const settings = (await of.settings.all()).filter(
       ({ value: { key, value } }) =>
         key.endsWith(` ${log}`) || key.includes(` ${log}#`) || (typeof value === 'string' && value.startsWith(`${log}#`)),

@@ -11,6 +11,8 @@ import { before, insist } from '../insist.ts';
 import type { Listen } from '../wakeups.ts';
 import type { Address } from './address.ts';
 import type { Driver } from './driver.ts';
+import { markedError } from '../moving/marks.ts';
+import { markOf } from './marks.ts';
 import { explain, isMissing, isPassing } from './trouble.ts';
 
 export type Message = { readonly seq: number; readonly subject: string; readonly text: string };
@@ -54,7 +56,8 @@ export class Server {
     this.#js = driver.jetstream(nc, { timeout: TRY_MS });
   }
 
-  static async open(driver: Driver, address: Address): Promise<Server> {
+  /** With `moving`, the streams are neither made nor checked for the mark of a move. */
+  static async open(driver: Driver, address: Address, { moving = false } = {}): Promise<Server> {
     const { servers, user, password, token, tls, name } = address;
     const nc = await insist(
       undefined,
@@ -76,7 +79,7 @@ export class Server {
       checkVersion(nc, name);
       const jsm = await driver.jetstreamManager(nc, { timeout: TRY_MS, checkAPI: false });
       const server = new Server(driver, address, nc, jsm);
-      await server.insist(undefined, () => server.#makeStreams());
+      if (!moving) await server.insist(undefined, () => server.#makeStreams());
       return server;
     } catch (error) {
       await nc.close();
@@ -99,11 +102,29 @@ export class Server {
     await this.#nc.close();
   }
 
+  /** For moves, which make and change streams. */
+  get manager(): JetStreamManager {
+    return this.#jsm;
+  }
+
   /**
    * Stores a message, and returns its sequence. With `expected`, the message is stored only if `expected` is the last sequence of
    * its subject.
    */
-  async publish(subject: string, text: string, expected?: number): Promise<number> {
+  publish(subject: string, text: string, expected?: number): Promise<number> {
+    return this.#publish(subject, text, expected === undefined ? {} : { lastSubjectSequence: expected });
+  }
+
+  /** Stores a message at one position: only if `last` is the last sequence of the stream. */
+  publishAfter(last: number, subject: string, text: string): Promise<number> {
+    return this.#publish(subject, text, { lastSequence: last });
+  }
+
+  async #publish(
+    subject: string,
+    text: string,
+    expect: { readonly lastSubjectSequence?: number; readonly lastSequence?: number },
+  ): Promise<number> {
     const data = Buffer.from(text);
     const most = this.#nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (data.length + HEADERS > most)
@@ -111,11 +132,7 @@ export class Server {
         'bad_argument',
         `${this.address.name} takes at most ${most} bytes in one message, and this append has ${data.length}: shorten it, or raise max_payload in the configuration of the server`,
       );
-    const { seq } = await this.#js.publish(
-      subject,
-      data,
-      expected === undefined ? {} : { expect: { lastSubjectSequence: expected } },
-    );
+    const { seq } = await this.#js.publish(subject, data, Object.keys(expect).length === 0 ? {} : { expect });
     return seq;
   }
 
@@ -131,16 +148,41 @@ export class Server {
   /** Returns the messages of a subject, which may have wildcards, from after `after` up to and including `upTo`. */
   async range(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
     const found: Message[] = [];
-    let seen = after;
-    while (upTo - seen > NEAR) {
-      const page = await this.#page(stream, subject, { after: seen, limit: PAGE });
-      for (const message of page) if (message.seq <= upTo) found.push(message);
-      if (page.length > 0) seen = page.at(-1)?.seq ?? seen;
-      else if (((await this.last(stream, subject))?.seq ?? 0) <= seen) return found;
-      // The consumer read from a replica that does not have the newest messages yet.
-      else await sleep(BEHIND_MS);
+    for await (const page of this.pages(stream, subject, after, upTo)) for (const message of page) found.push(message);
+    return found;
+  }
+
+  /** As `range`, one page after the other. `attempt` repeats the calls for one page. */
+  async *pages(
+    stream: string,
+    subject: string,
+    after: number,
+    upTo: number,
+    attempt: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+  ): AsyncIterable<readonly Message[]> {
+    for (let seen: number | undefined = after; seen !== undefined;) {
+      const from: number = seen;
+      const step = await attempt(() => this.#step(stream, subject, from, upTo));
+      yield step.messages;
+      seen = step.next;
     }
-    return [...found, ...(await this.#near(stream, subject, seen, upTo))];
+  }
+
+  /** One page, and where the next one begins. */
+  async #step(
+    stream: string,
+    subject: string,
+    after: number,
+    upTo: number,
+  ): Promise<{ readonly messages: readonly Message[]; readonly next?: number }> {
+    if (upTo - after <= NEAR) return { messages: await this.#near(stream, subject, after, upTo) };
+    const page = await this.#page(stream, subject, { after, limit: PAGE });
+    const last = page.at(-1);
+    if (last !== undefined) return { messages: page.filter(({ seq }) => seq <= upTo), next: last.seq };
+    if (((await this.last(stream, subject))?.seq ?? 0) <= after) return { messages: [] };
+    // The consumer reads from a replica that is behind.
+    await sleep(BEHIND_MS);
+    return { messages: [], next: after };
   }
 
   /** Returns the subjects of at most `limit` messages after `after`, oldest first. `head` is the last sequence of the stream. */
@@ -243,17 +285,24 @@ export class Server {
 
   async #makeStreams(): Promise<void> {
     const make = async (name: string, config: Parameters<JetStreamManager['streams']['add']>[0]): Promise<void> => {
-      try {
-        await this.#jsm.streams.info(name);
-      } catch (error) {
+      const info = await this.#jsm.streams.info(name).catch((error: unknown) => {
         if ((error as { code?: number }).code !== NO_STREAM) throw error;
-        await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name });
-      }
+      });
+      const mark = info && markOf(info.config);
+      if (mark !== undefined) throw markedError(this.address.name, mark);
+      if (info === undefined) await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name });
     };
-    await Promise.all([
-      make(this.logs, { name: this.logs, subjects: [`${this.root}.log.>`] }),
-      make(this.tables, { name: this.tables, subjects: [`${this.root}.table.>`], max_msgs_per_subject: 1 }),
-    ]);
+    const { logs, tables } = this.configs;
+    // The mark of a move is on the logs.
+    await Promise.all([make(this.logs, logs), make(this.tables, tables)]);
+  }
+
+  /** The configurations of the two streams. */
+  get configs(): Readonly<Record<'logs' | 'tables', { name: string; subjects: string[]; max_msgs_per_subject?: number }>> {
+    return {
+      logs: { name: this.logs, subjects: [`${this.root}.log.>`] },
+      tables: { name: this.tables, subjects: [`${this.root}.table.>`], max_msgs_per_subject: 1 },
+    };
   }
 }
 
@@ -263,7 +312,7 @@ function isBelow(subject: string, pattern: string): boolean {
   return pattern.split('.').every((token, n) => token === '>' || token === '*' || token === tokens[n]);
 }
 
-const NO_STREAM = 10_059;
+export const NO_STREAM = 10_059;
 /** The number of bytes that are reserved for the headers of a message. */
 const HEADERS = 256;
 

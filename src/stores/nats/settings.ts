@@ -17,7 +17,7 @@ import type { View } from './view.ts';
  * A row of a setting. `value` is absent if the setting is not set. `key` is stored too, because the subject may contain only a
  * digest of the key.
  */
-type Setting = { readonly key: string; readonly value?: Json; readonly held?: Held };
+export type Setting = { readonly key: string; readonly value?: Json; readonly held?: Held };
 type Held = { readonly tx: string; readonly log: LogKey; readonly to?: Json };
 type Found = Row<Setting> & { readonly key: string };
 

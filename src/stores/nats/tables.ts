@@ -34,6 +34,21 @@ export class Tables {
     return rows;
   }
 
+  /** Writes a row, whatever it was. */
+  set(subject: string, value: unknown): Promise<number> {
+    return this.#server.publish(this.#named(subject), JSON.stringify({ by: '', value } satisfies Body));
+  }
+
+  /** All rows below a subject with wildcards, one page after the other. `attempt` repeats the calls for one page. */
+  async *pages<T>(subjects: string, attempt: <A>(work: () => Promise<A>) => Promise<A>): AsyncIterable<readonly T[]> {
+    const upTo = await attempt(() => this.#server.lastSeq(this.#server.tables));
+    for await (const page of this.#server.pages(this.#server.tables, this.#named(subjects), 0, upTo, attempt))
+      yield page.flatMap(({ text }) => {
+        const { value } = JSON.parse(text) as Body;
+        return value === undefined ? [] : [value as T];
+      });
+  }
+
   /**
    * Writes a row, and returns its sequence, or undefined if another writer was first. With `by`, a retry can detect that its
    * earlier try was stored.

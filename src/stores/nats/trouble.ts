@@ -1,5 +1,6 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { Late } from '../insist.ts';
+import { frozenError } from '../moving/marks.ts';
 import type { Address } from './address.ts';
 
 /** Codes of JetStream's errors. */
@@ -7,6 +8,8 @@ const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
 /** The codes of a server without a leader, without a listener, or that still restores its streams. */
 const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059]);
+/** The message is larger than the stream takes: a stream with the mark of a move takes none. */
+const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 const FULL: ReadonlySet<number> = new Set([10_047, 10_077, 10_122, 10_110]);
 
@@ -46,6 +49,7 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
   const said = `${line}${codeOf(error) === 0 ? '' : `, ${codeOf(error)}`}`;
   const options = { cause: error, data: { store: name } };
   const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
+  if (codeOf(error) === TOO_LARGE) return frozenError(name, error);
   if (NOT_ENABLED.has(codeOf(error)))
     return refused(`runs without JetStream (${said}): start it with -js, or enable JetStream for this account`);
   if (isPassing(error))

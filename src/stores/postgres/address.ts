@@ -4,6 +4,8 @@ import { EarpieceError } from '../../core/errors.ts';
 export type Address = {
   /** The URL for the driver, without Earpiece's own parameters. This URL holds the password, so it must never be shown. */
   readonly url: string;
+  /** The address without the password, for command lines. */
+  readonly shown: string;
   /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
   readonly name: string;
   readonly schema: string;
@@ -36,5 +38,22 @@ export function addressOf(given: string, wanted?: string): Address {
   const host = decodeURIComponent(url.hostname) || (url.searchParams.get('host') ?? process.env['PGHOST'] ?? 'localhost');
   const port = url.port || (process.env['PGPORT'] ?? '5432');
   const where = `${host}:${port}/${database}`;
-  return { url: url.href, name: `postgres ${where}${schema === DEFAULT_SCHEMA ? '' : ` ${schema}`}`, schema, user, database };
+  return {
+    url: url.href,
+    shown: shownOf(url, schema),
+    name: `postgres ${where}${schema === DEFAULT_SCHEMA ? '' : ` ${schema}`}`,
+    schema,
+    user,
+    database,
+  };
+}
+
+const SHOWN = new Set(['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert']);
+
+function shownOf(url: URL, schema: string): string {
+  const shown = new URL(url);
+  shown.password = '';
+  for (const key of url.searchParams.keys()) if (!SHOWN.has(key)) shown.searchParams.delete(key);
+  if (schema !== DEFAULT_SCHEMA) shown.searchParams.set('schema', schema);
+  return shown.href;
 }

@@ -85,7 +85,7 @@ async function nextHead(query: Query, count: number, now: number): Promise<Batch
   return head as BatchHead;
 }
 
-const whatOf = (body: Draft): unknown => {
+export const whatOf = (body: Draft): unknown => {
   const { name, on } = body as { readonly name?: unknown; readonly on?: unknown };
   return name ?? on;
 };

@@ -19,17 +19,21 @@ export async function touch(query: Query, update: PresenceUpdate, now: number): 
   );
   const next = presenceAfter(row && (JSON.parse(row.presence) as Presence), update, now);
   await query('INSERT INTO @logs (log) VALUES ($1) ON CONFLICT DO NOTHING', update.log);
-  await query(
+  await putPresence(query, next);
+  return next;
+}
+
+export const putPresence = (query: Query, presence: Presence): Promise<unknown> =>
+  query(
     `INSERT INTO @conversations (log, conversation, seen_at, ended_at, presence) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (log, conversation) DO UPDATE SET
      (seen_at, ended_at, presence) = (excluded.seen_at, excluded.ended_at, excluded.presence)`,
-    ...of,
-    next.seenAt,
-    next.endedAt ?? null,
-    JSON.stringify(next),
+    presence.log,
+    toColumn(presence.conversation),
+    presence.seenAt,
+    presence.endedAt ?? null,
+    JSON.stringify(presence),
   );
-  return next;
-}
 
 export async function presence(query: Query, wanted: PresenceQuery): Promise<readonly Presence[]> {
   const { project, log, conversation, after, limit } = wanted;

@@ -168,3 +168,41 @@ export const removeItems = (query: Query, log: string, items: readonly Item[]): 
     items.map(({ seq }) => seq),
     items.map(({ audience }) => toColumn(audience)),
   );
+
+const UPSERT_ALL = UPSERT.replace(/SELECT \$1, \* FROM unnest\(/u, 'SELECT * FROM unnest($1::text[], ');
+
+/** Writes changed and new items of several logs. `source`: as in `putItems`. */
+export async function putItemsOfLogs(
+  query: Query,
+  items: readonly { readonly log: string; readonly item: Item; readonly source: number | null }[],
+): Promise<void> {
+  if (items.length === 0) return;
+  const rows = items.map(({ item, source }) => rowOf(item, source));
+  await query(
+    UPSERT_ALL,
+    items.map(({ log }) => log),
+    ...Object.keys(COLUMNS).map((_, column) => rows.map((row) => row[column])),
+  );
+}
+
+/** Reads the items of several logs: `ids` and `carriers` are pairs of a log and an id or a carrier. */
+export async function touchedInLogs(
+  query: Query,
+  ids: readonly (readonly [string, string])[],
+  carriers: readonly (readonly [string, string])[],
+): Promise<{ readonly log: string; readonly item: Item }[]> {
+  const pairs = (all: readonly (readonly [string, string])[]): readonly [string[], string[]] => [
+    all.map(([log]) => log),
+    all.map(([, name]) => toColumn(name)),
+  ];
+  if (ids.length + carriers.length === 0) return [];
+  const columns = 'i.log, i.seq, i.audience, i.at, i.clock, i.notification, i.state';
+  const rows = await query<ItemRow & { readonly log: string }>(
+    `SELECT ${columns} FROM @items i JOIN unnest($1::text[], $2::text[]) AS n(log, id) ON i.log = n.log AND i.id = n.id
+     UNION SELECT ${columns} FROM @items i JOIN unnest($3::text[], $4::text[]) AS c(log, carrier)
+     ON i.log = c.log AND i.carrier = c.carrier`,
+    ...pairs(ids),
+    ...pairs(carriers),
+  );
+  return rows.map(({ log, ...row }) => ({ log, item: itemFrom(row) }));
+}

@@ -9,6 +9,8 @@ import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { SIGNS_OF_WORK } from '../../core/records.ts';
 import { DONE, OPEN, UNREAD } from '../item-row.ts';
+import { markedError } from '../moving/marks.ts';
+import type { Mark } from '../moving/port.ts';
 import type { Database, Query } from './database.ts';
 
 const MAJOR = 1;
@@ -104,7 +106,9 @@ export const STEPS: readonly string[] = [
   `,
 ];
 
-const VERSION = MAJOR * 1000 + STEPS.length;
+export const VERSION = MAJOR * 1000 + STEPS.length;
+/** The version of tables with the mark of a move, which every other release leaves alone. */
+export const MOVING = 'moving';
 /** The oldest supported server. Older servers lack `pg_current_xact_id` and `pg_xact_status` with 64-bit numbers. */
 const LEAST_SERVER = 130_000;
 
@@ -132,8 +136,8 @@ export async function migrate(db: Database): Promise<void> {
   fault('migrate.committed');
 }
 
-/** Returns the version of the tables. 0 if there are no tables. */
-async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
+/** Returns the version of the tables. 0 if there are no tables. Throws for tables with a mark. */
+export async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
     // `to_regclass` is not used, because the server's cache may lack a table that another process has just made.
     `SELECT current_setting('server_version_num') AS server,
@@ -147,6 +151,7 @@ async function versionOf(query: Query, { address: { name, schema } }: Database):
     );
   if (found?.meta !== true) return 0;
   const [row] = await query<{ value: string }>("SELECT value FROM @meta WHERE key = 'version'");
+  if (row?.value === MOVING) throw markedError(name, await markIn(query));
   const version = Number(row?.value);
   if (!Number.isInteger(version))
     throw new EarpieceError(
@@ -159,4 +164,9 @@ async function versionOf(query: Query, { address: { name, schema } }: Database):
       `${name} was written by a newer Earpiece (schema ${Math.floor(version / 1000)}, this version knows ${MAJOR}): update Earpiece here too, or name another schema with ?schema=name`,
     );
   return version;
+}
+
+export async function markIn(query: Query): Promise<Mark> {
+  const [row] = await query<{ value: string }>("SELECT value FROM @meta WHERE key = 'move'");
+  return JSON.parse(row?.value ?? '{}') as Mark;
 }

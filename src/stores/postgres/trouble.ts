@@ -1,6 +1,10 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { Late } from '../insist.ts';
+import { frozenError } from '../moving/marks.ts';
 import type { Address } from './address.ts';
+
+/** The code with which the triggers of a store with the mark of a move refuse writers. */
+export const FROZEN_CODE = 'EAR01';
 
 const codeOf = (error: unknown): string => {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
@@ -58,6 +62,7 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
   const unavailable = (why: string): EarpieceError =>
     new EarpieceError('store_unavailable', `${name} ${why}`, { ...options, retryable: true });
   const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
+  if (code === FROZEN_CODE) return frozenError(name, error);
   if (isLate(error))
     return unavailable(
       `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, or find the process that holds a lock in pg_stat_activity`,

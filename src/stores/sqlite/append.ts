@@ -1,6 +1,6 @@
 import { clockBeside } from '../../core/clocks.ts';
 import { fault } from '../../core/faults.ts';
-import { formerOf, type Item, putItem, settle, touches } from '../../core/items.ts';
+import { formerOf, type Item, type Place, putItem, settle, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Placing, Written } from '../placing.ts';
 import { isHousekeeping } from '../retention.ts';
@@ -38,24 +38,33 @@ export function append(
       return { kind: 'duplicate', id: result.id, item: found.find((item) => item.id === result.id) as Item };
     }
     for (const id of need.creates) queued.add(id);
-    db.run(
-      'INSERT INTO records (seq, log, at, clock, type, conversation, notification, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      seq,
-      number,
-      at,
-      beside.clock ?? null,
-      body.type,
-      typeof body.conversation === 'string' ? body.conversation : null,
-      result.items.length > 0 ? (need.creates[0] ?? null) : null,
-      text,
-    );
-    fault('append.record_written');
-    for (const item of result.items) {
-      index.put(number, { item, before: formerOf(item, found), body });
-      putItem(changed, item);
-    }
-    if (result.items.length > 0) fault('append.items_written');
-    else if (isHousekeeping(body)) db.run('INSERT INTO loose (log, seq, at) VALUES (?, ?, ?)', number, seq, at);
+    write(db, index, { number, seq, at, ...beside }, { body, text }, { found, items: result.items });
+    for (const item of result.items) putItem(changed, item);
   }
   return { kind: 'placed', seq: first, at, ...beside, items: [...changed.values()], isFresh };
+}
+
+/** Writes one settled record, and the items that it made or changed. `found`: the items before the record. */
+export function write(
+  db: Database,
+  index: ItemIndex,
+  { number, seq, at, clock }: Place & { readonly number: number },
+  { body, text }: Written,
+  { found, items }: { readonly found: readonly Item[]; readonly items: readonly Item[] },
+): void {
+  db.run(
+    'INSERT INTO records (seq, log, at, clock, type, conversation, notification, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    seq,
+    number,
+    at,
+    clock ?? null,
+    body.type,
+    typeof body.conversation === 'string' ? body.conversation : null,
+    items.length > 0 ? (touches(body).creates[0] ?? null) : null,
+    text,
+  );
+  fault('append.record_written');
+  for (const item of items) index.put(number, { item, before: formerOf(item, found), body });
+  if (items.length > 0) fault('append.items_written');
+  else if (isHousekeeping(body)) db.run('INSERT INTO loose (log, seq, at) VALUES (?, ?, ?)', number, seq, at);
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
 import { changeOf, filesAt, Folder, Half, hasOthers, realPath, setAsideOf, splitError, type Files } from './files.ts';
-import { openFile, reading, throwIf, type OpenOptions } from './opening.ts';
+import { openFile, reading, throwIf, type OpenOptions, type OpensMarked } from './opening.ts';
 import { checkSqlite } from './refusals.ts';
 import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
@@ -52,7 +52,7 @@ export class Database {
   /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was no check. */
   #askedAt = -1;
   #seen = '';
-  readonly #options: DatabaseOptions;
+  readonly #options: DatabaseOptions & OpensMarked;
   readonly #statements = new Map<string, StatementSync>();
   /** The open connection. Undefined while the file is reopened. */
   #open: DatabaseSync | undefined;
@@ -63,7 +63,7 @@ export class Database {
   readonly #timer: NodeJS.Timeout;
 
   /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy". A retry after "busy" can help. */
-  constructor(options: DatabaseOptions) {
+  constructor(options: DatabaseOptions & OpensMarked) {
     this.path = options.path;
     this.#options = options;
     checkSqlite(options.sqliteVersion ?? process.versions['sqlite'] ?? '0');

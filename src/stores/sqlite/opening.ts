@@ -3,7 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fault } from '../../core/faults.ts';
 import { Half, missingAt, realPath } from './files.ts';
 import type { FileSystem } from './filesystem.ts';
-import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
+import { markedError } from '../moving/marks.ts';
+import type { Mark } from '../moving/port.ts';
+import { APPLICATION_ID, MAJOR, MOVING_ID, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, prepareFile } from './refusals.ts';
 import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
@@ -22,17 +24,20 @@ export type OpenOptions = {
   readonly sqliteVersion?: string;
 };
 
+/** Whether a file with the mark of a move is opened too. */
+export type OpensMarked = { readonly moving?: true };
+
 /**
  * Opens the file at a path, and makes or migrates it if needed. `aside`: the new paths of files that were renamed by `setAside`.
  */
-export function openFile(options: OpenOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
+export function openFile(options: OpenOptions & OpensMarked): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
   // Checked before SQLite opens the file, because the last process that closes a truncated file writes the `-wal` into it.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
   try {
-    migrate(db, options.path);
+    migrate(db, options.path, options.moving === true);
     return { db, aside };
   } catch (error) {
     db.close();
@@ -60,21 +65,23 @@ function refuseOthers(path: string): void {
   }
 }
 
-function migrate(db: DatabaseSync, path: string): void {
+function migrate(db: DatabaseSync, path: string, moving: boolean): void {
   const header = (): { applicationId: number; version: number; empty: boolean } => ({
     applicationId: db.prepare('PRAGMA application_id').get()?.['application_id'] as number,
     version: db.prepare('PRAGMA user_version').get()?.['user_version'] as number,
     empty: db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined,
   });
   const before = reading(db, header);
-  checkHeader(path, before);
+  const isMarked = before.applicationId === MOVING_ID;
+  if (isMarked && !moving) throw markedError(`sqlite ${path}`, markIn(db));
+  if (!isMarked) checkHeader(path, before);
   // SQLite accepts this setting only for a file without tables. The setting allows compacting in steps.
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
   // For a file that was in another mode, the first read makes the `-wal` and `-shm`. The caller needs to know all open files.
   db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
-  if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
+  if (isMarked || (before.applicationId === APPLICATION_ID && before.version >= VERSION)) return;
   fault('migrate.begun');
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -93,6 +100,11 @@ function migrate(db: DatabaseSync, path: string): void {
     throw error;
   }
   fault('migrate.committed');
+}
+
+function markIn(db: DatabaseSync): Mark {
+  const row = db.prepare("SELECT value FROM meta WHERE key = 'move'").get();
+  return JSON.parse(String(row?.['value'])) as Mark;
 }
 
 /** Runs reads on one snapshot. Without a snapshot, another process could migrate the file in between. */

@@ -1,4 +1,5 @@
 import { EarpieceError } from '../../core/errors.ts';
+import { FROZEN, frozenError } from '../moving/marks.ts';
 import { Half } from './files.ts';
 
 /** The primary result codes of SQLite that this file treats specially. */
@@ -55,6 +56,7 @@ export function explain(error: unknown, path: string): unknown {
       `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space, no acknowledged record is lost`,
       { ...options, retryable: true },
     );
+  if (said === FROZEN) return frozenError(`the database ${path}`, error);
   switch (code & 0xff) {
     case CODE.CORRUPT:
       return new EarpieceError(

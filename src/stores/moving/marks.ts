@@ -1,0 +1,37 @@
+/** The words for stores with the mark of a move. */
+import { EarpieceError } from '../../core/errors.ts';
+import type { Mark } from './port.ts';
+
+/** The error of a process that opens a marked store, or writes into it. */
+export function markedError(name: string, mark: Mark): EarpieceError {
+  const { role, to, from, doneAt, startedAt } = mark;
+  const data = { store: name, move: { role, from, to, done: doneAt !== undefined } };
+  const error = (text: string): EarpieceError => new EarpieceError('store_refused', text, { data });
+  if (role === 'target')
+    return error(`${name} holds the beginning of a migration that is not finished: continue it with ${commandOf(mark)}`);
+  if (doneAt !== undefined)
+    return error(
+      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use that database (--db, EARPIECE_DB or db in earpiece.toml), and remove this one when you no longer need it`,
+    );
+  return error(
+    `${name} is being migrated to ${to} since ${new Date(startedAt).toISOString()}: continue with ${commandOf(mark)}, or give up with ${giveUp(mark)}`,
+  );
+}
+
+/** The error of a writer that opened the source before it was marked. */
+export const frozenError = (name: string, cause: unknown): EarpieceError =>
+  new EarpieceError(
+    'store_refused',
+    `${name} takes no more writes, because it is being migrated or was migrated: nothing was written; open it again to see where its data went`,
+    { cause, data: { store: name } },
+  );
+
+/** The text with which a database's own triggers refuse a write. */
+export const FROZEN = 'earpiece: this database is being migrated or was migrated';
+
+/** Addresses lack their passwords here. */
+export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
+  `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
+export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;
+
+const quoted = (word: string): string => (/^[\w./:@=,+~-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);

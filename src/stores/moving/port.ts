@@ -1,0 +1,114 @@
+/**
+ * The port of `earpiece migrate`, beside `Store`: one end of a move, which gives or takes the whole content of a store with the
+ * positions and times of its records. An adapter of another engine may lack it.
+ *
+ * A move leaves a mark in both stores, and as long as a store has a mark, `openStore` refuses it. The source refuses all writers from
+ * the first mark on, also writers that opened it before. So nothing can change between two runs of an interrupted move.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Json } from '../../core/json.ts';
+import type { Presence, Progress, Withheld } from '../../core/ports.ts';
+import type { Owner, Stored } from '../../core/records.ts';
+
+export type Mark = {
+  readonly role: 'source' | 'target';
+  /** The random name of the move, the same in both stores. */
+  readonly move: string;
+  /** The addresses of both stores, without secrets. */
+  readonly from: string;
+  readonly to: string;
+  /** Epoch ms. `doneAt`: the target has everything. Only a source has it. */
+  readonly startedAt: number;
+  readonly doneAt?: number;
+};
+
+/** How far the records were copied. A source that gives one log after the other, by name, also says the log. */
+export type Cursor = { readonly seq: number; readonly log?: LogKey; readonly copied: number };
+
+export type RecordPage = { readonly records: readonly Stored[]; readonly cursor: Cursor };
+
+/** The content of a store that is not in its logs. */
+export type Row =
+  | { readonly kind: 'presence'; readonly presence: Presence }
+  | {
+      readonly kind: 'binding';
+      readonly host: Owner;
+      readonly log: LogKey;
+      readonly conversation: ConversationId;
+      readonly at: number;
+    }
+  | { readonly kind: 'withheld'; readonly held: Withheld }
+  | { readonly kind: 'setting'; readonly key: string; readonly value: Json }
+  | { readonly kind: 'secret'; readonly value: string };
+
+/** The content at an address. `holds`: for people, such as `12 records`. Absent for an empty store. */
+export type Found =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'store'; readonly holds?: string }
+  | { readonly kind: 'marked'; readonly mark: Mark };
+
+export interface End {
+  /** As in `Store`. */
+  readonly name: string;
+  /** The address for a command line, without secrets. */
+  readonly address: string;
+  readonly engine: 'sqlite' | 'postgres' | 'nats';
+
+  /** Looks at the address. Creates nothing. */
+  find(): Promise<Found>;
+
+  /**
+   * Refuses all writers from now on, in one step with the mark, until `thaw`. What they wrote before is complete then. Called again, it
+   * replaces the mark.
+   */
+  freeze(mark: Mark): Promise<void>;
+  /** Takes the mark of a source away: everything is as it was. */
+  thaw(): Promise<void>;
+
+  /** Makes an empty store with this mark. `first`: the first position that a record will have. */
+  begin(mark: Mark, first: number): Promise<void>;
+  /** How far an interrupted move came. Undefined: no record was copied. */
+  cursor(): Promise<Cursor | undefined>;
+  /** Keeps a page of records with the cursor, durably and all or nothing, or (without transactions) a beginning of it. */
+  take(page: RecordPage): Promise<void>;
+  /** Keeps rows. A row that is there already is replaced. */
+  takeRows(rows: readonly Row[]): Promise<void>;
+  /** After the last page: no later record gets a position up to `head`. */
+  takeHead(head: number): Promise<void>;
+  /** Takes the mark of a target away: it is a store like any other. */
+  release(): Promise<void>;
+  /** Removes a target with its mark. */
+  discard(): Promise<void>;
+
+  /** About how many records are behind the cursor. */
+  count(after?: Cursor): Promise<number>;
+  /** The first position of a record, and the newest position that the store has given. 0 for an empty store. */
+  bounds(): Promise<{ readonly first: number; readonly head: number }>;
+  /** Pages of records behind the cursor, each log in the order of its positions. Memory stays bounded by a page, if the engine can. */
+  records(after: Cursor | undefined): AsyncIterable<RecordPage>;
+  rows(): AsyncIterable<readonly Row[]>;
+  /** As in `Store`. */
+  verify(options?: Progress): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** Records in one page, at most. */
+export const PAGE = 2_000;
+/** The first page is small, because the records may be large. The pages then grow. */
+export const FIRST_PAGE = 100;
+export const GROWTH = 4;
+const PAGE_BYTES = 8_000_000;
+
+/** How many records the page behind this one asks for, so that it holds about `PAGE_BYTES` at most. */
+export function nextLimit(bodies: readonly { readonly body: string }[]): number {
+  const bytes = bodies.reduce((sum, { body }) => sum + body.length, 0);
+  const fitting = Math.floor((PAGE_BYTES * bodies.length) / Math.max(1, bytes));
+  return Math.max(1, Math.min(PAGE, GROWTH * bodies.length, fitting));
+}
+/** How long a call waits for a server that is away, in ms. */
+export const PATIENCE_MS = 30_000;
+/**
+ * The type of a record that a target without a separate head adds behind the moved records, if the source has given higher positions
+ * than that of its newest record.
+ */
+export const SKIPPED = 'positions_skipped';

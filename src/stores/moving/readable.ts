@@ -1,0 +1,17 @@
+/** The error for data of a source that cannot be read. */
+import { EarpieceError } from '../../core/errors.ts';
+import type { Draft } from '../../core/records.ts';
+
+export const unreadable = (name: string, what: string, why: string): EarpieceError =>
+  new EarpieceError(
+    'store_corrupt',
+    `${name} is damaged: ${what} cannot be read (${why}), so the migration cannot go on; put a backup in its place`,
+  );
+
+export function bodyFrom(text: string, name: string, what: string): Draft {
+  try {
+    return JSON.parse(text) as Draft;
+  } catch (error) {
+    throw unreadable(name, what, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -58,8 +58,8 @@ export interface End {
   find(): Promise<Found>;
 
   /**
-   * Refuses all writers from now on, in one step with the mark, until `thaw`. What they wrote before is complete then. Called again, it
-   * replaces the mark.
+   * Refuses all writers from now on, in one step with the mark, until `thaw`. Earlier writes are complete then. A second call replaces
+   * the mark.
    */
   freeze(mark: Mark): Promise<void>;
   /** Takes the mark of a source away: everything is as it was. */

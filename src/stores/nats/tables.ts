@@ -34,7 +34,7 @@ export class Tables {
     return rows;
   }
 
-  /** Writes a row, whatever it was. */
+  /** Writes a row without a comparison. */
   set(subject: string, value: unknown): Promise<number> {
     return this.#server.publish(this.#named(subject), JSON.stringify({ by: '', value } satisfies Body));
   }

@@ -220,6 +220,11 @@ describe('earpiece follow', () => {
     [['url', 'ftp://x'], 'must be an http or https address'],
     [['url', 'http://a:b@x/'], 'does not keep a password'],
     [['url', 'http://x/', '--every', '1s'], 'is less than 10s'],
+    [['log'], 'follow log needs a file: earpiece follow log app.log --match ERROR'],
+    [['git', '--level', 'error'], '--level belongs to follow log <file> and follow url <url>, not to git'],
+    [['url', 'http://x/', '--name', 'x'], '--name belongs to follow -- <command>, not to url'],
+    [['--every', '1m', '--', 'true'], '--every belongs to follow pr, log'],
+    [['--match', 'x', '--', 'true'], '--match belongs to follow log <file>, not to a command'],
     [[], 'needs something to follow'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);

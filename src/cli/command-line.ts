@@ -17,6 +17,8 @@ export type OptionSpec = {
   readonly fallback?: string;
   /** The values that are allowed; undefined allows any value. */
   readonly words?: readonly string[];
+  /** Whether the help omits the option, because only other commands use it. */
+  readonly hidden?: boolean;
   /** Whether a command line without this option is invalid. */
   readonly mandatory?: boolean;
 };

@@ -93,8 +93,8 @@ function add(above: Line, line: CommandLine): void {
 
 const examples = (text: string): string => `\nExamples:\n${text.replaceAll(/^/gm, '  ')}`;
 
-function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec): Option {
-  const option = new Option(flags, description).makeOptionMandatory(mandatory === true);
+function optionOf({ flags, description, fallback, words, mandatory, hidden }: OptionSpec): Option {
+  const option = new Option(flags, description).makeOptionMandatory(mandatory === true).hideHelp(hidden === true);
   if (fallback !== undefined) option.default(fallback);
   if (words === undefined) return option;
   return option.choices(words).argParser((given: string) => {

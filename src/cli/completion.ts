@@ -37,7 +37,7 @@ const placesOf = (commands: readonly CommandLine[]): Place[] => [
   ),
 ];
 const below = (command: CommandLine, path: string, commands: readonly CommandLine[]): Place[] => [
-  { path, commands, options: [...command.options, ...GLOBAL_OPTIONS, HELP_OPTION] },
+  { path, commands, options: [...command.options.filter(({ hidden }) => !hidden), ...GLOBAL_OPTIONS, HELP_OPTION] },
   ...command.commands.flatMap((each) => below(each, `${path} ${each.name}`, each.commands)),
 ];
 const EXIT_CODES = new CommandLine('exit-codes', 'explain the exit codes');

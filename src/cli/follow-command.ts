@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatAddress } from '../core/address.ts';
 import { checksum, makeEvent } from '../core/event.ts';
+import { clean } from '../handles/text.ts';
 import { loadConfig } from '../config/index.ts';
 import { add, followOutput, keepState, remove, stateOf, type Followed } from '../sources/follow/index.ts';
 import { problemsIn } from '../sources/problems/index.ts';
@@ -26,7 +27,7 @@ import { complain } from './terminal.ts';
 /** Runs and follows the command; resolves with its exit code. */
 export async function followCommand(words: readonly string[], options: FollowOptions): Promise<number> {
   const [command = '', ...args] = words;
-  const label = (options.name ?? commandLine(command, args)).slice(0, 200);
+  const label = clean(options.name ?? commandLine(command, args)).slice(0, 200);
   // The configuration and the address are checked before the command runs.
   const config = loadConfig({ cwd: process.cwd(), env: process.env });
   const to = formatAddress(addressIn(config, options.to));

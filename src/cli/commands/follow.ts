@@ -53,8 +53,12 @@ export function follow(command: CommandLine, answer: Answer): void {
     )
     .option('--name <label>', 'the name of a command in notifications')
     .option('--matcher <names>', 'more problem matchers for a command, from earpiece.toml, separated by commas')
-    .option('--look <project>', 'check what this project follows; the other commands start this')
-    .option('--offer <address>', 'offer an agent to follow the pull request of its branch; hooks start this')
+    .addOption({ flags: '--look <project>', description: 'check what this project follows', hidden: true })
+    .addOption({
+      flags: '--offer <address>',
+      description: 'offer an agent to follow the pull request of its branch',
+      hidden: true,
+    })
     .onMistake('write -- before the command: earpiece follow -- <command>, earpiece follow lsp -- <command>')
     .example(
       `earpiece follow pr                     # of the current branch
@@ -79,9 +83,11 @@ earpiece follow -- npm run dev`,
       if (kind === undefined)
         throw new EarpieceError('bad_argument', `follow needs something to follow; write ${KINDS.join(', ')} or a command`);
       if (!isKind(kind) || isCommand(words)) {
+        checkOptions('a command', options);
         const { followCommand } = await import('../follow-command.ts');
         return answer(await followCommand(words, options));
       }
+      checkOptions(kind, options);
       await withInbox(options, async (ear) => {
         const what = await whatOf(kind, rest, options, ear);
         await begin(ear, what, options);
@@ -92,6 +98,25 @@ earpiece follow -- npm run dev`,
 const KINDS = ['pr', 'log', 'url', 'files', 'git', 'agent', 'lsp'] as const;
 type Kind = (typeof KINDS)[number];
 const isKind = (word: string): word is Kind => (KINDS as readonly string[]).includes(word);
+
+/** The options that only some kinds have, and how to write them. */
+const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonly write: string }>> = {
+  match: { kinds: ['log'], write: 'follow log <file>' },
+  value: { kinds: ['url'], write: 'follow url <url>' },
+  until: { kinds: ['agent'], write: 'follow agent <agent>' },
+  level: { kinds: ['log', 'url'], write: 'follow log <file> and follow url <url>' },
+  name: { kinds: ['a command'], write: 'follow -- <command>' },
+  matcher: { kinds: ['a command'], write: 'follow -- <command>' },
+  every: { kinds: KINDS, write: `follow ${KINDS.join(', ')}; a command is read while it runs` },
+  keep: { kinds: KINDS, write: `follow ${KINDS.join(', ')}; a command is followed while it runs` },
+};
+
+/** Throws if an option has no effect for this kind. */
+function checkOptions(kind: string, options: FollowOptions): void {
+  for (const [name, { kinds, write }] of Object.entries(ONLY))
+    if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
+      throw new EarpieceError('bad_argument', `--${name} belongs to ${write}, not to ${kind}`);
+}
 
 /** `follow -- git fetch` runs git. */
 const isCommand = (words: readonly string[]): boolean => process.argv.at(-words.length - 1) === '--';
@@ -129,7 +154,7 @@ function everyOf(text: string): number {
 async function whatOf(
   kind: Kind,
   words: readonly string[],
-  { match, value, until, matcher }: FollowOptions,
+  { match, value, until }: FollowOptions,
   ear: UserInbox,
 ): Promise<What> {
   const [first, second] = words;
@@ -138,12 +163,9 @@ async function whatOf(
       'bad_argument',
       `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
-  if (match !== undefined && kind !== 'log') throw new EarpieceError('bad_argument', '--match belongs to follow log <file>');
-  if (matcher !== undefined) throw new EarpieceError('bad_argument', '--matcher belongs to follow -- <command>');
-  if (until !== undefined && kind !== 'agent') throw new EarpieceError('bad_argument', '--until belongs to follow agent <agent>');
-  if (value !== undefined && kind !== 'url') throw new EarpieceError('bad_argument', '--value belongs to follow url <url>');
   if (kind === 'pr') {
     const { CannotLook, findPr } = await import('../../sources/follow/index.ts');
+    if (first !== undefined) await checkPr(first);
     return findPr(process.cwd(), first).catch((error: unknown) => {
       if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
       throw error;
@@ -170,9 +192,23 @@ async function whatOf(
   return { kind, file: resolve(ear.config.root, resolve(first)), match };
 }
 
+/** Throws if a word can be no pull request, before `gh` is asked. */
+async function checkPr(word: string): Promise<void> {
+  if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
+  const { gitIn } = await import('../../sources/git/index.ts');
+  const answer = await gitIn(process.cwd())(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/remotes']);
+  if (answer.kind !== 'ok') return;
+  const isBranch = answer.out.split('\n').some((ref) => ref.replace(/^refs\/(?:heads|remotes\/[^/]+)\//u, '') === word);
+  if (isBranch) return;
+  throw new EarpieceError(
+    'bad_argument',
+    `follow pr ${JSON.stringify(word.slice(0, 80))} is neither a number, a URL nor a branch of this repository; for a new branch of others: git fetch`,
+  );
+}
+
 const NEEDS = {
-  log: 'a file',
-  url: 'an address',
+  log: 'a file: earpiece follow log app.log --match ERROR',
+  url: 'an address: earpiece follow url http://localhost:3000/health',
   files: "globs, such as 'docs/**'",
   agent: 'the name of an agent',
   lsp: 'a language server: earpiece follow lsp -- npx typescript-language-server --stdio',

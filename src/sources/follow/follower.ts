@@ -18,7 +18,12 @@ export type Standing = Told & { readonly key: string; readonly fingerprint: stri
 /**
  * An event that happened once. News with the same `id` are reported only once. News with the same `key` are counted in one line.
  */
-export type News = Told & { readonly id: string; readonly key?: string };
+export type News = Told & {
+  readonly id: string;
+  readonly key?: string;
+  /** The key of a state that ends. An agent that has not read of the state gets its withdrawal instead of these news. */
+  readonly endOf?: string;
+};
 
 export type Look = {
   /** All open states. A state that is missing from this list has ended. */

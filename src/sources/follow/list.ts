@@ -70,6 +70,8 @@ export type Report = {
   readonly key?: string;
   readonly fingerprint?: string;
   readonly tos?: readonly string[];
+  /** The key of the ended state whose withdrawal replaces this report. */
+  readonly endOf?: string;
 };
 
 /** The memory of a follower: its reports, and the state of its source. */

@@ -3,9 +3,12 @@
  * between, the next process queues the written reports again. They have the same ids, so nothing is reported twice.
  */
 import { EarpieceError } from '../../core/errors.ts';
-import { checksum, type Emitter } from '../../core/event.ts';
+import { defined } from '../../core/defined.ts';
+import { checksum, type Emitter, type Event } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
+import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
+import { clean } from '../../handles/text.ts';
 import type { Look, News, Standing } from './follower.ts';
 import { covers, keepState, type Group, type Report, type State } from './list.ts';
 
@@ -34,7 +37,7 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
     ...ended.map((key) => ({ event: over(group, before, key), key })),
     ...again.map((each) => ({ event: eventOf(group, before, each), tos: joined })),
     ...changed.map((each) => ({ event: eventOf(group, before, each), key: each.key, fingerprint: each.fingerprint })),
-    ...found.news.map((each) => ({ event: newsOf(group, each) })),
+    ...found.news.map((each) => ({ event: newsOf(group, each), ...defined({ endOf: each.endOf }) })),
     ...(found.events ?? []).map((each) => ({ event: foreign(group, before, each) })),
   ];
 }
@@ -73,9 +76,15 @@ async function queue(reports: readonly Report[], before: State, emitter: Emitter
     tos: heard ? group.tos : (before.tos ?? group.tos),
     heard,
   });
-  for (const { event, key, fingerprint, tos = group.tos } of reports) {
+  /** The addresses and states whose unread report was withdrawn. */
+  const withdrawn = new Set<string>();
+  for (const { event, key, fingerprint, endOf, tos = group.tos } of reports) {
     try {
-      for (const to of tos) await emitter.emit({ ...event, subject: to });
+      for (const to of tos) {
+        if (endOf !== undefined && withdrawn.has(`${to} ${endOf}`)) continue;
+        const { heard } = await emitter.emit({ ...event, subject: to });
+        if (heard.some((each) => each.kind === 'withdrew' && each.ids.length > 0)) withdrawn.add(`${to} ${key}`);
+      }
     } catch (error) {
       if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
       return result(false);
@@ -96,13 +105,21 @@ const SOURCE = 'follow';
 
 type Unaddressed = Report['event'];
 
+/** Texts of programs and servers may hold escape sequences, which no reader needs. */
 const base = ({ type, severity, message, data }: Standing | News): Unaddressed => ({
   type,
   source: SOURCE,
   severity,
-  message,
-  data,
+  message: clean(message),
+  data: cleaned(data) as Event['data'],
 });
+
+function cleaned(value: Json): Json {
+  if (typeof value === 'string') return clean(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each)]));
+}
 
 const keyOf = ({ uid }: Addressed, key: string): string => `follow:${uid}:${key.length > 100 ? checksum(key) : key}`;
 

@@ -10,7 +10,15 @@ const WITHIN_MS = 10_000;
 const MAX_BYTES = 1_048_576;
 
 /** The result of a request. `value` is JSON text. `changes` is part of the ids of news. */
-type Seen = { readonly etag?: string; readonly answers: string; readonly value?: string; readonly changes: number };
+type Seen = {
+  readonly etag?: string;
+  readonly answers: string;
+  readonly value?: string;
+  readonly changes: number;
+  /** Whether the URL failed, and how often it has worked again. The number is part of the ids of news. */
+  readonly fails?: true;
+  readonly repairs?: number;
+};
 
 type Answer = {
   readonly answers: string;
@@ -32,7 +40,10 @@ export function urlFollower(
       const standing: readonly Standing[] = now.fails ? [downOf(url, level, now.answers)] : [];
       const changed = before?.value !== undefined && now.value !== undefined && now.value !== before.value;
       const changes = (before?.changes ?? 0) + (changed ? 1 : 0);
-      const news: readonly News[] = changed
+      const isRepaired = before?.fails === true && !now.fails;
+      const repairs = (before?.repairs ?? 0) + (isRepaired ? 1 : 0);
+      const again: readonly News[] = isRepaired ? [repairedOf(url, `again:${repairs}`, now.answers, before.answers)] : [];
+      const values: readonly News[] = changed
         ? [
             {
               id: `${changes}:${now.value}`,
@@ -47,10 +58,12 @@ export function urlFollower(
       const value = now.value ?? before?.value;
       return {
         standing,
-        news,
+        news: [...again, ...values],
         state: {
           answers: now.answers,
           changes,
+          ...(now.fails ? { fails: true } : {}),
+          ...(repairs === 0 ? {} : { repairs }),
           ...defined({ etag: now.etag, value }),
         },
         summary: `${now.answers}${value === undefined ? '' : `, ${path} is ${value}`}`,
@@ -124,6 +137,17 @@ const downOf = (url: string, severity: Standing['severity'], answers: string): S
   severity,
   message: `${url} fails: ${answers}`,
   data: { url, answers },
+});
+
+/** An agent that has read of the failure reads this. For other agents, the failure is withdrawn. */
+const repairedOf = (url: string, id: string, answers: string, before: string): News => ({
+  id,
+  endOf: 'down',
+  key: 'again',
+  type: 'url.changed',
+  severity: 'info',
+  message: `${url} works again: ${answers}; it failed with ${before}`,
+  data: { url, path: '', value: answers, before },
 });
 
 function reasonOf(error: unknown): string {

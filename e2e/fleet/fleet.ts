@@ -1,4 +1,6 @@
-/** Several machines on one engine. Each machine has servers and agents, and no machine can check the processes of another one. */
+/**
+ * Several machines on one engine. Each machine has servers and agents, and no machine can check the processes of another machine.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +23,7 @@ const MACHINE = pathToFileURL(join(import.meta.dirname, 'machine.ts')).href;
 
 export type AgentProcess = {
   readonly child: ChildProcess;
-  /** Resolves with the next line that begins so. */
+  /** Resolves with the next line that begins with this text. */
   readonly says: (beginning: string) => Promise<string>;
 };
 
@@ -104,7 +106,7 @@ export class Fleet implements AsyncDisposable {
     return { child, says };
   }
 
-  /** Kills at the end a process that another one has started. */
+  /** At the end, kills a process that another process has started. */
   ends(pid: number | undefined): void {
     if (pid !== undefined) this.#others.add(pid);
   }
@@ -142,7 +144,7 @@ export interface Balancer extends AsyncDisposable {
   use(url: string): void;
 }
 
-/** One address for all nodes. It knows nothing of HTTP, so no session sticks to a node. */
+/** A proxy with one address for all nodes. It does not interpret HTTP, so no session is bound to a node. */
 export async function startBalancer(): Promise<Balancer> {
   let port: number | undefined;
   const open = new Set<Socket>();

@@ -46,7 +46,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     const steps: readonly Step[] = [
       { says: [{ kind: 'text', text: 'I begin.' }, call('c1')], before: held(0) },
       { says: [{ kind: 'text', text: 'One is done.' }, call('c2')], before: held(1) },
-      // The process that asked this is killed before the answer.
+      // The process that sent this request is killed before the answer.
       { says: [{ kind: 'text', text: 'nobody reads this' }], before: held(2) },
       { says: [{ kind: 'text', text: 'All is done.' }] },
       { says: [{ kind: 'text', text: 'Nothing is left.' }] },

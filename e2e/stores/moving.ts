@@ -1,4 +1,4 @@
-/** A store with every kind of data, and everything that its port says about it. */
+/** Makes a store with every kind of data, and reads all data through the store's port. */
 import fc from 'fast-check';
 import type { LogKey } from '../../src/core/address.ts';
 import type { Store } from '../../src/core/ports.ts';
@@ -46,7 +46,7 @@ export async function fill(store: Store, clock: TestClock, { seed, more }: { see
     await store.append(log, drafts, { withinMs: 60_000 });
     clock.time += 7;
   };
-  // Its first records go, so that the store does not begin at position 1.
+  // The first records of this log are removed, so that the store does not begin at position 1.
   await append('gone/agent' as LogKey, queued('g1'), queued('g2'));
   await append('gone/agent' as LogKey, { type: 'agent_forgotten', by: 'test' });
   await store.erase('gone/agent' as LogKey, await store.head());
@@ -66,7 +66,7 @@ export async function fill(store: Store, clock: TestClock, { seed, more }: { see
   await append(ELSEWHERE, said('a transcript'), { type: 'unknown_type', deep: [{ a: null, 1: 'x', b: ODD, c: HALF }] });
   await append('shop/*' as LogKey, queued('all', { level: 'error' }));
   await append(`farm/${'é'.repeat(60)}` as LogKey, queued('long', { message: 'x'.repeat(50_000) }));
-  // A clock that is far behind: its own time stays beside that of the log.
+  // The writer's clock is far behind, so the record holds both this clock's time and the log's time.
   clock.time -= 3_600_000;
   await append(ELSEWHERE, queued('late', { expiresAt: clock.time + 60_000 }), said('late'));
   clock.time += 3_600_000;
@@ -88,7 +88,7 @@ export async function fill(store: Store, clock: TestClock, { seed, more }: { see
   await store.secret();
 }
 
-/** Everything that readers can ask of the store. */
+/** Returns all data that readers can request from the store. */
 export async function everything(store: Store): Promise<Record<string, unknown>> {
   const patience = { withinMs: 60_000 };
   const records = [];

@@ -20,7 +20,7 @@ const add = ({ count, sum }: Sum, text: string): Sum => ({
 
 const textOf = ({ seq, log, at, clock, body }: Stored): string => JSON.stringify([seq, log, at, clock ?? null, body]);
 
-/** Reads everything. `onRecords` hears how many records were read. */
+/** Reads everything. `onRecords` is called with the number of records that were read. */
 export async function contentOf(end: End, onRecords: (count: number) => void): Promise<Content> {
   const logs = new Map<LogKey, Sum>();
   for await (const { records, cursor } of end.records(undefined)) {
@@ -34,7 +34,7 @@ export async function contentOf(end: End, onRecords: (count: number) => void): P
   return { logs, rows };
 }
 
-/** The differences, one line each. */
+/** Returns the differences, one line each. */
 export function differences(source: Content, target: Content): string[] {
   return [
     ...compare(source.logs, target.logs, (log) => [`${log}:`, 'records']),
@@ -58,7 +58,7 @@ function compare<K>(
 export const counted = (sums: ReadonlyMap<unknown, Sum>): number =>
   [...sums.values()].reduce((total, { count }) => total + count, 0);
 
-/** One text for the sum of everything, as people compare it. */
+/** Returns one text for the sum of all content, which people can compare. */
 export function fingerprint({ logs, rows }: Content): string {
   const all = [...logs.values(), ...rows.values()].reduce((total, { sum }) => (total + sum) % WIDTH, 0n);
   return all.toString(16).padStart(32, '0');

@@ -29,7 +29,7 @@ export class PageItems {
   /** Rows that an heir's item replaces. */
   readonly gone = new Map<string, { readonly log: LogKey; readonly item: Item }>();
 
-  /** Adds an item as the store has it. */
+  /** Adds an item in the state that the store has. */
   know(log: LogKey, item: Item): void {
     const { byId, byCarrier } = this.#of(log);
     const of = byId.get(item.id);

@@ -1,4 +1,4 @@
-/** The words for stores with the mark of a move. */
+/** The errors of stores with the mark of a move. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mark } from './port.ts';
 

@@ -3,7 +3,7 @@
  *
  * 1. The source is checked, and the target gets its mark. 2. The source gets its mark, and from then on refuses all writers.
  * 3. Records are copied in pages, then the rows. 4. Both stores are read and compared, and the target is checked.
- * 5. The mark of the source says that the target has everything. 6. The target's mark goes.
+ * 5. The mark of the source says that the target has everything. 6. The mark of the target is removed.
  */
 import { randomUUID } from 'node:crypto';
 import { EarpieceError } from '../../core/errors.ts';
@@ -64,7 +64,9 @@ export async function move(from: End, to: End, options: MoveOptions = {}): Promi
   };
 }
 
-/** Gives an unfinished move up: the source takes writes again. The target, if it is given, loses what it has of the move. */
+/**
+ * Gives up an unfinished move, so that the source accepts writes again. If the target is given, its part of the move is removed.
+ */
 export async function cancelMove(from: End, to: End | undefined): Promise<{ readonly discarded: boolean }> {
   const [source, target] = [await from.find(), await to?.find()];
   const mark = source.kind === 'marked' ? source.mark : undefined;
@@ -133,7 +135,7 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
   return marked;
 }
 
-/** The source has a mark already. */
+/** Continues a move whose source already has a mark. */
 async function resumed(from: End, to: End, { source, target }: { readonly source: Mark; readonly target: Found }): Promise<Mark> {
   if (source.role === 'target') throw markedError(from.name, source);
   if (target.kind === 'marked') {
@@ -141,7 +143,7 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
     return source;
   }
   if (source.doneAt !== undefined || source.to !== to.address) throw markedError(from.name, source);
-  // The target was removed meanwhile: from the beginning again.
+  // The target was removed meanwhile, so the move starts again from the beginning.
   checkEmpty(to, target);
   await begin(from, to, source);
   return source;
@@ -215,7 +217,7 @@ async function compare(
   return { content, problems: await to.verify({ onProgress: (done, all) => onProgress?.('verify', done, all) }) };
 }
 
-/** How an interrupted move goes on, for people. */
+/** Describes, for people, how to continue an interrupted move. */
 export const wayOn = (mark: Mark): string =>
   mark.doneAt === undefined
     ? `nothing is lost, and the source takes no writes until then: continue with ${commandOf(mark)}, or give up with ${giveUp(mark)}`

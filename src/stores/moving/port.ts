@@ -1,6 +1,6 @@
 /**
- * The port of `earpiece migrate`, beside `Store`: one end of a move, which gives or takes the whole content of a store with the
- * positions and times of its records. An adapter of another engine may lack it.
+ * The port of `earpiece migrate`, in addition to `Store`: one end of a move, which gives or takes the whole content of a store
+ * with the positions and times of its records. An adapter of another engine may lack it.
  *
  * A move leaves a mark in both stores, and as long as a store has a mark, `openStore` refuses it. The source refuses all writers from
  * the first mark on, also writers that opened it before. So nothing can change between two runs of an interrupted move.
@@ -54,7 +54,7 @@ export interface End {
   readonly address: string;
   readonly engine: 'sqlite' | 'postgres' | 'nats';
 
-  /** Looks at the address. Creates nothing. */
+  /** Checks the content at the address. Creates nothing. */
   find(): Promise<Found>;
 
   /**
@@ -62,12 +62,12 @@ export interface End {
    * the mark.
    */
   freeze(mark: Mark): Promise<void>;
-  /** Takes the mark of a source away: everything is as it was. */
+  /** Removes the mark of a source, which then accepts writes as before. */
   thaw(): Promise<void>;
 
   /** Makes an empty store with this mark. `first`: the first position that a record will have. */
   begin(mark: Mark, first: number): Promise<void>;
-  /** How far an interrupted move came. Undefined: no record was copied. */
+  /** The position up to which an interrupted move has copied records. Undefined: no record was copied. */
   cursor(): Promise<Cursor | undefined>;
   /** Keeps a page of records with the cursor, durably and all or nothing, or (without transactions) a beginning of it. */
   take(page: RecordPage): Promise<void>;
@@ -75,16 +75,19 @@ export interface End {
   takeRows(rows: readonly Row[]): Promise<void>;
   /** After the last page: no later record gets a position up to `head`. */
   takeHead(head: number): Promise<void>;
-  /** Takes the mark of a target away: it is a store like any other. */
+  /** Removes the mark of a target, which is then an ordinary store. */
   release(): Promise<void>;
   /** Removes a target with its mark. */
   discard(): Promise<void>;
 
-  /** About how many records are behind the cursor. */
+  /** Returns the approximate number of records after the cursor. */
   count(after?: Cursor): Promise<number>;
   /** The first position of a record, and the newest position that the store has given. 0 for an empty store. */
   bounds(): Promise<{ readonly first: number; readonly head: number }>;
-  /** Pages of records behind the cursor, each log in the order of its positions. Memory stays bounded by a page, if the engine can. */
+  /**
+   * Yields pages of records after the cursor, each log in the order of its positions. Memory stays bounded by a page, if the
+   * engine can.
+   */
   records(after: Cursor | undefined): AsyncIterable<RecordPage>;
   rows(): AsyncIterable<readonly Row[]>;
   /** As in `Store`. */
@@ -99,13 +102,13 @@ export const FIRST_PAGE = 100;
 export const GROWTH = 4;
 const PAGE_BYTES = 8_000_000;
 
-/** How many records the page behind this one asks for, so that it holds about `PAGE_BYTES` at most. */
+/** Returns the number of records for the next page, so that this page holds about `PAGE_BYTES` at most. */
 export function nextLimit(bodies: readonly { readonly body: string }[]): number {
   const bytes = bodies.reduce((sum, { body }) => sum + body.length, 0);
   const fitting = Math.floor((PAGE_BYTES * bodies.length) / Math.max(1, bytes));
   return Math.max(1, Math.min(PAGE, GROWTH * bodies.length, fitting));
 }
-/** How long a call waits for a server that is away, in ms. */
+/** The time that a call waits for an unavailable server, in ms. */
 export const PATIENCE_MS = 30_000;
 /**
  * The type of a record that a target without a separate head adds behind the moved records, if the source has given higher positions

@@ -11,6 +11,8 @@ export const ENGINES = ['sqlite', 'postgres', 'nats'] as const;
 export type Engine = (typeof ENGINES)[number];
 
 export type Started = {
+  /** The address of the server, without the name of a store. Empty for SQLite. */
+  readonly url: string;
   /** Opens an inbox on a new, empty store. */
   readonly open: (name: string) => Promise<Inbox>;
   /** Returns the bytes of one store on the disk. Undefined if the engine does not separate its stores. */
@@ -25,6 +27,7 @@ export async function start(engine: Engine, folder: string): Promise<Started> {
     engine === 'postgres' ? await startPostgres({ durable: true }) : engine === 'nats' ? await startNats() : undefined;
   const files = server === undefined ? folder : 'data' in server ? server.data : server.folder;
   return {
+    url: server?.url ?? '',
     open: async (name) => {
       const address = server === undefined ? path.join(folder, `${name}.db`) : addressOf(server.url, engine, name);
       return new Inbox({ store: await openStore(address), policies: { policy: () => POLICY } });

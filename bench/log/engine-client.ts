@@ -1,0 +1,41 @@
+// Two clients of a database server in one process: `engine-client.ts queue|insert URL NUMBER MS`. It reports that it is ready, waits
+// for a message, and sends the time of each write.
+import { AGENT, data, message } from './ours.ts';
+import { openAt, openRawAt } from './engine.ts';
+
+const [how, url = '', number = '0', ms = '0'] = process.argv.slice(2);
+const body = JSON.stringify({ type: 'system_notification_queued', kind: 'tool.stopped', message: message(1), data: data(1) });
+const took: number[] = [];
+const { write, close } = how === 'queue' ? await queueing() : await openRawAt(url, number, body);
+await write(0, 0);
+
+process.send?.('ready');
+process.once('message', () => void run());
+
+async function run(): Promise<void> {
+  const until = performance.now() + Number(ms);
+  const client = async (which: number): Promise<void> => {
+    for (let n = 1; performance.now() < until; n++) {
+      const start = performance.now();
+      await write(which, n);
+      took.push(performance.now() - start);
+    }
+  };
+  await Promise.all([client(0), client(1)]);
+  await close();
+  process.send?.(Float64Array.from(took), () => process.exit());
+}
+
+async function queueing() {
+  const inbox = await openAt(url);
+  return {
+    // Each client queues for a separate agent, and for another one after 500 notifications.
+    write: (which: number, n: number): Promise<unknown> =>
+      inbox.queue(`${AGENT}-${number}-${which}-${Math.floor(n / 500)}`, {
+        kind: 'tool.stopped',
+        message: message(n),
+        data: data(n),
+      }),
+    close: () => inbox.close(),
+  };
+}

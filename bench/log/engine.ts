@@ -1,0 +1,95 @@
+/** Compares queueing with the raw driver of a database server: four processes with two clients each, one write at a time per client. */
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import pg from 'pg';
+import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { percentile, versus } from '../rounds.ts';
+import type { Measured } from '../row.ts';
+import { NO_LIMIT } from './ours.ts';
+
+const PROCESSES = 4;
+const STREAM = 'RAW';
+
+export async function openAt(url: string): Promise<Inbox> {
+  const policy = { ...DEFAULT_POLICY, ...NO_LIMIT };
+  return new Inbox({ store: await openStore(url), policies: { policy: () => policy } });
+}
+
+type Raw = { write(which: number, n: number): Promise<unknown>; close(): Promise<unknown> };
+
+/** Opens the raw driver: one row with a unique id in one table, or one message on a subject that must be new. */
+export async function openRawAt(url: string, number: string, body: string): Promise<Raw> {
+  const id = (which: number, n: number): string => `${process.pid}-${number}-${which}-${n}`;
+  if (url.startsWith('nats:')) {
+    const nc = await connect({ servers: new URL(url).host });
+    const stream = jetstream(nc);
+    const create = { expect: { lastSubjectSequence: 0 } };
+    return { write: (which, n) => stream.publish(`raw.${id(which, n)}`, body, create), close: () => nc.close() };
+  }
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  return {
+    write: (which, n) =>
+      pool.query({ name: 'insert', text: 'INSERT INTO raw (id, body) VALUES ($1, $2)', values: [id(which, n), body] }),
+    close: () => pool.end(),
+  };
+}
+
+export async function prepareRaw(url: string): Promise<void> {
+  if (url.startsWith('nats:')) {
+    const nc = await connect({ servers: new URL(url).host });
+    await (await jetstreamManager(nc)).streams.add({ name: STREAM, subjects: ['raw.>'] });
+    await nc.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'CREATE TABLE raw (seq bigserial PRIMARY KEY, id text UNIQUE NOT NULL, at timestamptz DEFAULT now(), body text)',
+  );
+  await client.end();
+}
+
+export async function queueOnEngine(url: string, quick: boolean): Promise<Measured> {
+  await prepareRaw(url);
+  const forMs = quick ? 300 : 2_000;
+  const tails = { queue: [] as number[], insert: [] as number[] };
+  const side = async (how: 'queue' | 'insert'): Promise<number> => {
+    const took = await race(how, url, forMs);
+    tails[how].push(percentile(took, 99));
+    return (took.length / forMs) * 1_000;
+  };
+  const measured = await versus({
+    ours: () => side('queue'),
+    theirs: () => side('insert'),
+    unit: '/s',
+    rounds: quick ? 1 : 5,
+  });
+  return {
+    ...measured,
+    figures: {
+      ...measured.figures,
+      p99: { value: percentile(tails.queue, 50), unit: 'ms' },
+      'their p99': { value: percentile(tails.insert, 50), unit: 'ms' },
+    },
+  };
+}
+
+/** Starts all processes together, and returns the time of every write in ms. */
+async function race(how: 'queue' | 'insert', url: string, forMs: number): Promise<number[]> {
+  const clients = Array.from({ length: PROCESSES }, (_, n) =>
+    fork(path.join(import.meta.dirname, 'engine-client.ts'), [how, url, String(n), String(forMs)], { serialization: 'advanced' }),
+  );
+  const message = (client: (typeof clients)[number]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      client.once('message', resolve);
+      client.once('exit', (code) => reject(new Error(`a client ended with ${code}`)));
+    });
+  await Promise.all(clients.map(message));
+  const results = clients.map(message);
+  for (const client of clients) client.send('go');
+  return (await Promise.all(results)).flatMap((took) => [...(took as Float64Array)]);
+}

@@ -36,7 +36,7 @@ export default async function setup(project: TestProject): Promise<void> {
 }
 
 /** The path of its `main.js`. */
-async function built(): Promise<string> {
+export async function built(): Promise<string> {
   const folder = join(BUILDS, hashOfSources('{src,e2e/stores}'));
   if (!existsSync(folder)) await make(folder);
   const now = new Date();

@@ -1,7 +1,7 @@
 /**
  * The Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the sources.
  */
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 export const SOURCES = join(import.meta.dirname, '../src/cli/main.ts');
 
@@ -14,8 +14,11 @@ export const PROGRAMS = {
   'store-writer': 'e2e/stores/writer.ts',
 } as const;
 
-export const programOf = (name: keyof typeof PROGRAMS): string =>
-  basename(CLI) === 'main.ts' ? join(import.meta.dirname, '..', PROGRAMS[name]) : join(PACKAGE, `dist/programs/${name}.js`);
+/** Asks the environment anew, because a program may bundle them itself. */
+export function programOf(name: keyof typeof PROGRAMS): string {
+  const cli = process.env['EARPIECE_TEST_CLI'] ?? SOURCES;
+  return cli === SOURCES ? join(import.meta.dirname, '..', PROGRAMS[name]) : join(cli, `../../programs/${name}.js`);
+}
 
 /** The folder of its package.json. */
 export const PACKAGE = join(CLI, '../../..');

@@ -161,9 +161,13 @@ export const REQUIREMENTS = {
       'If a process exits at any named write boundary (20 times each in npm run faults), no notification is lost and none closes twice.',
   },
   'faults:random': {
-    behaviour: 'Under random kill -9 of four processes on one file, no notification is lost and none closes twice.',
+    behaviour: 'Under random kill -9 and pauses of five processes on one store, no notification is lost and none closes twice.',
   },
-  'faults:checker': { behaviour: 'The checker of the fault runs detects three planted bugs.' },
+  'faults:schedules': {
+    behaviour:
+      'A seed gives a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. No acknowledged notification is lost, repeats are marked, and a reader misses no record.',
+  },
+  'faults:checker': { behaviour: 'The checker of the fault runs detects five planted bugs.' },
   'faults:system': {
     behaviour:
       'Under kill -9 of hosts, gateways, server, library users and commands, no acknowledged notification is lost, repeats are marked, tool output is unchanged, and no call passes a gate.',

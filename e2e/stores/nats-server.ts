@@ -15,6 +15,8 @@ export type NatsNode = {
   readonly name: string;
   readonly port: number;
   readonly stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  readonly runs: () => boolean;
   readonly start: () => Promise<void>;
 };
 
@@ -28,8 +30,8 @@ export type NatsServers = {
   readonly remove: () => Promise<void>;
 };
 
-/** `size`: 1, or the nodes of a cluster. */
-export async function startNats(size = 1): Promise<NatsServers> {
+/** `size`: 1, or the nodes of a cluster. `storage`: the folder of each node's data. */
+export async function startNats(size = 1, storage?: readonly string[]): Promise<NatsServers> {
   const program = findNats();
   if (program === undefined) throw new Error(`there is no nats-server: ${WAY_OUT}`);
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-nats-'));
@@ -46,15 +48,18 @@ export async function startNats(size = 1): Promise<NatsServers> {
       `server_name: n${n}
 host: 127.0.0.1
 port: ${port}
-jetstream { store_dir: "${join(folder, String(n))}" }
+jetstream { store_dir: "${storage?.[n] ?? join(folder, String(n))}" }
 ${size === 1 ? '' : cluster}
 `,
     );
     own(config);
     let child: ChildProcess | undefined;
+    const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
     return {
       name: `n${n}`,
       port,
+      runs,
+      signal: (signal) => void (runs() && child?.kill(signal)),
       start: async () => {
         child = spawn(program, ['-c', config], {
           ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
@@ -64,7 +69,7 @@ ${size === 1 ? '' : cluster}
         await ready(child, size === 1 ? /Server is ready/u : /JetStream cluster new metadata leader|Server is ready/u);
       },
       stop: async (signal = 'SIGTERM') => {
-        if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+        if (child === undefined || !runs()) return;
         const ended = once(child, 'exit');
         child.kill(signal);
         await ended;

@@ -23,6 +23,9 @@ export type PostgresServer = {
   readonly pid: () => number;
   /** Ends the server at once, as a crash does (`SIGQUIT`), or by `SIGKILL`. */
   readonly stop: (signal?: 'SIGQUIT' | 'SIGKILL') => Promise<void>;
+  /** Sends the signal to the server and all its processes. After SIGKILL, resolves when the server is gone. */
+  readonly signalAll: (signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
+  readonly runs: () => boolean;
   readonly start: () => Promise<void>;
   /** Stops it and removes its folder. */
   readonly remove: () => Promise<void>;
@@ -39,6 +42,10 @@ export type ServerOptions = {
   readonly settings?: Readonly<Record<string, string>>;
   /** Without a version, the newest installed server runs. */
   readonly version?: Version;
+  /** The existing folder in which the server makes its own one. Default: the system's temporary folder. */
+  readonly within?: string;
+  /** The size of the files of its write-ahead log, in MB. Default: 16. */
+  readonly walFileMb?: number;
 };
 
 function installed(): string {
@@ -77,8 +84,8 @@ export async function freePort(): Promise<number> {
 }
 
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
-  const { durable = false, standbyOf, settings = {}, version } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'earpiece-postgres-'));
+  const { durable = false, standbyOf, settings = {}, version, within = tmpdir(), walFileMb = 16 } = options;
+  const folder = mkdtempSync(join(within, 'earpiece-postgres-'));
   chmodSync(folder, 0o700);
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   const data = join(folder, 'data');
@@ -87,7 +94,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     const password = join(folder, 'password');
     writeFileSync(password, PASSWORD, { mode: 0o644 });
     const made = ['-D', data, '-U', 'ear', '-A', 'scram-sha-256', '--pwfile', password, '-E', 'UTF8', '--no-locale', '--no-sync'];
-    run('initdb', made, {}, bin);
+    run('initdb', [...made, `--wal-segsize=${walFileMb}`], {}, bin);
   } else {
     run(
       'pg_basebackup',
@@ -100,8 +107,9 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   const port = await freePort();
   let child: ChildProcess | undefined;
 
+  const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
   const stop = async (signal: 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !runs()) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
@@ -134,12 +142,35 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     data,
     pid: () => child?.pid ?? 0,
     stop,
+    signalAll: async (signal) => {
+      if (child === undefined || !runs()) return;
+      const ended = once(child, 'exit');
+      for (const pid of [child.pid as number, ...childrenOf(child.pid as number)]) kill(pid, signal);
+      if (signal === 'SIGKILL') await ended;
+    },
+    runs,
     start,
     remove: async () => {
       await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  return stdout
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/u).map(Number))
+    .flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // The process has ended meanwhile.
+  }
 }
 
 /** Resolves when the server takes connections. */

@@ -6,26 +6,50 @@ import type { LogKey } from '../../../src/core/address.ts';
 import { ANYONE, type Item } from '../../../src/core/items.ts';
 import { isType, type Draft, type Owner, type Stored } from '../../../src/core/records.ts';
 import type { Store } from '../../../src/core/ports.ts';
+import { judgeEndings, judgeReading, judgeShown } from './journal.ts';
 import { LOGS, STANDING, type Told } from './roles.ts';
 
 export type Counts = {
   acknowledged: number;
-  /** Notifications that were acknowledged but are neither open nor closed. */
+  /** Notifications in the frames and transcripts that the workers have shown. */
+  shown: number;
+  /** Notifications that were acknowledged but are neither open nor closed, or closed although no agent had them. */
   lost: number;
   /** Notifications that were closed more than once, or delivered more than once in Earpiece's own transcript. */
   twice: number;
   /** Notifications that were offered more than once, and flagged as repeated each time after the first. */
   reoffered: number;
+  /** Notifications that a frame showed again without that flag. */
+  unflagged: number;
+  /** Notifications that are not delivered when everything has been drained. */
   stuck: number;
+  /** Records that the reader missed, or got twice or in a wrong order. */
+  unread: number;
+  /** Calls that the store refused because it was out of reach or full. */
+  refused: number;
 };
+export const NOTHING: Counts = {
+  acknowledged: 0,
+  shown: 0,
+  lost: 0,
+  twice: 0,
+  reoffered: 0,
+  unflagged: 0,
+  stuck: 0,
+  unread: 0,
+  refused: 0,
+};
+
+/** The lines of all workers. `from`: where the reader began. */
+type Journal = { readonly told: readonly Told[]; readonly from: number };
 
 export async function check(
   store: Store,
-  told: readonly Told[],
+  { told, from }: Journal,
   isAlive: (owner: Owner) => boolean | undefined,
 ): Promise<{ counts: Counts; problems: string[] }> {
   const problems = [...(await store.verify())];
-  const counts: Counts = { acknowledged: 0, lost: 0, twice: 0, reoffered: 0, stuck: 0 };
+  const counts: Counts = { ...NOTHING };
   const problem = (kind: keyof Counts, text: string): void => {
     counts[kind]++;
     problems.push(text);
@@ -40,6 +64,8 @@ export async function check(
 
   for (const line of told) {
     if (line.kind === 'problem') problems.push(line.text);
+    if (line.kind === 'refused') counts.refused++;
+    if (line.kind === 'bytes' || line.kind === 'carried') counts.shown += line.ids.length;
     if (line.kind !== 'queued') continue;
     counts.acknowledged++;
     for (const address of line.to) {
@@ -62,6 +88,9 @@ export async function check(
 
   const keysOf = keysIn(items);
   const { closings, own } = closingsOf(records, keysOf);
+  judgeEndings(told, records, problem);
+  judgeShown(told, problem);
+  judgeReading(told, { records, from }, problem);
   for (const [key, item] of items) {
     const of = closings.get(key) ?? [];
     const name = key.replaceAll('\n', ' ');
@@ -90,7 +119,7 @@ export async function check(
     const again = body.ids.filter((id) => keys(id).some((key) => texts.has(key)));
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
-      problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
+      problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
       // If some items of a line have ended or ride elsewhere, the rest of the line gets a new text.
@@ -170,5 +199,7 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
   }
   return { closings, own };
 }
+
+export type Problem = (kind: keyof Counts, text: string) => void;
 
 const keyOf = (log: string, id: string, audience: string): string => `${log}\n${id}\n${audience}`;

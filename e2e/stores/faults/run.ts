@@ -1,309 +1,278 @@
 /**
- * Kills four processes that share one database, at random and at each named point, and checks the log that they leave.
- *
- * A run is a series of epochs, each with its own file. Workers run in four slots. Each worker ends by SIGKILL, either from
- * outside after a random time or from inside at a point. The next worker of its slot starts at once, while the other three
- * continue. At the end of an epoch one more process delivers the rest, then the checker reads the log.
+ * Runs schedules: starts the workers, ends their lives, makes the faults, lets one more process deliver the rest, and asks the
+ * checker about the journal and the store.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationId, LogKey } from '../../../src/core/address.ts';
-import { FAULT_POINTS } from '../../../src/core/faults.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { queuedRecord, type Draft } from '../../../src/core/records.ts';
 import { isAlive } from '../../../src/inbox/index.ts';
-import { openSqliteStore } from '../../../src/stores/index.ts';
-import { programOf } from '../../built.ts';
-import { check, type Counts } from './checker.ts';
-import { AT_POINT, type Bug, LOGS, type Point, type Role, type Told } from './roles.ts';
+import { openStore } from '../../../src/stores/index.ts';
+import { check, type Counts, NOTHING } from './checker.ts';
+import type { Engine } from './engines/engine.ts';
+import { Life } from './life.ts';
+import { HOST, LOGS, type Orders, OWN, PAST, roleOf, type Said, type Slot, SLOTS, type Told } from './roles.ts';
+import { type Action, type Death, type Schedule, scheduleOf, type Wanted } from './schedule.ts';
 
-export type Options = {
-  /** The number of random kills. */
-  readonly rounds: number;
-  /** The number of deaths at each point. */
-  readonly pointsEach: number;
-  /** The fault points to use; by default all. */
-  readonly points?: readonly Point[];
-  readonly bug?: Bug;
-  /** Whether each worker opens its database in a separate thread. */
-  readonly thread?: boolean;
-  readonly onEpoch?: (line: string) => void;
+export type Options = Wanted & {
+  /** The numbers of the schedules. */
+  readonly numbers: readonly number[];
+  readonly onSchedule?: (schedule: Schedule) => void;
+  readonly onVerdict?: (schedule: Schedule, verdict: Verdict) => void;
 };
 
-export type Report = {
-  readonly random: number;
-  readonly points: Readonly<Record<string, number>>;
+export type Verdict = {
   readonly counts: Counts;
+  /** How often each death and each fault happened, by its name. */
+  readonly happened: Readonly<Record<string, number>>;
   readonly problems: readonly string[];
+  readonly seconds: number;
 };
 
-type Death = { readonly kind: 'random' } | { readonly kind: 'point'; readonly point: Point };
-
-/** The number of kills on one file before the check. */
-const EPOCH = 100;
-const SLOTS: readonly Role[] = ['producer', 'producer', 'carrier', 'carrier'];
-/** A worker that does not reach its point in this time is killed and replaced. */
-const OVERDUE_MS = 10_000;
-const WORKER = programOf('faults-worker');
 const DAY = 86_400_000;
+/** How long the workers may take to come to their last lives after all faults. */
+const LAST_MS = 15_000;
+/** How long a reader may be behind when nothing new comes. */
+const READ_MS = 15_000;
 
-export async function run(options: Options): Promise<Report> {
-  const folder = mkdtempSync(join(tmpdir(), 'earpiece-faults-'));
-  const report = {
-    random: 0,
-    points: {} as Record<string, number>,
-    counts: { acknowledged: 0, lost: 0, twice: 0, reoffered: 0, stuck: 0 },
-    problems: [] as string[],
-  };
-  const died = (death: Death): void => {
-    if (death.kind === 'random') report.random++;
-    else report.points[death.point] = (report.points[death.point] ?? 0) + 1;
-  };
+export async function run(engine: Engine, options: Options): Promise<Verdict> {
+  const started = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-compiled-'));
+  const env = { ...process.env, NODE_COMPILE_CACHE: folder };
+  const total = { counts: { ...NOTHING }, happened: {} as Record<string, number>, problems: [] as string[] };
   try {
-    const env = {
-      ...process.env,
-      NODE_COMPILE_CACHE: join(folder, 'cache'),
-      ...(options.bug ? { EARPIECE_BUG: options.bug } : {}),
-      ...(options.thread ? { EARPIECE_THREAD: '1' } : {}),
-    };
-    const points = options.points ?? FAULT_POINTS;
-    for (const point of points) report.points[point] = 0;
-    // A process that ends by itself fills the compile cache, so that the processes that are killed later start five times faster.
-    await new Worker([join(folder, 'first.db'), 'drain', 'first'], env).end();
-    for (const point of points.filter((name) => AT_POINT[name][0] === 'opener'))
-      for (let i = 0; i < options.pointsEach; i++) {
-        report.problems.push(...(await opening(join(folder, `${point}-${i}.db`), point, env)));
-        died({ kind: 'point', point });
-      }
-    const deaths = shuffled<Death>([
-      ...Array.from({ length: options.rounds }, () => ({ kind: 'random' as const })),
-      ...points
-        .filter((name) => AT_POINT[name][0] !== 'opener')
-        .flatMap((point) => Array.from({ length: options.pointsEach }, () => ({ kind: 'point' as const, point }))),
-    ]);
-    for (let at = 0; at < deaths.length; at += EPOCH) {
-      const path = join(folder, `epoch-${at}.db`);
-      const epoch = new Epoch(path, env, died);
-      await epoch.live(deaths.slice(at, at + EPOCH));
-      const { counts, problems } = await epoch.verdict();
-      for (const name of Object.keys(counts) as (keyof Counts)[]) report.counts[name] += counts[name];
-      report.problems.push(...problems);
-      options.onEpoch?.(
-        `${Math.min(at + EPOCH, deaths.length)} of ${deaths.length} kills, ${report.counts.acknowledged} acknowledged, ${report.problems.length} problems`,
-      );
-      for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+    for (const number of options.numbers) {
+      const schedule = scheduleOf(number, options);
+      options.onSchedule?.(schedule);
+      const verdict = await new Run(engine, schedule, env).verdict();
+      for (const name of Object.keys(NOTHING) as (keyof Counts)[]) total.counts[name] += verdict.counts[name];
+      for (const [name, times] of Object.entries(verdict.happened)) total.happened[name] = (total.happened[name] ?? 0) + times;
+      total.problems.push(...verdict.problems.map((problem) => `schedule ${number}: ${problem}`));
+      options.onVerdict?.(schedule, verdict);
     }
-    return report;
+    return { ...total, seconds: (performance.now() - started) / 1_000 };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-class Epoch {
-  readonly #path: string;
+class Run {
+  readonly #engine: Engine;
+  readonly #schedule: Schedule;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #died: (death: Death) => void;
   readonly #told: Told[] = [];
+  readonly #happened: Record<string, number> = {};
+  readonly #problems: string[] = [];
+  readonly #alive = new Map<Slot, Life>();
+  #engineFaults: Promise<void> = Promise.resolve();
+  /** The reader gets the records behind this position. */
+  #from = 0;
+  #url = '';
   #lives = 0;
 
-  constructor(path: string, env: NodeJS.ProcessEnv, died: (death: Death) => void) {
-    this.#path = path;
+  constructor(engine: Engine, schedule: Schedule, env: NodeJS.ProcessEnv) {
+    this.#engine = engine;
+    this.#schedule = schedule;
     this.#env = env;
-    this.#died = died;
   }
 
-  async live(deaths: readonly Death[]): Promise<void> {
-    await setUp(this.#path);
-    const left = [...deaths];
-    const over = new AbortController();
-    let dying = SLOTS.length;
-    await Promise.all(
-      SLOTS.map(async (role) => {
-        const unanswered = await this.#livesOf(role, left);
-        if (--dying === 0) over.abort();
-        // The other workers still need a producer or a carrier.
-        else await this.#liveOn(role, unanswered, over.signal);
-      }),
-    );
-  }
-
-  async verdict(): Promise<{ counts: Counts; problems: string[] }> {
-    const drain = new Worker([this.#path, 'drain', 'drain'], this.#env);
-    const { code, stderr } = await drain.end();
-    this.#told.push(...drain.told);
-    if (code !== 0) this.#told.push({ kind: 'problem', text: `the drain ended with ${code}: ${stderr.trim()}` });
-    const store = await openSqliteStore({ path: this.#path });
+  async verdict(): Promise<Verdict> {
+    const started = performance.now();
+    this.#url = await this.#engine.begin(this.#schedule);
     try {
-      return await check(store, this.#told, isAlive);
+      await this.#open();
+      this.#from = await setUp(this.#url);
+      const reader = await this.#work();
+      await this.#engine.heal();
+      await this.#drain();
+      const { counts, problems } = await this.#check(reader);
+      return {
+        counts,
+        happened: this.#happened,
+        problems: [...this.#problems, ...problems],
+        seconds: (performance.now() - started) / 1_000,
+      };
+    } finally {
+      await this.#engine.heal();
+      for (const life of this.#alive.values()) life.kill();
+      await Promise.all([...this.#alive.values()].map((life) => life.end()));
+      await this.#engine.end();
+    }
+  }
+
+  /** Two processes make the store at the same time and one ends: the other one, and the set-up after it, find it whole. */
+  async #open(): Promise<void> {
+    const { opening } = this.#schedule;
+    const dying = this.#born('opener', 'dying', {}, opening);
+    const other = this.#born('opener', 'other');
+    const [end, otherEnd] = await Promise.all([dying.untilDeath(opening, new AbortController().signal), other.end()]);
+    // If the other process was faster, this one had nothing to do and reached no point.
+    if (end.signal === 'SIGKILL' && !dying.overdue) this.#count(opening);
+    if (otherEnd.code !== 0) this.#problems.push(`the other process could not open the store: ${otherEnd.stderr.trim()}`);
+  }
+
+  /** Resolves with the reader, which is still alive. */
+  async #work(): Promise<Life> {
+    const over = new AbortController();
+    const last: Promise<unknown>[] = [];
+    const lives = SLOTS.map((slot) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last.push(promise);
+      return this.#livesOf(slot, over.signal, resolve);
+    });
+    // The faults begin when everybody works.
+    await Promise.all([...this.#alive.values()].map((life) => life.ready()));
+    await Promise.all([sleep(this.#schedule.ms), ...this.#schedule.actions.map((action) => this.#act(action))]);
+    await Promise.race([Promise.all(last), sleep(LAST_MS, undefined, { ref: false })]);
+    over.abort();
+    await Promise.all(lives);
+    return this.#alive.get('server') as Life;
+  }
+
+  async #livesOf(slot: Slot, over: AbortSignal, onLast: () => void): Promise<void> {
+    let given: Partial<Orders> = slot === 'server' ? { after: this.#from } : {};
+    for (const death of this.#schedule.lives[slot]) {
+      if (over.aborted) break;
+      const life = this.#born(roleOf(slot), `${slot}-${++this.#lives}`, given, death);
+      this.#alive.set(slot, life);
+      const { signal, stderr } = await life.untilDeath(death, over);
+      if (signal !== 'SIGKILL') this.#problems.push(`${life.name} ended by itself: ${stderr.trim()}`);
+      else if (life.overdue) this.#happen('kill: its point was not reached in time');
+      else this.#count(death);
+      given = this.#heritage(slot, life, given);
+    }
+    const life = this.#born(roleOf(slot), `${slot}-${++this.#lives}`, given);
+    this.#alive.set(slot, life);
+    await life.ready();
+    onLast();
+    // The reader goes on until it has read the rest.
+    if (slot === 'server') return;
+    await Promise.race([life.end(), over.aborted || new Promise((resolve) => over.addEventListener('abort', resolve))]);
+    if (!life.lives) this.#problems.push(`${life.name} ended by itself: ${(await life.end()).stderr.trim()}`);
+    else this.#happen('kill');
+    life.signal('SIGCONT');
+    life.kill();
+    await life.end();
+    this.#told.push(...life.told);
+    this.#alive.delete(slot);
+  }
+
+  /** The orders that the next life gets from this one, which has ended. */
+  #heritage(slot: Slot, life: Life, before: Partial<Orders>): Partial<Orders> {
+    this.#told.push(...life.told);
+    if (slot === 'server') return { after: life.readTo() ?? before.after ?? 0 };
+    // A life that ended before its first line leaves what it was given.
+    const unanswered = life.told.some(({ kind }) => kind === 'queueing') ? life.unanswered() : before.unanswered;
+    return unanswered === undefined ? {} : { unanswered };
+  }
+
+  #born(role: Orders['role'], name: string, given: Partial<Orders> = {}, death?: Death): Life {
+    const { seed, number, thread, bug } = this.#schedule;
+    const orders = { url: this.#url, role, name, seed: `${seed} ${number}`, thread, ...(bug ? { bug } : {}), ...given };
+    return new Life(orders, this.#env, death);
+  }
+
+  async #act(action: Action): Promise<void> {
+    await sleep(action.atMs);
+    if (action.kind === 'pause') {
+      const life = this.#alive.get(action.slot);
+      if (life === undefined) return;
+      life.signal('SIGSTOP');
+      await sleep(action.ms);
+      life.signal('SIGCONT');
+      this.#happen(`pause of a ${roleOf(action.slot)}`);
+    } else if (action.kind === 'clock') {
+      const life = this.#alive.get(action.slot);
+      life?.order({ clock: action.by });
+      await sleep(action.ms);
+      life?.order({ clock: 0 });
+      this.#happen('clock jump');
+    } else {
+      // One fault of the engine at a time, also where the one before takes longer than planned.
+      this.#engineFaults = this.#engineFaults.then(async () => {
+        if (await this.#engine.perform(action)) this.#happen(action.kind);
+      });
+      await this.#engineFaults;
+    }
+  }
+
+  /** Several times, because a process that a fault still reaches may leave its lease. */
+  async #drain(): Promise<void> {
+    for (const name of ['drain-1', 'drain-2']) {
+      const drain = this.#born('drain', name);
+      const { code, stderr } = await drain.end();
+      this.#told.push(...drain.told);
+      if (code !== 0) this.#problems.push(`${name} ended with ${code}: ${stderr.trim()}`);
+      if (!drain.told.some(({ kind }) => kind === 'refused')) return;
+    }
+  }
+
+  async #check(reader: Life): Promise<{ counts: Counts; problems: readonly string[] }> {
+    const store = await openStore(this.#url);
+    try {
+      const last = await lastSeq(store);
+      if (!(await reader.hears(() => (reader.readTo() ?? 0) >= last, READ_MS)))
+        this.#problems.push(
+          reader.lives
+            ? `the reader is at ${reader.readTo() ?? this.#from} ${READ_MS / 1_000} s after record ${last}, the newest one`
+            : `${reader.name} ended by itself: ${(await reader.end()).stderr.trim()}`,
+        );
+      this.#told.push(...reader.told);
+      const { counts, problems } = await check(store, { told: this.#told, from: this.#from }, isAlive);
+      return { counts, problems: problems.length === 0 ? problems : [...problems, ...this.#kept()] };
     } finally {
       await store.close();
     }
   }
 
-  /**
-   * Runs workers one after the other, until no planned kill is left for their role. Returns the last call of `queue` without an
-   * answer.
-   */
-  async #livesOf(role: Role, left: Death[]): Promise<string | undefined> {
-    let unanswered: string | undefined;
-    for (;;) {
-      const at = left.findIndex((death) => death.kind === 'random' || AT_POINT[death.point][0] === role);
-      const death = at < 0 ? undefined : left.splice(at, 1)[0];
-      if (death === undefined) return unanswered;
-      const worker = this.#born(role, unanswered, death.kind === 'point' ? death.point : undefined);
-      const signal = await this.#buried(worker, death.kind === 'point' ? worker.endsWithin(OVERDUE_MS) : worker.killedSoon());
-      if (worker.overdue) left.push(death);
-      else if (signal === 'SIGKILL') this.#died(death);
-      unanswered = worker.unanswered();
-    }
+  /** Keeps the journal of a schedule with problems. */
+  #kept(): readonly string[] {
+    if (this.#schedule.bug !== undefined) return [];
+    const path = join(mkdtempSync(join(tmpdir(), 'earpiece-journal-')), 'journal.jsonl');
+    const lines = this.#told.toSorted((a, b) => a.t - b.t).map((line: Said) => JSON.stringify(line));
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    return [`the journal is ${path}`];
   }
 
-  async #liveOn(role: Role, unanswered: string | undefined, over: AbortSignal): Promise<void> {
-    if (over.aborted) return;
-    const worker = this.#born(role, unanswered);
-    over.addEventListener('abort', () => worker.kill(), { once: true });
-    await this.#buried(worker, worker.end());
+  #count(death: Death): void {
+    this.#happen(death.kind === 'kill' ? 'kill' : death.point);
   }
 
-  #born(role: Role, unanswered: string | undefined, point?: Point): Worker {
-    const args = [this.#path, role, `${role}${++this.#lives}`, ...(unanswered === undefined ? [] : [unanswered])];
-    const fault = point === undefined ? {} : { EARPIECE_FAULT: `${point}:${1 + Math.floor(Math.random() * 4)}` };
-    return new Worker(args, { ...this.#env, ...fault });
-  }
-
-  async #buried(worker: Worker, end: ReturnType<Worker['end']>): Promise<string | null> {
-    const { signal, stderr } = await end;
-    this.#told.push(...worker.told);
-    if (signal !== 'SIGKILL') this.#told.push({ kind: 'problem', text: `${worker.name} ended by itself: ${stderr.trim()}` });
-    return signal;
+  #happen(what: string): void {
+    this.#happened[what] = (this.#happened[what] ?? 0) + 1;
   }
 }
 
-/** A worker process, with its output and its end. */
-class Worker {
-  readonly name: string;
-  readonly told: Told[] = [];
-  overdue = false;
-  readonly #child: ChildProcess;
-  readonly #ready: Promise<void>;
-  readonly #ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
-  /** Resolves with its next output. */
-  #heard = Promise.withResolvers<void>();
+const lastSeq = async (store: Awaited<ReturnType<typeof openStore>>): Promise<number> =>
+  (await store.read({ newestFirst: true, limit: 1 }))[0]?.seq ?? 0;
 
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.name = args[2] ?? '';
-    this.#child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
-    let stderr = '';
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
-    this.#ready = new Promise((resolve) => {
-      lines.on('line', (line) => {
-        const told = JSON.parse(line) as Told;
-        this.told.push(told);
-        this.#heard.resolve();
-        this.#heard = Promise.withResolvers();
-        if (told.kind === 'ready') resolve();
-      });
-      lines.on('close', resolve);
-    });
-    this.#ended = (once(this.#child, 'close') as Promise<[number | null, string | null]>).then(([code, signal]) => ({
-      code,
-      signal,
-      stderr,
-    }));
-  }
-
-  end(): Promise<{ code: number | null; signal: string | null; stderr: string }> {
-    return this.#ended;
-  }
-
-  kill(): void {
-    this.#child.kill('SIGKILL');
-  }
-
-  /** Kills the worker after some of its work, or after a time if it finds no work. */
-  async killedSoon(): ReturnType<Worker['end']> {
-    await this.#ready;
-    await Promise.race([this.#tells(Math.random() * 40), this.#ended, sleep(1_000)]);
-    await sleep(Math.random() * 10);
-    this.kill();
-    return this.#ended;
-  }
-
-  async #tells(more: number): Promise<void> {
-    const from = this.told.length;
-    while (this.told.length < from + more) await this.#heard.promise;
-  }
-
-  async endsWithin(ms: number): ReturnType<Worker['end']> {
-    const timer = setTimeout(() => {
-      this.overdue = true;
-      this.kill();
-    }, ms);
-    const ended = await this.#ended;
-    clearTimeout(timer);
-    return ended;
-  }
-
-  /** Returns the last call of `queue` without an answer, so that the next worker can repeat it. */
-  unanswered(): string | undefined {
-    const last = this.told.findLast((told) => told.kind === 'queueing' || told.kind === 'queued');
-    return last?.kind === 'queueing' ? JSON.stringify({ id: last.id, to: last.to }) : undefined;
-  }
-}
-
-/** A file with existing conversations, and old records for `prune` to remove. */
-async function setUp(path: string): Promise<void> {
-  const past = await openSqliteStore({ path, clock: { now: () => Date.now() - 3 * DAY } });
-  const ids = Array.from({ length: 500 }, (_, i) => `past-${i}` as NotificationId);
+/** Existing conversations, and old records for `prune` to remove. Resolves with the newest position. */
+async function setUp(url: string): Promise<number> {
+  const past = await openStore(url, { clock: { now: () => Date.now() - 3 * DAY } });
+  const ids = Array.from({ length: 100 }, (_, i) => `past-${i}` as NotificationId);
   const queue = ids.map((id): Draft =>
     queuedRecord({ id, kind: { source: 'past', name: 'thing' }, level: 'info', message: 'long ago', expiresAt: null }, {}),
   );
-  await past.append('past/agent' as LogKey, queue);
-  for (const id of ids.slice(0, 450))
-    await past.append('past/agent' as LogKey, [
-      { type: 'notification_closed', ids: [id], outcome: 'expired', by: 'test', reason: 'past' },
-    ]);
+  await past.append(PAST as LogKey, queue);
+  await Promise.all(
+    ids
+      .slice(0, 90)
+      .map((id) =>
+        past.append(PAST as LogKey, [{ type: 'notification_closed', ids: [id], outcome: 'expired', by: 'test', reason: 'past' }]),
+      ),
+  );
   await past.close();
-  const store = await openSqliteStore({ path });
+  const store = await openStore(url);
   for (const [log, conversation] of [
-    [LOGS.coder, 'own'],
-    [LOGS.coder, 'host'],
+    [LOGS.coder, OWN],
+    [LOGS.coder, HOST],
     [LOGS.tester, 'main'],
   ])
     await store.touch({ log: log as LogKey, conversation: conversation as ConversationId });
+  const head = await lastSeq(store);
   await store.close();
-}
-
-/**
- * Lets two processes create one file at the same time, and kills one of them. The other process and a third one must find the
- * file whole.
- */
-async function opening(path: string, point: Point, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const dying = new Worker([path, 'drain', 'dying'], { ...env, EARPIECE_FAULT: `${point}:1` });
-  const other = new Worker([path, 'drain', 'other'], env);
-  const ends = await Promise.all([dying.end(), other.end()]);
-  const third = await new Worker([path, 'drain', 'third'], env).end();
-  const store = await openSqliteStore({ path });
-  const problems = [...(await store.verify())];
-  await store.close();
-  if (ends[1].code !== 0) problems.push(`beside a process that died at ${point}: ${ends[1].stderr.trim()}`);
-  if (third.code !== 0) problems.push(`after a process that died at ${point}: ${third.stderr.trim()}`);
-  // If the other worker was faster, this worker had nothing to do and reached no fault point.
-  if (ends[0].signal === 'SIGKILL' || problems.length > 0) return problems;
-  return opening(`${path}-again`, point, env);
-}
-
-function shuffled<T>(all: readonly T[]): T[] {
-  const mixed = [...all];
-  for (let i = mixed.length - 1; i > 0; i--) {
-    const j = Math.floor(Math.random() * (i + 1));
-    [mixed[i], mixed[j]] = [mixed[j] as T, mixed[i] as T];
-  }
-  return mixed;
+  return head;
 }

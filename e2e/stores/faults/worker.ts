@@ -1,34 +1,47 @@
 /**
- * One of the four processes that use one database until they are killed. A producer queues notifications. A carrier delivers
- * them: into Earpiece's own transcript (`shop/coder#own`), and as leases (`shop/coder#host`, `shop/tester#main`). `drain`
- * delivers the rest.
+ * One of the processes that use one store until they are killed. A producer queues and withdraws; a carrier delivers, into our own
+ * transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`); a server follows every record and sweeps;
+ * `drain` delivers the rest.
  *
- * Run: node worker.ts <path> producer|carrier|drain <name> [<unanswered queueing, JSON>]
+ * Run: node worker.ts <Orders, JSON>
  */
 import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationId, LogKey } from '../../../src/core/address.ts';
 import { EarpieceError } from '../../../src/core/errors.ts';
+import type { Level } from '../../../src/core/notification.ts';
 import { DEFAULT_POLICY } from '../../../src/core/policy.ts';
+import type { Store } from '../../../src/core/ports.ts';
 import type { ToolCallResponseRecord } from '../../../src/core/records.ts';
 import { frameOf } from '../../../src/mcp/frames/frame.ts';
 import { Settling } from '../../../src/gateway/riding/settling.ts';
 import { Inbox, type Conversation, type Offer } from '../../../src/inbox/index.ts';
 import { armFaultsFromEnv } from '../../../src/stores/fault-env.ts';
-import { openSqliteStore } from '../../../src/stores/index.ts';
-import { openThreadStore } from '../../../src/stores/thread/store.ts';
-import { carryWithoutCondition } from './bugs.ts';
-import { AT_POINT, type Bug, type Deed, HOST, LOGS, OWN, type Point, type Role, type Told } from './roles.ts';
+import { openStore } from '../../../src/stores/index.ts';
+import { Chance } from '../../system/chance.ts';
+import { withoutCondition } from './bugs.ts';
+import { AT_POINT, type Deed, HOST, LOGS, type Ordered, type Orders, OWN, type Point, type Said } from './roles.ts';
 
 const DAY = 86_400_000;
-const [path, role, name, unanswered] = process.argv.slice(2) as [string, Role | 'drain', string, string | undefined];
-const bug = process.env['EARPIECE_BUG'] as Bug | undefined;
+/** A call that the store refuses for a passing reason is repeated for at most this time. */
+const PATIENCE_MS = 60_000;
+const SWEEP_EVERY_MS = 400;
+
+const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
+const { role, name, bug } = orders;
+const chance = new Chance(`${orders.seed} ${name}`);
 const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
 /** The operation that leads to this worker's point; it is half of its work. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
+let wrongBy = 0;
+createInterface({ input: process.stdin }).on('line', (line) => (wrongBy = (JSON.parse(line) as Ordered).clock));
+const clock = { now: () => Date.now() + wrongBy };
+
 armFaultsFromEnv();
-const store = await (process.env['EARPIECE_THREAD'] === '1' ? openThreadStore : openSqliteStore)({ path });
+const opened = await insist(() => openStore(orders.url, { clock, thread: orders.thread, busyMs: 5_000 }));
+const store: Store = bug === 'close_without_condition' ? withoutCondition(opened) : opened;
 const inbox = new Inbox({
   store,
   policies: { policy: () => DEFAULT_POLICY },
@@ -48,36 +61,41 @@ switch (role) {
   case 'carrier':
     await carry();
     break;
+  case 'server':
+    await Promise.all([follow(), keepHouse()]);
+    break;
   case 'drain':
     await drain();
     break;
+  case 'opener':
+    await inbox.close();
+    break;
 }
+process.exit(0);
 
 async function produce(): Promise<never> {
-  if (unanswered !== undefined) {
-    // A producer without an answer repeats the same id.
-    const { id, to } = JSON.parse(unanswered) as { id: string; to: string };
-    await queue(id, to);
-  }
+  const { unanswered } = orders;
+  // A producer without an answer repeats the same id.
+  if (unanswered !== undefined) await queue(unanswered.id, unanswered.to);
   for (let n = 0; ; n++) {
-    const deed = fault !== undefined && chance(0.5) ? preferred : chance(0.05) ? 'fan_out' : 'queue';
-    await queue(
-      `${name}-${n}`,
-      deed === 'fan_out' ? 'shop/*' : pick([LOGS.coder, LOGS.coder, `${LOGS.coder}#${OWN}`, `${LOGS.coder}#${HOST}`]),
-    );
-    await sleep(Math.random() * 4);
+    const deed = fault !== undefined && chance.of(0.5) ? preferred : chance.of(0.05) ? 'fan_out' : 'queue';
+    const to = chance.pick([LOGS.coder, LOGS.coder, `${LOGS.coder}#${OWN}`, `${LOGS.coder}#${HOST}`]);
+    await queue(`${name}-${n}`, deed === 'fan_out' ? 'shop/*' : to);
+    if (deed !== 'fan_out' && chance.of(0.05)) await withdraw(`${name}-${n}`);
+    await sleep(chance.next() * 4);
     // Carriers keep up on average; a log that only grows would slow the check.
-    while (n % 20 === 19 && (await store.countOpen(LOGS.coder as LogKey)) > 60) await sleep(5);
+    while (n % 20 === 19 && (await insist(() => store.countOpen(LOGS.coder as LogKey))) > 60) await sleep(5);
   }
 }
 
 async function queue(id: string, to: string): Promise<void> {
   tell({ kind: 'queueing', id, to });
   if (bug === 'ack_before_commit' && to !== 'shop/*') tell({ kind: 'queued', id, to: [to] });
-  const level = chance(0.02) ? 'critical' : pick(['info', 'warning', 'error'] as const);
-  const key = chance(0.2) ? { key: pick(['k1', 'k2', 'k3']) } : {};
+  const level: Level = chance.of(0.02) ? 'critical' : chance.pick(['info', 'warning', 'error'] as const);
+  const key = chance.of(0.2) ? { key: chance.pick(['k1', 'k2', 'k3']) } : {};
+  const input = { id, level, message: `something happened: ${id}`, kind: 'tool.finished', ...key };
   try {
-    const queued = await inbox.queue(to, { id, level, message: `something happened: ${id}`, kind: 'tool.finished', ...key });
+    const queued = await insist(() => inbox.queue(to, input));
     if (bug !== 'ack_before_commit' || to === 'shop/*') tell({ kind: 'queued', id, to: queued.to });
   } catch (error) {
     if (error instanceof EarpieceError && error.code === 'nobody_there') return;
@@ -85,14 +103,32 @@ async function queue(id: string, to: string): Promise<void> {
   }
 }
 
+async function withdraw(id: string): Promise<void> {
+  tell({ kind: 'withdrawing', id });
+  const [withdrawn] = await insist(() => inbox.withdraw(LOGS.coder as LogKey, { id }, { by: name, reason: 'the state is gone' }));
+  tell({ kind: 'withdrawn', id, result: withdrawn?.result ?? 'unknown' });
+}
+
 async function carry(): Promise<never> {
   for (;;) {
     const deed =
-      preferred !== undefined && chance(0.5)
+      preferred !== undefined && chance.of(0.5)
         ? preferred
-        : pick(['carry', 'carry', 'offer', 'offer', 'offer', 'release', 'gate', 'pull', 'withhold', 'touch', 'prune'] as const);
-    await perform(deed);
-    await sleep(Math.random() * 3);
+        : chance.pick([
+            'carry',
+            'carry',
+            'offer',
+            'offer',
+            'offer',
+            'release',
+            'gate',
+            'pull',
+            'withhold',
+            'touch',
+            'prune',
+          ] as const);
+    await attempt(() => perform(deed));
+    await sleep(chance.next() * 3);
   }
 }
 
@@ -101,16 +137,13 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
     case 'carry':
       return carryOwn();
     case 'offer':
-      return ride(
-        await pick([conversations.host, conversations.tester]).offer({ at: 'tool_result', on: 'read_file' }),
-        'confirm',
-      );
+      return offer(chance.pick([conversations.host, conversations.tester]), 'confirm');
     case 'release':
-      return ride(await conversations.host.offer({ at: 'tool_result', on: 'read_file' }), 'release');
+      return offer(conversations.host, 'release');
     case 'gate':
-      return passGate(pick([conversations.own, conversations.host]));
+      return passGate(chance.pick([conversations.own, conversations.host]));
     case 'pull':
-      return ride((await conversations.host.pull({ mark: true })).offer, 'confirm');
+      return pull(conversations.host);
     case 'withhold':
       await conversations.host.withhold('write_file', '{"content":[]}');
       return;
@@ -118,8 +151,8 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
       await conversations.own.seen({ pulls: true });
       return;
     case 'prune':
-      // Only the old records of the set-up are pruned; new records stay, for the check.
-      await store.prune(store.now() - DAY);
+      // The old records of the set-up; new ones stay, for the check.
+      await store.prune(Date.now() - DAY);
       return;
     case 'queue':
     case 'fan_out':
@@ -130,18 +163,26 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
 
 async function carryOwn(): Promise<void> {
   const result: ToolCallResponseRecord = { type: 'tool_call_response', id: `call-${name}`, content: 'done', is_error: false };
-  if (bug === 'close_without_condition') {
-    const ids = await carryWithoutCondition(store, result);
-    tell({ kind: 'carried', ids });
-    return;
-  }
   const { records } = await conversations.own.carry(result, { at: 'tool_result' });
   const carrier = records.at(-1)?.body as ToolCallResponseRecord | undefined;
   tell({ kind: 'carried', ids: (carrier?.notifications ?? []).map((notification) => notification.id) });
 }
 
-/** Runs the steps of a gateway's answer: the answer begins, is written, and is settled by the client's next frame. */
-async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promise<void> {
+async function offer(conversation: Conversation, how: 'confirm' | 'release'): Promise<void> {
+  await ride(conversation, await conversation.offer({ at: 'tool_result', on: 'read_file' }), how);
+}
+
+async function pull(conversation: Conversation): Promise<void> {
+  await ride(conversation, (await conversation.pull({ mark: true })).offer, 'confirm', 'pulled');
+}
+
+/** The steps of a gateway's answer: begun, written, then settled by the client's next frame. */
+async function ride(
+  { log, id }: Conversation,
+  offer: Offer | undefined,
+  how: 'confirm' | 'release',
+  pulled?: 'pulled',
+): Promise<void> {
   if (offer === undefined) return;
   // An answer that only repeats summarized or refused items claims nothing.
   if (offer.ids.length === 0) return void (await offer.confirm());
@@ -152,7 +193,15 @@ async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promi
     release: () => void (settled = offer.release('cancelled')),
   };
   settling.begin('1', delivery);
-  tell({ kind: 'bytes', carrier: offer.carrier, ids: offer.ids });
+  const marked = offer.view.items.filter(({ repeated }) => repeated === true || offer.view.repeated === true);
+  tell({
+    kind: 'bytes',
+    to: `${log}#${id}`,
+    carrier: offer.carrier,
+    ids: offer.ids,
+    marked: bug === 'unmarked_repeat' ? [] : marked.flatMap(({ ids }) => ids),
+    ...(pulled ? { pulled: true } : {}),
+  });
   settling.written('1', delivery);
   const next =
     how === 'release'
@@ -165,34 +214,87 @@ async function ride(offer: Offer | undefined, how: 'confirm' | 'release'): Promi
 async function passGate(conversation: Conversation): Promise<void> {
   const refusal = await conversation.refuse({ on: 'write_file' });
   if (refusal === undefined) return;
-  await ride(refusal.offer, 'confirm');
-  await ride((await conversation.pull({ mark: true })).offer, 'confirm');
+  await ride(conversation, refusal.offer, 'confirm', 'pulled');
+  await pull(conversation);
 }
 
-/** Delivers all remaining notifications, and finishes the half-finished work of killed processes. */
+/** Gets every record behind its position, once and in order, as a server does for its clients. */
+async function follow(): Promise<never> {
+  let after = orders.after ?? 0;
+  for (;;)
+    await attempt(async () => {
+      if (bug === 'read_past') {
+        for (const { seq } of await store.read({ after, limit: 10_000 })) tell({ kind: 'read', seq });
+        after = await store.head();
+        await store.changed(after, { withinMs: 1_000 });
+        return;
+      }
+      for await (const { seq } of inbox.watch({ after })) {
+        after = seq;
+        tell({ kind: 'read', seq });
+      }
+    });
+}
+
+/** The rest of a server's work: it releases the leases of dead processes and counts for the console. */
+async function keepHouse(): Promise<never> {
+  for (;;) {
+    await attempt(async () => {
+      await inbox.sweep();
+      await store.overview();
+      await store.agents({});
+    });
+    await sleep(SWEEP_EVERY_MS);
+  }
+}
+
+/** The rest, and the half-finished work of killed processes. */
 async function drain(): Promise<void> {
-  await inbox.sweep();
+  await insist(() => inbox.sweep());
   for (let round = 0; round < 200; round++) {
     for (const conversation of Object.values(conversations)) {
-      await passGate(conversation);
-      if (conversation === conversations.own) await carryOwn();
-      else await ride(await conversation.offer({ at: 'tool_result' }), 'confirm');
+      await insist(() => passGate(conversation));
+      if (conversation === conversations.own) await insist(carryOwn);
+      else await insist(() => offer(conversation, 'confirm'));
     }
-    const open = await Promise.all(Object.values(LOGS).map((log) => store.items(log as LogKey, { kind: 'open' })));
+    const open = await Promise.all(Object.values(LOGS).map((log) => insist(() => store.items(log as LogKey, { kind: 'open' }))));
     if (open.flat().every((item) => item.state === 'offered')) break;
   }
   tell({ kind: 'drained' });
   await inbox.close();
 }
 
-function tell(told: Told): void {
-  writeSync(1, `${JSON.stringify(told)}\n`);
+/** Whether the store could not answer for a passing reason, and said that. */
+function isRefusal(error: unknown): error is EarpieceError {
+  const codes = ['store_unavailable', 'store_full', 'conflict'];
+  return error instanceof EarpieceError && error.retryable && codes.includes(error.code);
 }
 
-function pick<T>(from: readonly T[]): T {
-  return from[Math.floor(Math.random() * from.length)] as T;
+/** Does it once; a refusal is noted. */
+async function attempt(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    tell({ kind: 'refused', code: error.code });
+    await sleep(20);
+  }
 }
 
-function chance(of: number): boolean {
-  return Math.random() < of;
+/** Repeats it until the store takes it. */
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRefusal(error) || performance.now() > until) throw error;
+      tell({ kind: 'refused', code: error.code });
+      await sleep(50);
+    }
+  }
+}
+
+function tell(said: Said): void {
+  writeSync(1, `${JSON.stringify({ t: Number(process.hrtime.bigint() / 1_000n) / 1_000, ...said })}\n`);
 }

@@ -1,0 +1,13 @@
+import type { EngineName } from '../roles.ts';
+import type { Engine } from './engine.ts';
+import { startSqlite } from './sqlite.ts';
+
+export async function startEngine(name: EngineName): Promise<Engine> {
+  switch (name) {
+    case 'sqlite':
+      return startSqlite();
+    case 'postgres':
+    case 'nats':
+      throw new TypeError(`${name} is not here yet`);
+  }
+}

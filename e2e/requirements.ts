@@ -86,6 +86,9 @@ export const REQUIREMENTS = {
     behaviour:
       'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another one may run them.',
   },
+  'fleet:deploy': {
+    behaviour: 'Validators accept the Compose file and the Kubernetes manifests, and their commands start a server.',
+  },
   'store:nats': {
     behaviour: 'NATS JetStream 2.10 keeps the logs of a fleet: with one and with three copies, the store passes the contract.',
   },

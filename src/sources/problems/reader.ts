@@ -105,6 +105,8 @@ export class ProblemReader {
   #withNote(problem: Problem): Problem {
     const { tool, test } = problem;
     if (test === undefined || problem.file !== undefined) return problem;
+    // The last note may still wait for optional lines.
+    for (const matcher of this.#matchers) if (matcher.isNote && matcher.tool === tool) this.#abandon(matcher, []);
     const name = test.split('::').slice(1).join('.');
     const at = this.#notes.findIndex((note) => note.tool === tool && note.test === name);
     const [note] = at < 0 ? [] : this.#notes.splice(at, 1);

@@ -63,6 +63,10 @@ export const REQUIREMENTS = {
   'store:postgres-schema': {
     behaviour: 'The PostgreSQL schema after all migrations equals the golden file, even if several processes create it at once.',
   },
+  'store:postgres-hosts': {
+    behaviour:
+      'An address with several hosts finds the primary, at the start and after a standby has taken over. No call reads from a standby.',
+  },
   'store:postgres-failover': {
     behaviour:
       'When PostgreSQL restarts or a synchronous standby takes over, calls wait, and no acknowledged record is lost or duplicated.',

@@ -144,9 +144,9 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     stop,
     signalAll: async (signal) => {
       if (child === undefined || !runs()) return;
-      const ended = once(child, 'exit');
+      const ended = signal === 'SIGKILL' ? once(child, 'exit') : undefined;
       for (const pid of [child.pid as number, ...childrenOf(child.pid as number)]) kill(pid, signal);
-      if (signal === 'SIGKILL') await ended;
+      await ended;
     },
     runs,
     start,

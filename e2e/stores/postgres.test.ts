@@ -176,6 +176,37 @@ test('after its primary is gone, the standby that takes over has everything ackn
   }
 });
 
+test('an address with several hosts finds the primary, before and after a standby takes over', async () => {
+  proves('store:postgres-hosts');
+  const primary = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
+  const standby = await startPostgres({ durable: true, standbyOf: primary });
+  try {
+    // The standby comes first in the address.
+    const url = address(standby.url.replace(`127.0.0.1:${standby.port}`, `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`));
+    await withStore(url, async (store) => {
+      await store.append(LOG, [queued('before')]);
+      // A standby would be behind.
+      expect(await store.head()).toBe(1);
+      await vi.waitUntil(
+        async () =>
+          run('psql', [
+            '-At',
+            '-c',
+            `SELECT count(*) FROM "${new URL(url.replace(/,[^/]*/u, '')).searchParams.get('schema')}".records`,
+            standby.url,
+          ]).trim() === '1',
+      );
+      await primary.stop('SIGKILL');
+      run('pg_ctl', ['promote', '-D', standby.data]);
+      expect(await store.append(LOG, [queued('after')], { withinMs: 60_000 })).toMatchObject({ kind: 'appended' });
+      expect(await store.countOpen(LOG)).toBe(2);
+    });
+  } finally {
+    await standby.remove();
+    await primary.remove();
+  }
+});
+
 test('a call whose commit had no answer is carried out once', async () => {
   proves('store:postgres-failover');
   let cut = false;

@@ -180,22 +180,32 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
   const closings = new Map<string, string[]>();
   const own = new Map<string, number>();
   const offers = new Map<string, readonly string[]>();
+  /** The carrier that holds the lease of each item. */
+  const holder = new Map<string, string>();
   for (const { seq, log, body } of records) {
-    const close = (ids: readonly string[], how: string): void => {
-      for (const key of ids.flatMap((id) => keysOf(log, id, body.conversation)))
+    const close = (keys: readonly string[], how: string): void => {
+      for (const key of keys) {
         closings.set(key, [...(closings.get(key) ?? []), `${how} ${seq}`]);
+        holder.delete(key);
+      }
     };
+    const keys = (ids: readonly string[]): readonly string[] => ids.flatMap((id) => keysOf(log, id, body.conversation));
     const draft: Draft = body;
     if (isType(draft, 'tool_call_response')) {
       const ids = (draft.notifications ?? []).map((notification) => notification.id);
-      close([...ids, ...(draft.summarizes ?? [])], 'transcript');
-      for (const key of ids.flatMap((id) => keysOf(log, id, draft.conversation))) own.set(key, (own.get(key) ?? 0) + 1);
+      close(keys([...ids, ...(draft.summarizes ?? [])]), 'transcript');
+      for (const key of keys(ids)) own.set(key, (own.get(key) ?? 0) + 1);
     }
-    if (isType(draft, 'carrier_offered')) offers.set(draft.carrier, [...draft.ids, ...(draft.summarizes ?? [])]);
-    // A late confirmation closes only open items, so it is not counted; no worker confirms late.
-    if (isType(draft, 'carrier_confirmed') && !draft.late) close(offers.get(draft.carrier) ?? [], 'confirm');
-    if (isType(draft, 'notification_closed')) close(draft.ids, draft.outcome);
-    if (isType(draft, 'system_notification_folded')) close([draft.id], 'fold');
+    if (isType(draft, 'carrier_offered')) {
+      offers.set(draft.carrier, keys([...draft.ids, ...(draft.summarizes ?? [])]));
+      for (const key of offers.get(draft.carrier) ?? []) holder.set(key, draft.carrier);
+    }
+    // A carrier whose lease has ended, or whose notification is withdrawn, may still confirm: that closes nothing.
+    const held = (carrier: string): readonly string[] => (offers.get(carrier) ?? []).filter((key) => holder.get(key) === carrier);
+    if (isType(draft, 'carrier_confirmed')) close(held(draft.carrier), 'confirm');
+    if (isType(draft, 'carrier_released')) for (const key of held(draft.carrier)) holder.delete(key);
+    if (isType(draft, 'notification_closed')) close(keys(draft.ids), draft.outcome);
+    if (isType(draft, 'system_notification_folded')) close(keys([draft.id]), 'fold');
   }
   return { closings, own };
 }

@@ -1,9 +1,15 @@
-/** Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. */
+/**
+ * Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The address may
+ * name several hosts: `host:5432,other:5432`.
+ */
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
-  /** The URL for the driver, without Earpiece's own parameters. This URL holds the password, so it must never be shown. */
-  readonly url: string;
+  /**
+   * The URLs for the driver, one for each host, without Earpiece's own parameters. These URLs hold the password, so they must never
+   * be shown.
+   */
+  readonly urls: readonly string[];
   /** The address without the password, for command lines. */
   readonly shown: string;
   /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
@@ -19,7 +25,11 @@ export const DEFAULT_SCHEMA = 'earpiece';
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/u;
 
 export function addressOf(given: string, wanted?: string): Address {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const [, before = '', hosts = '', after = ''] = HOSTS.exec(given) ?? [];
+  const several = hosts.split(',').filter(Boolean);
+  const texts = several.length > 1 ? several.map((host) => `${before}${host}${after}`) : [given];
+  const parsed = texts.flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []));
+  const [url] = parsed.length === texts.length ? parsed : [];
   // The text may hold a password, so the message does not repeat it.
   if (url === undefined || !/^postgres(?:ql)?:$/u.test(url.protocol))
     throw new EarpieceError(
@@ -32,20 +42,27 @@ export function addressOf(given: string, wanted?: string): Address {
       'bad_argument',
       `schema ${JSON.stringify(schema)}: must be a–z, 0–9 and _, at most 48 characters, such as ${DEFAULT_SCHEMA}`,
     );
-  url.searchParams.delete('schema');
+  for (const one of parsed) one.searchParams.delete('schema');
   const user = decodeURIComponent(url.username) || (url.searchParams.get('user') ?? process.env['PGUSER'] ?? 'the system user');
   const database = decodeURIComponent(url.pathname.slice(1)) || process.env['PGDATABASE'] || user;
-  const host = decodeURIComponent(url.hostname) || (url.searchParams.get('host') ?? process.env['PGHOST'] ?? 'localhost');
-  const port = url.port || (process.env['PGPORT'] ?? '5432');
-  const where = `${host}:${port}/${database}`;
+  const where = `${parsed.map(hostOf).join(',')}/${database}`;
+  const shown = shownOf(url, schema);
   return {
-    url: url.href,
-    shown: shownOf(url, schema),
+    urls: parsed.map(({ href }) => href),
+    shown: several.length > 1 ? shown.replace(`@${url.host}`, `@${several.join(',')}`) : shown,
     name: `postgres ${where}${schema === DEFAULT_SCHEMA ? '' : ` ${schema}`}`,
     schema,
     user,
     database,
   };
+}
+
+/** The scheme and the user, the hosts, and the rest. */
+const HOSTS = /^([a-z]+:\/\/(?:[^@/?]*@)?)([^@/?]*)(.*)$/su;
+
+function hostOf(url: URL): string {
+  const host = decodeURIComponent(url.hostname) || (url.searchParams.get('host') ?? process.env['PGHOST'] ?? 'localhost');
+  return `${host}:${url.port || (process.env['PGPORT'] ?? '5432')}`;
 }
 
 const SHOWN = new Set(['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert']);

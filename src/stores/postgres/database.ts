@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Wait } from '../../core/ports.ts';
-import { before, insist } from '../insist.ts';
+import { before, insist, Late } from '../insist.ts';
 import type { Address } from './address.ts';
 import { type Driver, typesOf } from './driver.ts';
-import { explain, isLoss, isPassing, Unsure } from './trouble.ts';
+import { explain, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
 
 /** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
@@ -21,21 +21,34 @@ const IDLE_MS = 10_000;
 
 export class Database {
   readonly address: Address;
-  readonly #pool: pg.Pool;
+  /** A pool for each host of the address. */
+  readonly #pools: readonly pg.Pool[];
+  /** The host that was the primary the last time. */
+  #at = 0;
+  /** Connections to a primary. */
+  readonly #primary = new WeakSet<pg.PoolClient>();
   readonly #texts = new Map<string, string>();
 
   constructor(driver: Driver, address: Address, connections: number) {
     this.address = address;
-    this.#pool = new driver.Pool({
-      connectionString: address.url,
-      types: typesOf(driver),
-      max: connections,
-      application_name: 'earpiece',
-      keepAlive: true,
-      allowExitOnIdle: true,
+    this.#pools = address.urls.map((connectionString) => {
+      const pool = new driver.Pool({
+        connectionString,
+        types: typesOf(driver),
+        max: connections,
+        application_name: 'earpiece',
+        keepAlive: true,
+        allowExitOnIdle: true,
+      });
+      // The server has closed an idle connection. The next call opens another connection.
+      pool.on('error', () => {});
+      return pool;
     });
-    // The server has closed an idle connection. The next call opens another connection.
-    this.#pool.on('error', () => {});
+  }
+
+  /** The URL of the host that was the primary the last time. */
+  get url(): string {
+    return this.address.urls[this.#at] as string;
   }
 
   /** Replaces each `@name` in the text by the table's quoted name with its schema. */
@@ -109,7 +122,7 @@ export class Database {
   }
 
   async end(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all(this.#pools.map((pool) => pool.end()));
   }
 
   /** Retries until the call's time has passed, because a server may be restarting or failing over to its standby. */
@@ -134,7 +147,18 @@ export class Database {
   }
 
   async #once<T>(deadline: number, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
-    const connecting = this.#pool.connect();
+    const at = this.#at;
+    try {
+      return await this.#with(this.#pools[at] as pg.Pool, deadline, work);
+    } catch (error) {
+      // Another host may be the primary now. Calls that fail together change the host once.
+      if (this.#at === at && (isLost(error) || error instanceof Late)) this.#at = (at + 1) % this.#pools.length;
+      throw error;
+    }
+  }
+
+  async #with<T>(pool: pg.Pool, deadline: number, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
+    const connecting = pool.connect();
     const client = await before(deadline, connecting, () =>
       connecting.then(
         (late) => late.release(),
@@ -145,8 +169,12 @@ export class Database {
     const broke = (): void => {};
     client.on('error', broke);
     let failed: unknown;
+    const run = async (): Promise<T> => {
+      await this.#isPrimary(client);
+      return work(client, Math.max(1, deadline - performance.now()));
+    };
     try {
-      return await before(deadline, work(client, Math.max(1, deadline - performance.now())), () => {});
+      return await before(deadline, run(), () => {});
     } catch (error) {
       failed = error;
       throw error;
@@ -155,6 +183,14 @@ export class Database {
       // A connection whose transaction failed is closed, so that the server rolls the transaction back.
       client.release(failed !== undefined);
     }
+  }
+
+  /** If the address names several hosts, a call uses only the primary, because a standby may be behind. Rejects with the code of a read-only server. */
+  async #isPrimary(client: pg.PoolClient): Promise<void> {
+    if (this.#pools.length === 1 || this.#primary.has(client)) return;
+    const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+    if (rows[0]?.standby !== false) throw Object.assign(new Error('the server is a standby'), { code: '25006' });
+    this.#primary.add(client);
   }
 
   #queries(client: pg.PoolClient): Query {

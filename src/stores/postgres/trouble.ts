@@ -43,9 +43,16 @@ export const isLoss = (error: unknown): boolean =>
   codeOf(error).startsWith('08') ||
   (error instanceof Error && codeOf(error) === '' && /connection (?:terminated|ended|error)|not queryable/iu.test(error.message));
 
+/** Whether another host may be the primary now. */
+export const isLost = (error: unknown): boolean => isLoss(error) || error instanceof Unsure || PASSING.has(codeOf(error));
+
 /** Whether a retry on another connection may succeed. */
 export const isPassing = (error: unknown): boolean =>
   isLoss(error) || PASSING.has(codeOf(error)) || CLASH.has(codeOf(error)) || error instanceof Unsure;
+
+/** With a full disk, the server cannot write the caches that a new connection needs, and calls that an internal error. */
+const isUnwritable = (error: unknown): boolean =>
+  codeOf(error) === 'XX000' && error instanceof Error && error.message.startsWith('could not write');
 
 /** Whether the call waited for locks or answers until its time had passed. */
 const isLate = (error: unknown): boolean => error instanceof Late || codeOf(error) === '55P03' || codeOf(error) === '57014';
@@ -78,7 +85,7 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
     return refused(
       `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,
     );
-  if (code === '53100' || code === '53200')
+  if (code === '53100' || code === '53200' || isUnwritable(error))
     return new EarpieceError(
       'store_full',
       `${name} cannot be written (${said}): free some space, no acknowledged record is lost`,

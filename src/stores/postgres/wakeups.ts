@@ -7,7 +7,7 @@ export const listenWith =
   (driver: Driver, db: Database): Listen =>
   ({ head, ready, lost }) => {
     const client = new driver.Client({
-      connectionString: db.address.url,
+      connectionString: db.url,
       application_name: 'earpiece listener',
       keepAlive: true,
       connectionTimeoutMillis: 5_000,

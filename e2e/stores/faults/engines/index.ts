@@ -1,5 +1,6 @@
 import type { EngineName } from '../roles.ts';
 import type { Engine } from './engine.ts';
+import { startPostgresPair } from './postgres.ts';
 import { startSqlite } from './sqlite.ts';
 
 export async function startEngine(name: EngineName): Promise<Engine> {
@@ -7,6 +8,7 @@ export async function startEngine(name: EngineName): Promise<Engine> {
     case 'sqlite':
       return startSqlite();
     case 'postgres':
+      return startPostgresPair();
     case 'nats':
       throw new TypeError(`${name} is not here yet`);
   }

@@ -1,0 +1,201 @@
+/** A primary and a synchronous standby, with a schema for each schedule. The clients know both hosts. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { PASSWORD, type PostgresServer, run, startPostgres } from '../../postgres-server.ts';
+import { Disk, faultOf, whyNoDisk } from '../disk.ts';
+import { type Engine, type Fault, isOfDisk } from './engine.ts';
+
+/** The primary writes new files of its log soon, so that a full disk is noticed. */
+const SETTINGS = { wal_level: 'replica', max_wal_senders: '8', min_wal_size: '2MB', max_wal_size: '16MB', wal_keep_size: '16MB' };
+/** How long a standby may take to follow. */
+const FOLLOWS_MS = 60_000;
+
+type Node = { readonly disk: Disk | undefined; readonly within: string; server: PostgresServer | undefined };
+
+export async function startPostgresPair(): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-faults-'));
+  // The servers run as another user.
+  chmodSync(folder, 0o755);
+  const lack = whyNoDisk();
+  const nodes = ['a', 'b'].map((name): Node => {
+    const disk = lack === undefined ? new Disk(join(folder, name), 256) : undefined;
+    return { disk, within: disk?.folder ?? folder, server: undefined };
+  }) as [Node, Node];
+  const pair = new Pair(nodes);
+  await pair.mend();
+  return {
+    lacks: lack === undefined ? [] : [lack],
+    begin: async ({ number }) => {
+      await pair.mend();
+      return pair.url(`f${number}`);
+    },
+    perform: (fault) => pair.perform(fault),
+    heal: () => pair.heal(),
+    end: () => pair.dropSchema(),
+    close: async () => {
+      await pair.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+class Pair {
+  /** The primary first. */
+  #nodes: [Node, Node];
+  #schema = '';
+
+  constructor(nodes: [Node, Node]) {
+    this.#nodes = nodes;
+  }
+
+  url(schema: string): string {
+    this.#schema = schema;
+    const hosts = this.#nodes.map(({ server }) => `127.0.0.1:${server?.port}`).toSorted();
+    return `postgres://ear:${PASSWORD}@${hosts.join(',')}/postgres?schema=${schema}`;
+  }
+
+  get #primary(): PostgresServer {
+    return this.#nodes[0].server as PostgresServer;
+  }
+
+  get #standby(): PostgresServer {
+    return this.#nodes[1].server as PostgresServer;
+  }
+
+  async perform({ kind, ms }: Fault): Promise<boolean> {
+    const { disk } = this.#nodes[0];
+    if (disk !== undefined && isOfDisk(kind)) return faultOf(disk, kind, ms);
+    switch (kind) {
+      case 'node.kill':
+        await this.#primary.signalAll('SIGKILL');
+        await sleep(ms);
+        await this.#primary.start();
+        return true;
+      case 'node.pause':
+        return this.#pause(this.#primary, ms);
+      case 'backend.kill': {
+        // The server ends all its connections and recovers.
+        const pid = await this.#ask<{ pid: number }>(this.#primary, 'SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL');
+        if (pid[0] !== undefined) process.kill(pid[0].pid, 'SIGKILL');
+        return pid[0] !== undefined;
+      }
+      case 'standby.kill':
+        await this.#standby.signalAll('SIGKILL');
+        await sleep(ms);
+        await this.#standby.start();
+        return true;
+      case 'standby.pause':
+        return this.#pause(this.#standby, ms);
+      case 'primary.lost':
+        return this.#promote();
+      case 'wakeups':
+        return this.#wakeUp(ms);
+      default:
+        return false;
+    }
+  }
+
+  async #pause(server: PostgresServer, ms: number): Promise<boolean> {
+    await server.signalAll('SIGSTOP');
+    await sleep(ms);
+    await server.signalAll('SIGCONT');
+    return true;
+  }
+
+  /** The primary is gone for good, and the standby takes over. */
+  async #promote(): Promise<boolean> {
+    if (!this.#standby.runs()) return false;
+    await this.#primary.signalAll('SIGKILL');
+    run('pg_ctl', ['promote', '-D', this.#standby.data]);
+    this.#nodes = [this.#nodes[1], this.#nodes[0]];
+    return true;
+  }
+
+  /** Notifications with old positions, in any order, and several times. */
+  async #wakeUp(ms: number): Promise<boolean> {
+    const head = await this.#ask<{ seq: string }>(this.#primary, `SELECT seq FROM "${this.#schema}".head`);
+    const client = await connected(this.#primary);
+    for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
+      const seq = Math.ceil(Math.random() * Number(head[0]?.seq ?? 1));
+      await client.query(`NOTIFY "earpiece_${this.#schema}", '${seq}'`);
+      await client.query(`NOTIFY "earpiece_${this.#schema}", '${seq}'`);
+    }
+    await client.end();
+    return true;
+  }
+
+  /** The primary takes writes. */
+  async heal(): Promise<void> {
+    for (const { disk } of this.#nodes) disk?.mend();
+    for (const { server } of this.#nodes) await server?.signalAll('SIGCONT');
+    if (!this.#primary.runs()) await this.#primary.start();
+    if (!(await this.#hasStandby()))
+      await this.#ask(this.#primary, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
+  }
+
+  /** The primary has a synchronous standby. */
+  async mend(): Promise<void> {
+    const [first, second] = this.#nodes;
+    first.server ??= await startPostgres({ durable: true, walFileMb: 1, within: first.within, settings: SETTINGS });
+    await this.heal();
+    if (await this.#hasStandby()) return;
+    await second.server?.signalAll('SIGKILL');
+    await second.server?.remove();
+    second.server = await startPostgres({ durable: true, within: second.within, standbyOf: first.server, settings: SETTINGS });
+    // A standby that takes over later waits for no standby at first.
+    await this.#ask(first.server, "ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
+    for (const end = performance.now() + FOLLOWS_MS; !(await this.#hasStandby()); await sleep(50))
+      if (performance.now() > end) throw new Error('the standby does not follow its primary');
+  }
+
+  async #hasStandby(): Promise<boolean> {
+    if (this.#nodes[1].server?.runs() !== true) return false;
+    const rows = await this.#ask(
+      this.#primary,
+      "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'",
+    );
+    return rows.length > 0;
+  }
+
+  async dropSchema(): Promise<void> {
+    await this.#ask(this.#primary, `DROP SCHEMA IF EXISTS "${this.#schema}" CASCADE`);
+  }
+
+  async close(): Promise<void> {
+    for (const { server, disk } of this.#nodes) {
+      disk?.mend();
+      await server?.signalAll('SIGCONT');
+      await server?.signalAll('SIGKILL');
+      await server?.remove();
+      disk?.remove();
+    }
+  }
+
+  /** Runs the statements one after the other, again while the server recovers. Resolves with the rows of the first. */
+  async #ask<R extends pg.QueryResultRow>(server: PostgresServer, ...texts: readonly string[]): Promise<R[]> {
+    const client = await connected(server);
+    try {
+      const rows: R[][] = [];
+      for (const text of texts) rows.push((await client.query<R>(text)).rows);
+      return rows[0] ?? [];
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+async function connected(server: PostgresServer): Promise<pg.Client> {
+  for (const end = performance.now() + FOLLOWS_MS; ; await sleep(50)) {
+    const client = new pg.Client({ connectionString: server.url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}

@@ -1072,7 +1072,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown database engine',
       args: ['--db', 'sqlit:x.db', 'log'],
-      ...usage('"sqlit:x.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
+      ...usage(
+        '"sqlit:x.db" must name a store: did you mean sqlite:; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
+      ),
     },
     {
       what: 'a backup over a file',

@@ -241,12 +241,18 @@ it('works with a file that a newer Earpiece of the same major has migrated', asy
 
 describe('openStore', () => {
   it.each([
-    ['', 'the database has no name: give a path, sqlite:<path> or memory:'],
+    ['', 'the database has no name: give a path, sqlite:<path>, memory:, postgres://… or nats://…'],
     ['sqlite:', '"sqlite:" names no file: write sqlite:/path/to/earpiece.db'],
     ['sqlite://host/e.db', '"sqlite://host/e.db" names no file: write sqlite:/path/to/earpiece.db'],
     ['nats://127.0.0.1:4222?replicas=2', 'replicas "2": must be 1, 3 or 5'],
-    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" must name a store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
-    ['redis://x', '"redis://x" must name a store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
+    [
+      'sqlit:/tmp/e.db',
+      '"sqlit:/tmp/e.db" must name a store: did you mean sqlite:; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
+    ],
+    [
+      'redis://x',
+      '"redis://x" must name a store: "redis:" is unknown; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
+    ],
   ])('refuses %j', async (url, message) => {
     await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
   });

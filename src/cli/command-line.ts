@@ -101,7 +101,8 @@ export const choice = (
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   {
     flags: '--db <path>',
-    description: 'the database (default: EARPIECE_DB, otherwise db in earpiece.toml, otherwise the database of the user)',
+    description:
+      'the database: a file, postgres://… or nats://… (default: EARPIECE_DB, otherwise db in earpiece.toml, otherwise the database of the user)',
   },
   { flags: '--json', description: 'for programs: one JSON value per line' },
 ];

@@ -25,7 +25,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   switch (scheme) {
     case undefined:
       if (url.trim() === '')
-        throw new EarpieceError('bad_argument', 'the database has no name: give a path, sqlite:<path> or memory:');
+        throw new EarpieceError(
+          'bad_argument',
+          'the database has no name: give a path, sqlite:<path>, memory:, postgres://… or nats://…',
+        );
       return openSqlite(url, options);
     case 'memory':
       return openMemory(options);
@@ -46,7 +49,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       const near = didYouMean(scheme, SCHEMES);
       throw new EarpieceError(
         'bad_argument',
-        `${JSON.stringify(redacted(url))} must name a store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
+        `${JSON.stringify(redacted(url))} must name a store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path>, memory:, postgres://… or nats://…`,
       );
     }
   }

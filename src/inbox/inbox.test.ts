@@ -229,6 +229,17 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n1']);
     });
 
+    it('the offer of another machine stays leased, even if the clock of that machine is some seconds ahead', async () => {
+      proves('lease:dead-owner');
+      policy = { ...DEFAULT_POLICY, leaseMs: 30_000 };
+      const other = openInbox({ ...OTHER, machine: 'elsewhere' });
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      const offer = await talk('main', {}, other).offer({ at: 'tool_result' });
+      now -= 5_000;
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect(await offer?.confirm()).toBe('confirmed');
+    });
+
     it('a late confirm is recorded and flagged, never a second close', async () => {
       proves('lease:late-confirm');
       const other = openInbox(OTHER);

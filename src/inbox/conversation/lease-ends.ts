@@ -11,16 +11,16 @@ const WATCHED = 1_000;
 
 /**
  * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this
- * process's clock, the lease of a living owner ends 30 seconds after this process first sees it. `othersAlive`: the owner is
- * another process that lives.
+ * process's clock, the lease of such an owner ends 30 seconds after this process first sees it. `mayLive`: the owner is
+ * another process, and not known to be dead.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();
 
-  isOver(lease: { readonly carrier: CarrierId; readonly until: number; readonly othersAlive: boolean }, now: number): boolean {
-    const { carrier, until, othersAlive } = lease;
+  isOver(lease: { readonly carrier: CarrierId; readonly until: number; readonly mayLive: boolean }, now: number): boolean {
+    const { carrier, until, mayLive } = lease;
     const plausible = until - now <= LONGEST_MS && agree(until, now);
-    if (plausible || !othersAlive) return until <= now || until - now > LONGEST_MS;
+    if (plausible || !mayLive) return until <= now || until - now > LONGEST_MS;
     const tick = performance.now();
     const first = this.#seen.get(carrier);
     if (first !== undefined) return tick - first > LONGEST_MS;

@@ -16,9 +16,9 @@ export async function releaseStale(context: Context, log: LogKey, items: readonl
     seen.add(item.carrier);
     const isOwn = isSame(item.owner, owner);
     const alive = isOwn || (item.owner && isAlive(item.owner));
-    const othersAlive = alive === true && !isOwn;
-    if (leases.isOver({ carrier: item.carrier, until: item.until ?? 0, othersAlive }, now))
-      stale.set(item.carrier, 'lease_expired');
+    // The owner may live on another machine, whose clock may be a little ahead of this one.
+    const mayLive = alive !== false && item.owner !== undefined && !isOwn;
+    if (leases.isOver({ carrier: item.carrier, until: item.until ?? 0, mayLive }, now)) stale.set(item.carrier, 'lease_expired');
     else if (alive === false) stale.set(item.carrier, 'owner_dead');
   }
   for (const [carrier, reason] of stale) await store.append(log, [{ type: 'carrier_released', carrier, reason }]);

@@ -14,6 +14,8 @@ const NOTE_EVERY_MS = 10 * 60_000;
 /** How long a result is cached. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
+/** A process on another machine whose recorded time does not change for this long is taken for ended. */
+const SILENT_MS = 3 * NOTE_EVERY_MS;
 
 type Clocks = Readonly<Record<string, Owner & { readonly at: number }>>;
 
@@ -28,6 +30,8 @@ export type WitnessDeps = {
 export class Witnesses {
   readonly #deps: WitnessDeps;
   #notedTick = Number.NEGATIVE_INFINITY;
+  /** The last recorded time of each process on another machine, and when this process first saw that time. */
+  readonly #seen = new Map<string, { readonly at: number; readonly tick: number; readonly changed: boolean }>();
   #asked: { readonly tick: number; readonly answer: 'agrees' | 'alone' | 'disagrees' } | undefined;
 
   constructor(deps: WitnessDeps) {
@@ -36,13 +40,13 @@ export class Witnesses {
 
   /** Records this process's clock time, at most every ten minutes, and forgets ended processes. */
   async note(): Promise<void> {
-    const { store, owner, isAlive } = this.#deps;
+    const { store, owner } = this.#deps;
     const tick = performance.now();
     if (store.private || tick - this.#notedTick < NOTE_EVERY_MS) return;
     this.#notedTick = tick;
     for (let tries = 0; tries < TRIES; tries++) {
       const before = await store.setting(CLOCKS);
-      const alive = Object.entries((before ?? {}) as Clocks).filter(([, other]) => isAlive(other) !== false);
+      const alive = Object.entries((before ?? {}) as Clocks).filter(([name, other]) => this.#mayLive(name, other));
       const next: Clocks = { ...Object.fromEntries(alive), [nameOf(owner)]: { ...owner, at: store.now() } };
       if (await store.swapSetting(CLOCKS, before, next)) return;
     }
@@ -63,7 +67,9 @@ export class Witnesses {
     const now = store.now();
     const others = await this.#others();
     if (await this.trusted())
-      return others.filter(({ at }) => !agree(at, now)).map((other) => ({ owner: other, own: false, offByMs: other.at - now }));
+      return others
+        .filter((other) => this.#surelyLives(other) && !agree(other.at, now))
+        .map((other) => ({ owner: other, own: false, offByMs: other.at - now }));
     const right = systemTime() ?? others[0]?.at ?? now;
     return [{ owner, own: true, offByMs: now - right }];
   }
@@ -100,11 +106,26 @@ export class Witnesses {
     return answer;
   }
 
-  /** Other live processes, each with its clock time of the last ten minutes. */
+  /** Other processes that may live, each with its last recorded clock time. */
   async #others(): Promise<readonly Clocks[string][]> {
-    const { store, owner, isAlive } = this.#deps;
+    const { store, owner } = this.#deps;
     const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);
-    return all.filter(([name, other]) => name !== nameOf(owner) && isAlive(other) === true).map(([, other]) => other);
+    return all.filter(([name, other]) => name !== nameOf(owner) && this.#mayLive(name, other)).map(([, other]) => other);
+  }
+
+  /** A process on another machine cannot be looked up. It lives while its recorded time changes. */
+  #mayLive(name: string, other: Clocks[string]): boolean {
+    const alive = this.#deps.isAlive(other);
+    if (alive !== undefined) return alive;
+    const tick = performance.now();
+    const seen = this.#seen.get(name);
+    if (seen?.at === other.at) return tick - seen.tick < SILENT_MS;
+    this.#seen.set(name, { at: other.at, tick, changed: seen !== undefined });
+    return true;
+  }
+
+  #surelyLives(other: Clocks[string]): boolean {
+    return this.#deps.isAlive(other) ?? this.#seen.get(nameOf(other))?.changed === true;
   }
 }
 

@@ -48,8 +48,9 @@ const READY_WITHIN_MS = 15_000;
 const STEPS = 5;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A bridge that has answered none of this many questions in time counts as hanging. */
+/** A bridge that has left this many questions unanswered, and has written nothing for this long, counts as hanging. */
 const HANGS_AFTER = 3;
+const HANGS_AFTER_MS = 5_000;
 const GATE_UP = 'Not run: an interrupt waits for you. It could not be read in time; call a tool again to read it.';
 
 export class BridgeClient {
@@ -62,11 +63,16 @@ export class BridgeClient {
   #ids = 0;
   #pauseMs = PAUSE_MS;
   #unanswered = 0;
+  /** The time at which the first question since the bridge's last line had no answer in time. */
+  #silentSince = 0;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #startedAt = 0;
   #starting: (() => void)[] = [];
   readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
+  /** Questions whose answers the plugin no longer waits for: an answer with a text goes to the next question of this kind. */
+  readonly #overdue = new Map<number, { readonly of: string; readonly whose: Whose; readonly moment: Moment }>();
+  readonly #late = new Map<string, Handed>();
   readonly #gates = new Set<string>();
   /** The state of each session, which a new bridge process needs. */
   readonly #states = new Map<string, Extract<FromPlugin, { do: 'state' }>>();
@@ -128,12 +134,17 @@ export class BridgeClient {
     this.#note(whose, moment);
     this.start();
     await this.#untilReady();
+    const of = `${moment.kind} ${whose.session} ${whose.subagent ?? ''}`;
+    const late = this.#late.get(of);
+    if (late !== undefined) {
+      this.#late.delete(of);
+      return late;
+    }
     const id = ++this.#ids;
     const generation = this.#generation;
     const reply = this.#ready ? await this.#answered(id, { do: 'ask', id, moment, ...whose }) : undefined;
     if (reply === undefined) {
-      // The plugin no longer waits, so an answer that arrives now is released.
-      this.#write({ do: 'release', id });
+      if (this.#ready) this.#overdue.set(id, { of, whose, moment });
       if (moment.kind !== 'before_tool' || !this.#gates.has(whose.session)) return undefined;
       return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
     }
@@ -152,6 +163,7 @@ export class BridgeClient {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
+    for (const late of this.#late.values()) late.release();
     this.#child?.stdin?.end();
     this.#letGo();
   }
@@ -194,11 +206,29 @@ export class BridgeClient {
       this.#letGo();
       return;
     }
+    this.#unanswered = 0;
     if ('re' in line) {
-      this.#asked.get(line.re)?.(line);
+      const finish = this.#asked.get(line.re);
+      if (finish === undefined) this.#cameLate(generation, line);
+      else finish(line);
       return;
     }
     this.#pushed(generation, line);
+  }
+
+  /**
+   * Keeps the text of a late answer for the next question of this kind. Otherwise, an agent whose answers take longer than it waits
+   * would never get them.
+   */
+  #cameLate(generation: number, { re: id, kind, text, carrier }: Reply): void {
+    const overdue = this.#overdue.get(id);
+    this.#overdue.delete(id);
+    if (overdue === undefined) return;
+    const { of, whose, moment } = overdue;
+    if (moment.kind === 'before_tool') this.#gateIs(whose.session, kind === 'deny');
+    if (kind === 'tell' && text !== undefined && !this.#late.has(of))
+      this.#late.set(of, { kind, text, ...defined({ carrier }), ...this.#settling(id, generation, whose, carrier) });
+    else this.#write({ do: 'release', id });
   }
 
   #pushed(generation: number, push: Push): void {
@@ -242,7 +272,9 @@ export class BridgeClient {
       const timer = setInterval(() => {
         if (++steps < STEPS) return;
         finish(undefined);
-        if (++this.#unanswered >= HANGS_AFTER) this.#child?.kill('SIGKILL');
+        if (++this.#unanswered === 1) this.#silentSince = performance.now();
+        const silentMs = performance.now() - this.#silentSince;
+        if (this.#unanswered >= HANGS_AFTER && silentMs >= HANGS_AFTER_MS) this.#child?.kill('SIGKILL');
         this.#sayOnce(`earpiece did not answer within ${withinMs} ms; the agent continues, and waiting notifications stay open`);
       }, withinMs / STEPS);
       const finish = (reply: Reply | undefined): void => {
@@ -250,7 +282,6 @@ export class BridgeClient {
         this.#asked.delete(id);
         if (reply !== undefined) {
           this.#warm = true;
-          this.#unanswered = 0;
           this.#pauseMs = PAUSE_MS;
         }
         resolve(reply);
@@ -282,6 +313,8 @@ export class BridgeClient {
     this.#ready = false;
     this.#warm = false;
     this.#unanswered = 0;
+    this.#overdue.clear();
+    this.#late.clear();
     for (const finish of this.#asked.values()) finish(undefined);
     this.#letGo();
     if (!this.#closed) this.#later(how);

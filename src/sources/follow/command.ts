@@ -31,7 +31,10 @@ type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; 
 
 /** Follows the output of a program, and never throws. `onTrouble` gets the error if the last report fails. */
 export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
-  const problems = new OpenProblems(place.matchers.matchers, { rounds: place.matchers.rounds, stampOf: stampIn(folderOf(followed)) });
+  const problems = new OpenProblems(place.matchers.matchers, {
+    rounds: place.matchers.rounds,
+    stampOf: stampIn(folderOf(followed)),
+  });
   const telling = new Telling(place, followed);
   let together: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;

@@ -91,7 +91,7 @@ async function talk(
 ): Promise<void> {
   let agent: Agent | undefined;
   for (let i = 0; i < times; i++) {
-    // The requests grow with the conversation, which is not measured here, so every 20 turns a new conversation begins.
+    // Requests grow with the conversation, and this growth is not measured here. So a new conversation begins every 20 turns.
     if (i % 20 === 0) {
       await agent?.close();
       const address = `shop/coder#talk-${i}`;

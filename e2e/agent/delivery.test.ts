@@ -1,6 +1,6 @@
 /**
  * Tests each contact point of an agent with the wire format of each API. The requests are compared with golden files, each
- * notification must arrive once, and the real API would have to accept each request.
+ * notification must arrive once, and each request must be valid for the real API.
  */
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';

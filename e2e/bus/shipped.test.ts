@@ -194,7 +194,7 @@ describe('the files', () => {
 describe('their texts', () => {
   verifies(
     'bus:shipped',
-    'the golden file has one event, an event with a count of three, three different events, and three events of a storm',
+    'each shipped template renders one event, a repeated event, three different events and a storm as in the golden file',
     async () => {
       const parts: string[] = [];
       for (const subscriber of templated) {

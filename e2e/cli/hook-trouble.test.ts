@@ -165,7 +165,7 @@ describe('a missing working folder', () => {
     expect(relative).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('without a valid folder in the event, the hook uses the home of the user', async () => {
+  it("if the event names no valid folder, the hook uses the user's home folder", async () => {
     await using shell = new Shell();
     const event = JSON.stringify({ event: 'SessionEnd', session_id: 's', cwd: join(shell.folder, 'gone') });
     expect(inGoneFolder(shell, lineOf('hook', 'goose'), event)).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -50,7 +50,7 @@ it('without a command it prints its help on stderr and ends with 2', async () =>
     const { code, stdout, stderr } = await shell.run(name === undefined ? [] : [name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^Usage: earpiece ${name === undefined ? '' : `${name} `}<command> \\[options\\]\n`, 'u'));
-    // No text of commander is in the help.
+    // The help contains none of commander's own text.
     expect(stderr).not.toContain('display help');
   }
 });

@@ -46,7 +46,7 @@ test('a hanging client is ended', async () => {
   expect(processesOf(seen.home)).toEqual([]);
 });
 
-test('a missing client gives an error with the way out', async () => {
+test('if a client is missing, the error says how to install it', async () => {
   vi.stubEnv('EARPIECE_HOSTS_CACHE', '/nowhere');
   await expect(run('codex', { script: [] })).rejects.toThrow(
     'codex is not installed: @openai/codex@0.169.0 was not found in /nowhere/codex-0.169.0. ' +

@@ -3,7 +3,7 @@
  * so these lists only shrink. Never add one.
  */
 
-/** Files that import each other in a circle. */
+/** The files of import cycles. */
 export const IN_A_CIRCLE: readonly string[] = [];
 
 /** Files of `src` with more than 400 lines. */

@@ -135,7 +135,7 @@ describe('notifications', () => {
     expect(await sentOf(stop.id)).toEqual([['write_file', false]]);
   });
 
-  it('are paged, of one agent and across agents, with nothing missing and nothing twice', async () => {
+  it('are paged for one agent and for all agents, each notification exactly once', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;
     const ids: string[] = [];

@@ -90,7 +90,7 @@ verifies(
   60_000,
 );
 
-it('the server names the untrusted webhooks of the project, which it leaves out', async () => {
+it('the server ignores untrusted webhooks of the project, and names them on stderr', async () => {
   proves('server:command');
   await using shell = new Shell('[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH"\n');
   const at = { cwd: shell.folder, env: shell.env({ GH: 'a secret of github' }) };

@@ -100,7 +100,7 @@ describe('remind', () => {
     expect(await reads(shell, 31 * MIN)).toContain('Reminder: the cake');
   });
 
-  it('without its subscriber no agent is reminded, and the output says so', async () => {
+  it('if the subscriber `timer` is disabled, no agent is reminded, and the output says so', async () => {
     await using shell = new Shell();
     await using ear = await later(shell, 0);
     await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'timer', 'test', ear.bus.subscribers('shop'));

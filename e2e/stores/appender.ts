@@ -1,5 +1,6 @@
 /**
- * Appends `count` records to a log of a file, after a line on stdin; prints `ready`, then the result. Run: node appender.ts
+ * Waits for a line on stdin, then appends `count` records to a log in a database file. Prints `ready` first and the result last.
+ * Run: node appender.ts
  * <path> <log> <name> <count>
  */
 import { once } from 'node:events';

@@ -148,7 +148,7 @@ describe('blocked by a person while the agent works', () => {
   });
 });
 
-describe('a task that is unblocked before the agent pulled', () => {
+describe('a task that is unblocked before the agent pulls', () => {
   it('nothing arrives and calls pass', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();

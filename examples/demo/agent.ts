@@ -29,7 +29,7 @@ export class Agent {
       command: process.execPath,
       args: [EARPIECE, 'gateway', '--', ...server],
       cwd: stage.project,
-      // The story has a separate conversation, even if an agent has started this process.
+      // The demo has its own conversation, even if an agent started this process.
       env: { ...stage.env, EARPIECE_ADDRESS: `${AGENT}#main` },
       stderr: 'pipe',
     });

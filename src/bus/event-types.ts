@@ -39,7 +39,7 @@ export const EVENT_TYPES = {
   },
 
   // Background tools. The event's message says what happened.
-  'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a tool in the background has ended' },
+  'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a background tool has ended' },
   'tool.waiting': {
     severity: 'warning',
     payload: ['handle', 'tool', 'question?'],

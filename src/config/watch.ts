@@ -47,7 +47,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       state = now;
       settled = isSettled(files);
       const next = readConfig(options);
-      // Problems of variables and flags are left out: they were reported at the start, and changing a file does not fix them.
+      // Problems in variables and flags are left out: they were reported at the start, and changing a file does not fix them.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
       // An invalid file changes nothing, except that withdrawing trust takes effect at once.
       const stillTrusted = isListed(config, at);

@@ -237,7 +237,7 @@ describe('riding on results', () => {
     expect([asked, reports.length]).toEqual([['1'], 2]);
   });
 
-  test('a notification rides only on the result of the call with that id', async () => {
+  test('calls with the ids 1 and "1" are different: a notification for one does not ride on the result of the other', async () => {
     const asked: string[] = [];
     const { client, fromClient, fromServer } = given({
       after: (_, { tool, requestId }) => {

@@ -44,7 +44,7 @@ export type RelayOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** Set if this relay serves one of several servers. The multiplexer then has the connection and the gateway's own tools. */
   readonly partOf?: { readonly connection: () => Connection };
-  /** The channel to the client settles its delivery through `settling`. */
+  /** The deliveries to the client that are not settled. The channel to the client confirms or releases them. */
   readonly settling: Settling;
   readonly toClient: (out: Outgoing) => void;
   readonly toServer: (frame: Frame) => void;

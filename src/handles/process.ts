@@ -48,7 +48,7 @@ export interface RunningProcess {
   readonly ended: Promise<Exit>;
   /** Sends input to the process. Throws `bad_argument` for input that it does not accept. */
   input(input: Input): void;
-  /** Sends SIGTERM to the whole session, and SIGKILL after the grace. Resolves as `ended` does. */
+  /** Sends SIGTERM to the whole session, and SIGKILL after the grace period. Resolves as `ended` does. */
   stop(): Promise<Exit>;
 }
 

@@ -31,7 +31,10 @@ export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
-  throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: prune removes it together with its notifications`);
+  throw new EarpieceError(
+    'bad_argument',
+    `cannot forget record ${seq}: its type is ${body.type}, which prune removes with its notifications; leave this record out`,
+  );
 }
 
 /** Whether the item was closed before `before` and holds no gate up. */

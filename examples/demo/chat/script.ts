@@ -26,7 +26,7 @@ export const UNDO = 'sed s/Math.round/Math.floor/ src/cart.js > new.js && mv new
 /** The commands that the agent runs while the tests run; the last command is repeated as often as needed. */
 const MEANWHILE = ['cat src/prices.json', 'node bench.js'];
 
-/** The words in notifications for which the story waits. */
+/** The words in notifications for which the demo waits. */
 export const FAILED = 'failed with exit code 1';
 export const STOP = 'Stop, please.';
 

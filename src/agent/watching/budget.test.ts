@@ -63,7 +63,7 @@ describe('the budget of a turn', () => {
     expect(made.reached(59_000)).toEqual([]);
   });
 
-  it('a number in the data has each of its names', () => {
+  it('the data gives a number under each of its field names', () => {
     const made = budget({ tokens: 10_000, contextTokens: 9_000 });
     use(made, 8_200);
     expect(made.reached(0)).toEqual([

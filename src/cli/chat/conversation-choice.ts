@@ -97,7 +97,8 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
 }
 
 /**
- * Makes the record of a new conversation's settings. A conversation keeps them, because a changed system prompt would invalidate
+ * Makes the record of a new conversation's settings. A conversation keeps its settings, because a changed system prompt would
+ * invalidate
  * the prompt cache.
  */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });

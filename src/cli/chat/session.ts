@@ -316,7 +316,7 @@ async function serversOf(
       onUpstream: (event) => {
         for (const { agent } of seats)
           tellUpstream({ inbox: ear, emitter: ear.bus }, agent.conversation, event).catch((error: unknown) =>
-            note(`${event.server} has ${event.state}, which could not be queued: ${messageOf(error)}`),
+            note(`cannot queue the notification that the MCP server ${event.server} has ${event.state}: ${messageOf(error)}`),
           );
       },
     });

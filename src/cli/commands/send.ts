@@ -108,7 +108,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       if (inside !== undefined) {
         if (options.as !== undefined) onlyAPerson(`to speak as ${JSON.stringify(options.as.slice(0, 80))}`);
         if (options.level === 'critical')
-          complain('a command that an agent runs may queue at most at level error; critical was lowered to that');
+          complain('a command that an agent runs may use at most level error; critical was lowered to error');
       }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);

@@ -1,6 +1,6 @@
 /**
- * The host opencode. Measured with 1.18.33: the model reads a plugin's change of a result only for built-in tools, and no plugin
- * is called for a failing call. After MCP tools and failing calls, a separate message carries the notifications. A result above
+ * The host opencode. Measured with 1.18.33. The model reads a plugin's change of a result only for built-in tools. No plugin is
+ * called after a failing call. After MCP tools and failing calls, a separate message carries the notifications. A result above
  * 51,200 bytes is written to a file.
  */
 import type { Host } from '../host.ts';

@@ -78,7 +78,7 @@ it('records that are written while a stream catches up are not left out', async 
   await writing;
 });
 
-it('a failing store does not end the hub: the failure is reported once and retried', async () => {
+it('a failing store does not end the hub: the hub reports the failure once and tries again', async () => {
   const told: string[] = [];
   const failing = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: (line) => told.push(line) });
   const reader = new Reader(await failing.open(who, {}));

@@ -185,7 +185,7 @@ export async function putItemsOfLogs(
   );
 }
 
-/** Reads the items of several logs: `ids` and `carriers` are pairs of a log and an id or a carrier. */
+/** Reads the items of several logs: `ids` holds pairs of log and id, `carriers` pairs of log and carrier. */
 export async function touchedInLogs(
   query: Query,
   ids: readonly (readonly [string, string])[],

@@ -106,7 +106,10 @@ function byIndex(real: string): Log | undefined {
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
 
-/** Reads the log from the `-wal`, as SQLite does after the last process was killed. Undefined if the `-wal` has no commit. */
+/**
+ * Reads the facts about pages from the `-wal`, as SQLite does after the last process was killed. Undefined if the `-wal` has no
+ * commit.
+ */
 function byFrames(real: string, pageSize: number): Log | undefined {
   const wal = `${real}-wal`;
   const start = readStart(wal, WAL_HEADER);

@@ -38,7 +38,8 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
   const user = placeHere('user');
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
-  const places = [user, placeHere('project')];
+  const project = placeHere('project');
+  const places = hooks.file(project) === hooks.file(user) ? [user] : [user, project];
   const installed = places.flatMap((place): Installed[] => {
     const file = hooks.file(place);
     const found = hooks.found(readSettings(file).text ?? '');
@@ -66,8 +67,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
-  const off = hooks.disabled(first.place);
-  if (off !== undefined) findings.push(bad(off.why, off.advice));
+  for (const { why, advice } of setup.switchedOff(user)) findings.push(bad(why, advice));
   if (installed.length > 1)
     findings.push(
       bad(
@@ -75,6 +75,14 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
         twice(name),
       ),
     );
+  for (const file of hooks.elsewhere(user))
+    if (installed.every((each) => each.file !== file) && hooks.found(readSettings(file).text ?? '').length > 0)
+      findings.push(
+        bad(
+          `the hooks of Earpiece are installed twice: in ${short(first.file, user)} and ${short(file, user)}`,
+          `remove the hooks of Earpiece from ${short(file, user)}`,
+        ),
+      );
   if (plugin !== undefined)
     findings.push(
       bad(
@@ -103,9 +111,10 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
 }
 
 /** Reports on hooks that a plugin of the host contains, instead of an installation. */
-async function enabledFinding({ hooks, name, title }: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
+async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
+  const { hooks, name, title } = setup;
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
-  const off = hooks?.disabled(placeHere('user'));
+  const off = setup.switchedOff(placeHere('user')).find(({ ofServer }) => ofServer !== true);
   if (off !== undefined) return bad(off.why, off.advice);
   if (hooks === undefined || plugin.folder === undefined || plugin.hooks.length === 0)
     return bad(`the plugin ${plugin.name} is enabled, but its hooks are missing`, again);
@@ -144,6 +153,7 @@ function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
+  for (const { why, advice } of setup.switchedOff(user)) findings.push(bad(why, advice));
   if (files.length > 1)
     findings.push(bad('the plugin of Earpiece is installed twice: in your settings and in the project', twice(name)));
   const problem = problemOf(setup, first, ours);

@@ -86,7 +86,7 @@ const member = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 
 /** Returns the words of the command that starts a server: `command` and `args`, or a `command` that holds both. */
-function wordsOf(server: unknown): readonly string[] {
+export function wordsOf(server: unknown): readonly string[] {
   return [member(server, 'command'), member(server, 'args')].flat().filter((word): word is string => typeof word === 'string');
 }
 

@@ -163,14 +163,12 @@ describe('settings that turn hooks off', () => {
     ['gemini', '.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }', 'remove it from'],
     ['qwen', 'shop/.qwen/settings.json', '{ "disableAllHooks": true }', 'remove it from'],
   ])('%s: %s', (name, file, text, advice) => {
-    const hooks = SETUPS.find((each) => each.name === name)?.hooks;
-    const at = file.startsWith('shop/') ? place('project') : place();
-    expect(hooks?.disabled(at)).toBeUndefined();
+    const setup = SETUPS.find((each) => each.name === name);
+    expect(setup?.switchedOff(place())).toEqual([]);
     write(file, text);
-    expect(hooks?.disabled(at)).toMatchObject({
-      why: expect.stringContaining(file) as string,
-      advice: expect.stringContaining(advice) as string,
-    });
+    expect(setup?.switchedOff(place())).toEqual([
+      { why: expect.stringContaining(file) as string, advice: expect.stringContaining(advice) as string },
+    ]);
   });
 });
 

@@ -34,8 +34,10 @@ export type Part = {
   readonly hasServer?: (text: string) => boolean;
 };
 
-/** The reason why an agent runs no hooks, and what a person can do. */
-export type Disabled = { readonly why: string; readonly advice: string };
+/**
+ * The reason why an agent ignores an installation, and what a person can do. `ofServer`: the agent ignores only the MCP server.
+ */
+export type Disabled = { readonly why: string; readonly advice: string; readonly ofServer?: true };
 
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
@@ -55,7 +57,8 @@ export type Hooks = {
   file(place: Place): string;
   /** Earpiece's hooks in the text of a settings file. */
   found(text: string): readonly FoundHook[];
-  disabled(place: Place): Disabled | undefined;
+  /** Other files in which the agent finds hooks. An installation does not write to them. */
+  elsewhere(place: Place): readonly string[];
   enabledPlugin(place: Place): EnabledPlugin | undefined;
 };
 
@@ -82,6 +85,8 @@ export interface Setup {
   /** Returns the folders of the agent. If one of these folders exists, the agent is in use. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
+  /** Returns the settings with which the agent ignores an installation in this project. */
+  switchedOff(place: Place): readonly Disabled[];
   readonly hooks?: Hooks;
   /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };

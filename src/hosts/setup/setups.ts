@@ -1,10 +1,9 @@
 /** The setups of the agents that `earpiece install` knows. */
 import { join } from 'node:path';
-import { jsonAt } from '../../config/edit-json.ts';
-import { readToml } from '../../config/index.ts';
 import { defined } from '../../core/defined.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
 import { enabledPlugin } from './enabled-plugin.ts';
+import { claudeFolder, claudeServers, claudeSettings, codexFolder, geminiFolder, qwenFolder } from './folders.ts';
 import { hookGroups } from './hook-groups.ts';
 import { hooksIn, hooksPart } from './hook-settings.ts';
 import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
@@ -12,11 +11,12 @@ import { readSettings } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
 import { hasStatusLine, statusLinePart } from './status-line.ts';
+import { switchedOff } from './switches.ts';
 import { listOf, wrapParts } from './wrap.ts';
-import type { Disabled, Part, Place, Setup, WrapSettings } from './setup.ts';
+import type { Part, Place, Setup, WrapSettings } from './setup.ts';
 
 /** The settings of a host with hooks in the common format. */
-type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps'> & {
+type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps' | 'switchedOff'> & {
   hooksFile(place: Place): string;
   /** Converts seconds to the unit that the host uses. */
   timeout(seconds: number): number;
@@ -28,51 +28,22 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
    * plugins.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** Returns the settings that can turn all hooks off, each with its file and key. */
-  switches(place: Place): readonly Switch[];
+  /** Other files in which the agent finds hooks. An installation does not write to them. */
+  alsoHooks?(place: Place): readonly string[];
 };
-
-const inHome = (place: Place, variable: string, folder: string): string => place.env[variable] || join(place.home, folder);
-const claudeFolder = (place: Place): string => inHome(place, 'CLAUDE_CONFIG_DIR', '.claude');
-const codexFolder = (place: Place): string =>
-  place.scope === 'project' ? join(place.project, '.codex') : inHome(place, 'CODEX_HOME', '.codex');
-const geminiFolder = (place: Place): string =>
-  join(place.scope === 'project' ? place.project : inHome(place, 'GEMINI_CLI_HOME', ''), '.gemini');
-const qwenFolder = (place: Place): string =>
-  place.scope === 'project' ? join(place.project, '.qwen') : inHome(place, 'QWEN_HOME', '.qwen');
 
 const seconds = (s: number): number => s;
 const milliseconds = (s: number): number => s * 1_000;
-
-const claudeServers = (place: Place): { readonly file: string; readonly path: readonly string[] } => ({
-  file: join(place.env['CLAUDE_CONFIG_DIR'] || place.home, '.claude.json'),
-  path: place.scope === 'user' ? ['mcpServers'] : ['projects', place.project, 'mcpServers'],
-});
-
-const claudeSettings = (place: Place): readonly string[] => [
-  join(claudeFolder(place), 'settings.json'),
-  join(place.project, '.claude', 'settings.json'),
-  join(place.project, '.claude', 'settings.local.json'),
-];
 
 const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   claude: {
     commands: ['claude'],
     folders: (place) => [claudeFolder(place)],
     plugins: (place) => [claudeSettings(place), join(claudeFolder(place), 'plugins')],
-    switches: (place) => [
-      ...claudeSettings(place).map((file): Switch => ({ file, path: ['disableAllHooks'], off: true })),
-      ...MANAGED.flatMap((folder) => {
-        const file = join(place.system, folder, 'managed-settings.json');
-        return [
-          { file, path: ['disableAllHooks'], off: true },
-          { file, path: ['allowManagedHooksOnly'], off: true },
-        ];
-      }),
-    ],
     // Every clone of the project has the same settings.json, so paths of this machine must not be in that file.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
+    alsoHooks: (place) => [join(place.project, '.claude', 'settings.json')],
     timeout: seconds,
     server: (place, program) => jsonServerPart({ ...claudeServers(place), entry: { type: 'stdio', ...program } }),
     servers: (place) => ({ ...claudeServers(place), type: 'stdio' }),
@@ -80,12 +51,6 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   codex: {
     commands: ['codex'],
     folders: (place) => [codexFolder({ ...place, scope: 'user' })],
-    switches: (place) =>
-      [codexFolder(place), codexFolder({ ...place, scope: 'user' })].map((folder) => ({
-        file: join(folder, 'config.toml'),
-        path: ['features', 'hooks'],
-        off: false,
-      })),
     hooksFile: (place) => join(codexFolder(place), 'hooks.json'),
     timeout: seconds,
     server: (place, program) =>
@@ -95,12 +60,6 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   gemini: {
     commands: ['gemini'],
     folders: (place) => [geminiFolder({ ...place, scope: 'user' })],
-    switches: (place) =>
-      [place, { ...place, scope: 'user' as const }].map((each) => ({
-        file: join(geminiFolder(each), 'settings.json'),
-        path: ['hooksConfig', 'enabled'],
-        off: false,
-      })),
     hooksFile: (place) => join(geminiFolder(place), 'settings.json'),
     timeout: milliseconds,
     server: (place, program) =>
@@ -110,12 +69,6 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   qwen: {
     commands: ['qwen'],
     folders: (place) => [qwenFolder({ ...place, scope: 'user' })],
-    switches: (place) =>
-      [place, { ...place, scope: 'user' as const }].map((each) => ({
-        file: join(qwenFolder(each), 'settings.json'),
-        path: ['disableAllHooks'],
-        off: true,
-      })),
     hooksFile: (place) => join(qwenFolder(place), 'settings.json'),
     timeout: seconds,
     server: (place, program) =>
@@ -124,45 +77,18 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   },
 };
 
-/** A setting that turns hooks off with this value. */
-type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
-
-/** The folders of Claude Code's administrator settings, on Linux and macOS. */
-const MANAGED = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
-
-function turnedOff(switches: readonly Switch[]): Disabled | undefined {
-  for (const { file, path, off } of switches) {
-    const text = readSettings(file).text;
-    if (text === undefined) continue;
-    const value = file.endsWith('.toml') ? tomlAt(text, path, file) : jsonAt(text, path);
-    if (value !== off) continue;
-    const why = `${file} has ${path.join('.')} = ${String(off)}: no hook runs`;
-    return {
-      why,
-      advice: file.endsWith('managed-settings.json') ? `ask the administrator of this machine` : `remove it from ${file}`,
-    };
-  }
-  return undefined;
-}
-
-function tomlAt(text: string, path: readonly string[], file: string): unknown {
-  const read = readToml(text, file);
-  return read.kind === 'problem'
-    ? undefined
-    : path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], read.table);
-}
-
 const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   name: host.name,
   title: host.title,
   commands: setup.commands,
   folders: (place) => setup.folders(place),
   ...defined({ next: setup.next }),
+  switchedOff: (place) => switchedOff(host.name, place),
   hooks: {
     host,
     file: (place) => setup.hooksFile(place),
     found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
-    disabled: (place) => turnedOff(setup.switches(place)),
+    elsewhere: (place) => setup.alsoHooks?.(place) ?? [],
     enabledPlugin: (place) => (setup.plugins === undefined ? undefined : enabledPlugin(...setup.plugins(place))),
   },
   wraps:

@@ -1,0 +1,209 @@
+/** `earpiece doctor` about settings, of the user or of the project, with which an agent ignores what is installed. */
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Home } from './home.ts';
+
+type Found = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
+
+type Fault = {
+  readonly agent: string;
+  readonly make: (home: Home) => void;
+  readonly says: RegExp;
+  readonly advice: RegExp;
+};
+
+const write = (file: string, settings: unknown) => (home: Home) => void home.write(file, JSON.stringify(settings));
+const parsed = (home: Home, file: string) => JSON.parse(home.read(file)) as Record<string, object>;
+/** Adds settings to a file. */
+const merge = (file: string, settings: (home: Home) => object) => (home: Home) =>
+  void home.write(file, JSON.stringify({ ...(home.has(file) ? parsed(home, file) : {}), ...settings(home) }));
+const hooksOf = (home: Home, file: string): Record<string, { hooks: { command: string }[] }[]> =>
+  parsed(home, file)['hooks'] as ReturnType<typeof hooksOf>;
+const commandsOf = (home: Home, file: string): readonly string[] =>
+  Object.values(hooksOf(home, file)).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ command }) => command)));
+
+const CLAUDE = '.claude/settings.json';
+const GEMINI = '.gemini/settings.json';
+const ANOTHER = { type: 'stdio', command: 'another-server', args: [] };
+const inProject = (settings: object) => merge('.claude.json', (home) => ({ projects: { [home.project]: settings } }));
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'Gemini: the project switches every hook off': {
+    agent: 'gemini',
+    make: write(`shop/${GEMINI}`, { hooksConfig: { enabled: false } }),
+    says: /shop\/\.gemini\/settings\.json has hooksConfig\.enabled = false: no hook runs/u,
+    advice: /^remove it from .*shop\/\.gemini\/settings\.json$/u,
+  },
+  'Gemini: the user switches the hooks of Earpiece off': {
+    agent: 'gemini',
+    make: merge(GEMINI, (home) => ({ hooksConfig: { disabled: commandsOf(home, GEMINI) } })),
+    says: /home\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece: these hooks do not run/u,
+    advice: /^remove them from /u,
+  },
+  'Gemini: the project switches a hook of Earpiece off': {
+    agent: 'gemini',
+    make: (home) => write(`shop/${GEMINI}`, { hooksConfig: { disabled: commandsOf(home, GEMINI).slice(0, 1) } })(home),
+    says: /shop\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece/u,
+    advice: /^remove them from /u,
+  },
+  'Gemini: the user excludes the MCP server': {
+    agent: 'gemini',
+    make: merge(GEMINI, () => ({ mcp: { excluded: ['earpiece'] } })),
+    says: /has mcp\.excluded with "earpiece": the agent does not have the MCP server earpiece/u,
+    advice: /^remove it from /u,
+  },
+  'Gemini: the project excludes the MCP server, with the old key': {
+    agent: 'gemini',
+    make: write(`shop/${GEMINI}`, { excludeMCPServers: ['earpiece'] }),
+    says: /shop\/\.gemini\/settings\.json has excludeMCPServers with "earpiece"/u,
+    advice: /^remove it from /u,
+  },
+  'Gemini: the project has another server with this name': {
+    agent: 'gemini',
+    make: write(`shop/${GEMINI}`, { mcpServers: { earpiece: ANOTHER } }),
+    says: /shop\/\.gemini\/settings\.json has another MCP server named "earpiece", which the agent starts instead/u,
+    advice: /^rename it in /u,
+  },
+  'Qwen: the project switches every hook off': {
+    agent: 'qwen',
+    make: write('shop/.qwen/settings.json', { disableAllHooks: true }),
+    says: /shop\/\.qwen\/settings\.json has disableAllHooks = true: no hook runs/u,
+    advice: /^remove it from /u,
+  },
+  'Qwen: the user excludes the MCP server': {
+    agent: 'qwen',
+    make: merge('.qwen/settings.json', () => ({ mcp: { excluded: ['earpiece'] } })),
+    says: /has mcp\.excluded with "earpiece"/u,
+    advice: /^remove it from /u,
+  },
+  'Claude: the hooks stand in the project settings too': {
+    agent: 'claude',
+    make: (home) => write(`shop/${CLAUDE}`, { hooks: hooksOf(home, CLAUDE) })(home),
+    says: /installed twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.json/u,
+    advice: /^remove the hooks of Earpiece from ~\/shop\/\.claude\/settings\.json$/u,
+  },
+  'Claude: the MCP server is switched off in the project': {
+    agent: 'claude',
+    make: inProject({ disabledMcpServers: ['earpiece'] }),
+    says: /\.claude\.json has projects\["[^"]*\/shop"\]\.disabledMcpServers with "earpiece": the agent does not have/u,
+    advice: /^remove it from /u,
+  },
+  'Claude: the user denies the MCP server': {
+    agent: 'claude',
+    make: merge(CLAUDE, () => ({ deniedMcpServers: [{ serverName: 'earpiece' }] })),
+    says: /has deniedMcpServers with "earpiece"/u,
+    advice: /^remove it from /u,
+  },
+  'Claude: the project denies the MCP server': {
+    agent: 'claude',
+    make: write('shop/.claude/settings.local.json', { deniedMcpServers: [{ serverName: 'earpiece' }] }),
+    says: /settings\.local\.json has deniedMcpServers with "earpiece"/u,
+    advice: /^remove it from /u,
+  },
+  'Claude: another local server has the name': {
+    agent: 'claude',
+    make: inProject({ mcpServers: { earpiece: ANOTHER } }),
+    says: /\.claude\.json has another MCP server named "earpiece" for this project, which the agent starts instead/u,
+    advice: /^rename it in /u,
+  },
+  'Claude: another server of the project has the name': {
+    agent: 'claude',
+    make: write('shop/.mcp.json', { mcpServers: { earpiece: { type: 'http', url: 'http://127.0.0.1:9/mcp' } } }),
+    says: /shop\/\.mcp\.json has another MCP server named "earpiece"/u,
+    advice: /^rename it in /u,
+  },
+  'Codex: the project switches the MCP server off': {
+    agent: 'codex',
+    make: (home) => void home.write('shop/.codex/config.toml', '[mcp_servers.earpiece]\nenabled = false\n'),
+    says: /shop\/\.codex\/config\.toml has mcp_servers\.earpiece\.enabled = false/u,
+    advice: /^remove it from /u,
+  },
+  'opencode: the project switches the MCP server off': {
+    agent: 'opencode',
+    make: write('shop/opencode.json', { mcp: { earpiece: { enabled: false } } }),
+    says: /shop\/opencode\.json has mcp\.earpiece\.enabled = false: the agent does not have the MCP server earpiece/u,
+    advice: /^remove it from /u,
+  },
+  'opencode: the folder of the project has another server with this name': {
+    agent: 'opencode',
+    make: write('shop/.opencode/opencode.jsonc', { mcp: { earpiece: { type: 'local', command: ['another'] } } }),
+    says: /shop\/\.opencode\/opencode\.jsonc has another MCP server named "earpiece"/u,
+    advice: /^rename it in /u,
+  },
+  'pi: the settings exclude the file of the plugin': {
+    agent: 'pi',
+    make: write('.pi/agent/settings.json', { extensions: ['+extensions/earpiece.js', '-extensions/earpiece.js'] }),
+    says: /\.pi\/agent\/settings\.json has extensions with "-extensions\/earpiece\.js": pi does not load the plugin/u,
+    advice: /^remove it from /u,
+  },
+  'pi: a pattern of the settings excludes the plugin': {
+    agent: 'pi',
+    make: write('.pi/agent/settings.json', { extensions: ['!**/earpiece.js'] }),
+    says: /has extensions with "!\*\*\/earpiece\.js"/u,
+    advice: /^remove it from /u,
+  },
+};
+
+function about(home: Home, agent: string): readonly Found[] {
+  const { stdout } = home.run(['doctor', '--json']);
+  const all = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Found);
+  return all.filter(({ what }) => what === agent);
+}
+
+describe.each(Object.entries(FAULTS))('red: %s', (_fault, { agent, make, says, advice }) => {
+  proves('hosts:doctor');
+  it('doctor reports the setting and its file', () => {
+    using home = new Home(agent);
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    make(home);
+    const found = about(home, agent);
+    const reasons = found.filter(({ value }) => says.test(value));
+    expect(reasons, JSON.stringify(found, null, 2)).toMatchObject([{ ok: false }]);
+    expect(reasons[0]?.advice).toMatch(advice);
+  });
+});
+
+const HARMLESS: Readonly<Record<string, Omit<Fault, 'says' | 'advice'>>> = {
+  'Gemini: hooks of others are switched off': {
+    agent: 'gemini',
+    make: merge(GEMINI, () => ({ hooksConfig: { enabled: true, disabled: ['lint'] }, mcp: { excluded: ['files'] } })),
+  },
+  'Claude: other servers are denied, and the project starts Earpiece too': {
+    agent: 'claude',
+    make(home) {
+      inProject({ disabledMcpServers: ['files'] })(home);
+      home.write('shop/.claude/settings.json', '{ "deniedMcpServers": [{ "serverName": "files" }] }');
+      home.write('shop/.mcp.json', '{ "mcpServers": { "earpiece": { "command": "npx", "args": ["-y", "earpiece", "mcp"] } } }');
+    },
+  },
+  'pi: the file of the plugin is included again, and the project has its own list': {
+    agent: 'pi',
+    make(home) {
+      write('.pi/agent/settings.json', { extensions: ['!**/*.js', '+extensions/earpiece.js', '-extensions/other.js'] })(home);
+      write('shop/.pi/settings.json', { extensions: ['-extensions/earpiece.js'] })(home);
+    },
+  },
+};
+
+describe.each(Object.entries(HARMLESS))('green: %s', (_name, { agent, make }) => {
+  proves('hosts:doctor');
+  it('doctor reports nothing', () => {
+    using home = new Home(agent);
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    make(home);
+    expect(about(home, agent)).toMatchObject([{ ok: true }]);
+  });
+});
+
+describe('a home that is the project', () => {
+  proves('hosts:doctor');
+  it('has each setting once', () => {
+    using home = new Home('gemini');
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = home.run(['doctor', '--json'], { wrap: ['env', '-C', home.home] });
+    expect(stdout).not.toContain('installed twice');
+  });
+});

@@ -1,5 +1,5 @@
 /** Real NATS servers for tests: a single server or a cluster, in temporary folders and on free ports. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { findNats, WAY_OUT } from '../../scripts/nats.ts';
 import { freePort } from './postgres-server.ts';
 
-/** If the tests run as root, the servers run as the user `nobody`. */
+/** The servers run as nobody if the tests run as root, unless nobody may not read this clone. */
 const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
+const isNobody = (program: string): boolean =>
+  process.getuid?.() === 0 && spawnSync(program, ['--version'], { uid: NOBODY, gid: NOBODY, cwd: tmpdir() }).status === 0;
 
 export type NatsNode = {
   readonly name: string;
@@ -34,9 +35,10 @@ export type NatsServers = {
 export async function startNats(size = 1, storage?: readonly string[]): Promise<NatsServers> {
   const program = findNats();
   if (program === undefined) throw new Error(`there is no nats-server: ${WAY_OUT}`);
+  const asNobody = isNobody(program);
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-nats-'));
   chmodSync(folder, 0o700);
-  const own = (path: string): void => (isRoot ? chownSync(path, NOBODY, NOBODY) : undefined);
+  const own = (path: string): void => (asNobody ? chownSync(path, NOBODY, NOBODY) : undefined);
   own(folder);
   const ports = await Promise.all(Array.from({ length: 2 * size }, freePort));
   const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
@@ -62,7 +64,7 @@ ${size === 1 ? '' : cluster}
       signal: (signal) => void (runs() && child?.kill(signal)),
       start: async () => {
         child = spawn(program, ['-c', config], {
-          ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+          ...(asNobody ? { uid: NOBODY, gid: NOBODY } : {}),
           cwd: folder,
           stdio: ['ignore', 'ignore', 'pipe'],
         });

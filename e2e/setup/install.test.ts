@@ -52,6 +52,10 @@ const KINDS: Readonly<Record<string, (home: Home) => void>> = {
     mkdirSync(join(home.home, '.claude'));
     symlinkSync('../dotfiles/claude.json', join(home.home, SETTINGS));
   },
+  'a link to a file whose folders are missing': (home) => {
+    mkdirSync(join(home.home, '.claude'));
+    symlinkSync('../dotfiles/agents/claude.json', join(home.home, SETTINGS));
+  },
   'a folder that is a link': (home) => {
     home.write('dotfiles/claude/settings.json', OTHERS);
     symlinkSync('dotfiles/claude', join(home.home, '.claude'));

@@ -115,7 +115,7 @@ function letGo(draft: string, lock: number): void {
 }
 
 /** Resolves links to their target, even if that file does not exist yet. */
-function targetOf(file: string, links = 0): string {
+export function targetOf(file: string, links = 0): string {
   try {
     return realpathSync(file);
   } catch {

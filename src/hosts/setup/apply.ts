@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
-import { replaceFile } from '../../config/replace.ts';
+import { replaceFile, targetOf } from '../../config/replace.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
 import { digest, MAX_BYTES, type InstallBook } from './record.ts';
@@ -26,7 +26,7 @@ export async function install(plan: FilePlan, book: InstallBook): Promise<void> 
     file,
     base: same ? known.base : (plan.base ?? null),
     written: [...(same ? known.written : []), digest(after)],
-    folders: [...(known?.folders ?? []), ...missingFolders(dirname(file))],
+    folders: [...(known?.folders ?? []), ...missingFolders(dirname(targetOf(file)))],
   });
   await write(plan, after);
 }
@@ -46,7 +46,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
 
 /** Records the folder at another installed file inside this folder. The uninstall of that file then removes the folder. */
 function passOn(folder: string, book: InstallBook): void {
-  const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
+  const heir = book.list().find(({ file }) => [file, targetOf(file)].some((path) => path.startsWith(`${folder}${sep}`)));
   if (heir === undefined || heir.folders.includes(folder)) return;
   book.put({ ...heir, folders: [...heir.folders, folder].toSorted((a, b) => a.length - b.length) });
 }

@@ -1,5 +1,6 @@
 /** `earpiece migrate` between real engines: everything arrives, also after kills, and wrong targets are refused. */
 import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conversation, LOG, ME, OTHER, queued, said } from '../../src/stores/contract/drafts.ts';
 import { openStore } from '../../src/stores/open.ts';
@@ -172,6 +173,35 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
     // A run that was not killed has finished it.
     expect([seed, kills, code, stderr]).toEqual([seed, kills, kills < 5 ? 6 : 0, expect.anything()]);
     await withStore(to, clock, async (store) => expect([seed, await everything(store)]).toEqual([seed, before]));
+  });
+});
+
+test('an append and its setting, which another process left in the middle, go along whole', async () => {
+  proves('store:migrate');
+  const from = fresh('nats');
+  const clock = testClock();
+  await withStore(from, clock, async (store) => {
+    await store.append(LOG, [said('before')]);
+  });
+  const name = from.split('/').at(-1) ?? '';
+  const nc = await connect({ servers: `127.0.0.1:${nats.nodes[0]?.port}` });
+  const drafts = [said('one'), queued('two'), said('three')];
+  const held = { key: 'swapped', value: 'old', held: { tx: 'somebody 1', log: LOG, to: 'new' } };
+  await nc.request(`earpiece.${name}.table.setting.swapped`, JSON.stringify({ by: 'somebody 1', value: held }));
+  await nc.request(
+    `earpiece.${name}.log.shop.coder.a`,
+    JSON.stringify({ tx: 'somebody 1', at: clock.time, swaps: true, drafts }),
+  );
+  await nc.close();
+  const to = fresh('postgres');
+  expect((await migrate(from, to)).code).toBe(0);
+  await withStore(to, clock, async (store) => {
+    expect((await store.read({})).map(({ seq, body }) => [seq, body])).toEqual([
+      [1, said('before')],
+      ...drafts.map((draft, n) => [2 + n, draft]),
+    ]);
+    expect(await store.setting('swapped')).toBe('new');
+    expect(await store.verify()).toEqual([]);
   });
 });
 

@@ -1108,6 +1108,10 @@ export const REQUIREMENTS = {
     behaviour:
       'earpiece in pauses before Enter, and presses Enter again if no turn begins. The command never types the line twice into one box.',
   },
+  'hosts:in-keys': {
+    behaviour:
+      'earpiece in holds your keys until the agent has taken its line, for a second at most. Your text never joins the line: if the agent does not take the line, it is erased. Ctrl+C passes at once.',
+  },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {

@@ -1,6 +1,6 @@
 /**
  * A coding agent in a terminal, with a box like that of Gemini CLI: an Enter within 30 ms of another key is a line break. It
- * takes the first `IGNORED` other Enters as line breaks, too. It prints each line that it sends, as JSON.
+ * takes the first `IGNORED` other Enters as line breaks, too. It prints its box after each key, and each line that it sends, as JSON.
  */
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { noteState, TERMINAL_VARIABLE } from '../../src/hosts/terminal-state.ts';
@@ -16,10 +16,12 @@ process.stdin.setRawMode(true).on('data', (keys: Buffer) => {
   for (const key of keys.toString()) {
     const isQuick = performance.now() - keyAt < QUICK_MS;
     keyAt = performance.now();
-    if (key !== '\r') box += key;
+    if (key === '\u007F') box = box.slice(0, -1);
+    else if (key !== '\r') box += key;
     else if (isQuick || ignored-- > 0) box += '\n';
     else send();
   }
+  process.stdout.write(`BOX ${JSON.stringify(box)} END\r\n`);
 });
 
 function send(): void {

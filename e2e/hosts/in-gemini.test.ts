@@ -5,10 +5,12 @@ import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
 import { entry, send } from './earpiece.ts';
 import { temporaryDatabase, withHooks } from './hooked.ts';
-import { inTerminal } from './terminal.ts';
+import { inTerminal, type AgentTerminal } from './terminal.ts';
 
-test('an idle Gemini CLI is woken by one line that is sent', async () => {
-  proves('hosts:in-enter');
+const NUDGE = 'Earpiece: notifications wait for you.';
+
+/** Wakes an idle Gemini CLI, and calls `use` at once. */
+async function woken(use: (terminal: AgentTerminal) => Promise<void>): Promise<void> {
   using database = temporaryDatabase();
   const { hooks, env } = withHooks('gemini', database.path);
   await inTerminal(
@@ -25,13 +27,47 @@ test('an idle Gemini CLI is woken by one line that is sent', async () => {
       await shows((screen) => screen.includes('Type your message'));
       type('Begin');
       await shows((screen) => screen.includes('Begin'));
-      // The pause of a person: Gemini CLI takes an Enter within 30 ms of a key as a line break.
-      await pause(100);
-      type('\r');
+      await enter(terminal);
       await shows((screen) => screen.includes('FIRST-DONE'));
       await send(home, database.path, 'WORD-WAKE the build ended', '--kind', 'user.message', '--as', 'Anna');
-      await shows((screen) => screen.includes('SECOND-DONE'));
-      expect(find(terminal.main, 'WORD-WAKE').inLast).toBe(1);
+      await use(terminal);
     },
   );
+}
+
+/** Presses Enter after the pause of a person, because Gemini CLI takes an Enter within 30 ms of a key as a line break. */
+async function enter({ type }: AgentTerminal): Promise<void> {
+  await pause(100);
+  type('\r');
+}
+
+test('an idle Gemini CLI is woken by one line that is sent', async () => {
+  proves('hosts:in-enter');
+  await woken(async (terminal) => {
+    await terminal.shows((screen) => screen.includes('SECOND-DONE'));
+    expect(find(terminal.main, 'WORD-WAKE').inLast).toBe(1);
+  });
+});
+
+test('the keys that a person presses before the line is sent are in the next prompt of Gemini CLI', async () => {
+  proves('hosts:in-keys');
+  await woken(async (terminal) => {
+    const { shows, type } = terminal;
+    await shows((screen) => screen.includes(NUDGE));
+    type('GINGER');
+    type('BREAD');
+    await shows((screen) => screen.includes('GINGERBREAD'));
+    await enter(terminal);
+    await shows((screen) => screen.includes('THIRD-DONE'));
+    const prompts = terminal.main.map(({ text }) => [
+      text.includes(NUDGE),
+      text.includes('GINGERBREAD'),
+      text.includes(`${NUDGE}GINGER`),
+    ]);
+    expect(prompts).toEqual([
+      [false, false, false],
+      [true, false, false],
+      [true, true, false],
+    ]);
+  });
 });

@@ -54,7 +54,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
       output[stream](chunk);
       lasts[stream](chunk);
     },
-    keyPressed: (keys) => (interrupted ||= keys.includes(CTRL_C)),
+    keyPressed: (keys) => void (interrupted ||= keys.includes(CTRL_C)),
     started: (signal) =>
       signals.to((name) => {
         interrupted = true;

@@ -6,11 +6,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
+import { NudgeLine } from './nudge-line.ts';
 import { complain } from './terminal.ts';
 
 const BELL = '\u0007';
@@ -18,11 +18,6 @@ const BELL = '\u0007';
 const BELL_EVERY_MS = 60_000;
 /** The time after a turn during which nothing is typed, because the person may be about to send the next line. */
 const SETTLED_MS = 500;
-/**
- * The time between the line and Enter. Gemini CLI takes an Enter within 30 ms of a key as pasted text, and other agents have
- * similar limits. Then the line stays in the input box, unsent.
- */
-const ENTER_AFTER_MS = 150;
 /** The time within which an Enter begins a turn. It includes the start of the prompt hook on a busy machine. */
 const TURN_WITHIN_MS = 4_000;
 /** The maximum number of times that Enter is pressed for one line. */
@@ -35,6 +30,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
   const file = join(folder, 'state');
   const ended = new AbortController();
   let pressedAt = 0;
+  let line: NudgeLine | undefined;
   let nudging: Promise<void> = Promise.resolve();
   try {
     const outcome = await run({
@@ -45,11 +41,16 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       stdout: process.stdout,
       stderr: process.stderr,
       wrote: () => {},
-      keyPressed: () => (pressedAt = performance.timeOrigin + performance.now()),
+      keyPressed: (keys) => {
+        pressedAt = performance.timeOrigin + performance.now();
+        return line?.keeps(keys) === true ? 'held' : undefined;
+      },
       withoutTerminal: () =>
         complain('an idle agent is not woken, because the package @lydell/node-pty is missing; npm install -g @lydell/node-pty'),
       started: (_signal, type) => {
-        if (type !== undefined) nudging = nudge({ file, type, pressed: () => pressedAt, signal: ended.signal, options });
+        if (type === undefined) return;
+        line = new NudgeLine((keys) => ended.signal.aborted || type(keys));
+        nudging = nudge({ file, line, pressed: () => pressedAt, signal: ended.signal, options });
       },
     });
     if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
@@ -63,7 +64,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
 
 type Nudging = {
   readonly file: string;
-  readonly type: (keys: string) => void;
+  readonly line: NudgeLine;
   /** The time of the person's last key press, epoch ms. */
   readonly pressed: () => number;
   readonly signal: AbortSignal;
@@ -90,21 +91,18 @@ type TypedLine = { readonly idleAt: number; readonly enters: number; readonly en
 type Looker = { readonly bell: Bell; line: TypedLine | undefined };
 
 async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<void> {
-  const { file, type, pressed } = nudging;
+  const { file, line, pressed } = nudging;
   const { bell } = looker;
   const known = stateIn(file);
   if (known === undefined || known.state === 'over') return;
-  const isIdle = (): boolean => {
-    const now = stateIn(file);
-    return (
-      now?.state === 'idle' && now.conversation === known.conversation && pressed() < now.at && Date.now() - now.at >= SETTLED_MS
-    );
-  };
+  const isSame = (): boolean => stateIn(file)?.at === known.at;
+  const isIdle = (): boolean => known.state === 'idle' && isSame() && pressed() < known.at && Date.now() - known.at >= SETTLED_MS;
   if (looker.line !== undefined && known.state === 'idle' && known.at === looker.line.idleAt) {
-    // No turn has begun, so the input box still has the line. A second line would be added to the first.
+    // No turn has begun, so the input box may still have the line. A second line would be added to the first.
     if (performance.now() - looker.line.enteredAt < TURN_WITHIN_MS) return;
-    if (isIdle() && looker.line.enters < MAX_ENTERS) looker.line = enter(nudging, looker.line);
-    else bell.ring();
+    if (!isIdle() || looker.line.enters === MAX_ENTERS) return bell.ring();
+    looker.line = { ...looker.line, enters: looker.line.enters + 1, enteredAt: performance.now() };
+    if ((await line.enter()) === 'erased') bell.ring();
     return;
   }
   looker.line = undefined;
@@ -114,20 +112,12 @@ async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<v
     if (known.state === 'idle' && pressed() >= known.at) bell.ring();
     return;
   }
-  const { log, conversation, at } = known;
+  const { log, conversation } = known;
   await ear.store.append(log, [{ type: 'agent_woken', conversation, ids: wakes }]);
   // The person may have begun to type during the write.
-  if (!isIdle() || stateIn(file)?.at !== at) return bell.ring();
-  type(NUDGE);
-  looker.line = { idleAt: at, enters: 0, enteredAt: performance.now() };
-  await sleep(ENTER_AFTER_MS);
   if (!isIdle()) return bell.ring();
-  looker.line = enter(nudging, looker.line);
-}
-
-function enter({ type }: Nudging, line: TypedLine): TypedLine {
-  type('\r');
-  return { ...line, enters: line.enters + 1, enteredAt: performance.now() };
+  looker.line = { idleAt: known.at, enters: 1, enteredAt: performance.now() };
+  if ((await line.send(NUDGE, { isReady: isSame, isTaken: () => !isSame() })) === 'erased') bell.ring();
 }
 
 class Bell {

@@ -29,9 +29,9 @@ export type RunOptions = {
    * Called when the command has started, with a function that sends it a signal and, in a terminal, a function that types into
    * it.
    */
-  readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
-  /** Called in a terminal when a person presses keys. */
-  readonly keyPressed?: ((keys: Buffer) => void) | undefined;
+  readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: Uint8Array | string) => void) => void;
+  /** Called in a terminal when a person presses keys. If it returns `held`, its owner types the keys later. */
+  readonly keyPressed?: ((keys: Buffer) => 'held' | void) | undefined;
 };
 
 /** The time between SIGTERM, which is sent after the time limit, and SIGKILL. */
@@ -124,9 +124,9 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     return notStarted(options.command, error);
   }
   const resize = (): void => pty.resize(stdout.columns, stdout.rows);
+  const type = (keys: Uint8Array | string): void => pty.write(keys as string);
   const typed = (bytes: Buffer): void => {
-    options.keyPressed?.(bytes);
-    pty.write(bytes as unknown as string);
+    if (options.keyPressed?.(bytes) !== 'held') type(bytes);
   };
   // From here on, keys go to the command, whose terminal turns Ctrl+C into a signal.
   stdin.setRawMode(true).on('data', typed).resume();
@@ -142,7 +142,7 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.stdout.once('drain', () => pty.resume());
   });
   const signal = (name: NodeJS.Signals): void => send(-pty.pid, name);
-  options.started?.(signal, (keys) => pty.write(keys));
+  options.started?.(signal, type);
   const timer = endAfter(options.timeoutMs, signal);
   const ended = await new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve));
   timer.stop();

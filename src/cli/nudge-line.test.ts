@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { NudgeLine, type Sent } from './nudge-line.ts';
+
+const LINE = 'Earpiece: wait.';
+const ERASED = '\u007F'.repeat(LINE.length);
+const PASTE = '\u001B[200~two\r\nlines\u001B[201~';
+
+/** An agent with an input box, a person at its keyboard, and a clock. */
+class Desk {
+  /** What arrives in the terminal, in order. */
+  readonly arrived: string[] = [];
+  isTaken = false;
+  isReady = true;
+  readonly line = new NudgeLine((keys) => void this.arrived.push(Buffer.from(keys as string).toString()));
+  sent: Promise<Sent> = Promise.resolve('erased');
+
+  send(): void {
+    this.sent = this.line.send(LINE, { isReady: () => this.isReady, isTaken: () => this.isTaken });
+  }
+
+  press(...chunks: (string | Uint8Array)[]): void {
+    for (const chunk of chunks) {
+      const keys = Buffer.from(chunk as string);
+      if (!this.line.keeps(keys)) this.arrived.push(keys.toString());
+    }
+  }
+}
+
+const after = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+let desk: Desk;
+beforeEach(() => {
+  vi.useFakeTimers();
+  desk = new Desk();
+});
+afterEach(() => void vi.useRealTimers());
+
+describe('the keys of a person', () => {
+  test('that come between the line and its Enter arrive after the turn has begun', async () => {
+    desk.send();
+    await after(60);
+    desk.press('d', 'é', PASTE);
+    await after(89);
+    expect(desk.arrived).toEqual([LINE]);
+    await after(1);
+    expect(desk.arrived).toEqual([LINE, '\r']);
+    desk.press('x');
+    desk.isTaken = true;
+    await after(20);
+    expect(desk.arrived).toEqual([LINE, '\r', 'd', 'é', PASTE, 'x']);
+    expect(await desk.sent).toBe('sent');
+  });
+
+  test('arrive with the same bytes, even in the middle of a character', async () => {
+    const bytes: Uint8Array[] = [];
+    const line = new NudgeLine((keys) => void (typeof keys === 'string' || bytes.push(keys)));
+    const sent = line.send(LINE, { isReady: () => true, isTaken: () => true });
+    const halves = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
+    expect(halves.map((each) => line.keeps(each))).toEqual([true, true]);
+    await after(200);
+    await sent;
+    expect(Buffer.concat(bytes).toString()).toBe('é');
+  });
+
+  test('are not kept before the line, and after the turn has begun', async () => {
+    desk.press('a');
+    desk.send();
+    await after(150);
+    desk.isTaken = true;
+    await after(20);
+    desk.press('b');
+    expect(desk.arrived).toEqual(['a', LINE, '\r', 'b']);
+  });
+
+  test('include an Enter, which waits so that the agent does not take it as pasted text', async () => {
+    desk.send();
+    desk.press('y', '\r', 'z');
+    desk.isTaken = true;
+    await after(150);
+    expect(desk.arrived).toEqual([LINE, '\r', 'y']);
+    desk.press('!');
+    await after(150);
+    expect(desk.arrived).toEqual([LINE, '\r', 'y', '\r', 'z', '!']);
+    desk.press('?');
+    expect(desk.arrived.at(-1)).toBe('?');
+  });
+});
+
+describe('the line is erased before the next key', () => {
+  test('when the agent does not take it within a second', async () => {
+    desk.send();
+    await after(150);
+    desk.press('d');
+    await after(980);
+    expect(desk.arrived).toEqual([LINE, '\r']);
+    await after(20);
+    expect(desk.arrived).toEqual([LINE, '\r', `${ERASED}\u007F`, 'd']);
+    expect(await desk.sent).toBe('erased');
+  });
+
+  test('when the key comes while the line is still in the box', async () => {
+    desk.send();
+    await after(150 + 1_000);
+    expect(await desk.sent).toBe('sent');
+    const again = desk.line.enter();
+    await after(1_000);
+    expect(await again).toBe('sent');
+    desk.press('d', 'e');
+    expect(desk.arrived).toEqual([LINE, '\r', '\r', `${ERASED}\u007F\u007F`, 'd', 'e']);
+    expect(await desk.line.enter()).toBe('erased');
+    expect(desk.arrived).toHaveLength(6);
+  });
+
+  test('and stays when the turn began late', async () => {
+    desk.send();
+    await after(150 + 1_000);
+    desk.isTaken = true;
+    desk.press('d');
+    expect(desk.arrived).toEqual([LINE, '\r', 'd']);
+  });
+
+  test('when the agent has stopped waiting before Enter', async () => {
+    desk.send();
+    desk.press('d');
+    desk.isReady = false;
+    await after(150);
+    expect(desk.arrived).toEqual([LINE, ERASED, 'd']);
+    expect(await desk.sent).toBe('erased');
+  });
+
+  test.each(['\u0003', '\u001B[99;5u', '\u001B[27;5;99~', '\u001B[99;133u'])('at once for Ctrl+C (%j)', async (ctrlC) => {
+    desk.send();
+    await after(60);
+    desk.press('ab', ctrlC);
+    expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC]);
+    desk.press('c');
+    await after(2_000);
+    expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC, 'c']);
+    expect(await desk.sent).toBe('erased');
+  });
+});

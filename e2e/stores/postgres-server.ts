@@ -165,11 +165,12 @@ function childrenOf(pid: number): number[] {
     .flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
 }
 
-function kill(pid: number, signal: NodeJS.Signals): void {
+/** False if the process has ended before. */
+export function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
-    // The process has ended meanwhile.
+    return false;
   }
 }
 

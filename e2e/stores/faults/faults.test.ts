@@ -13,7 +13,7 @@ const TRIES = 6;
 const WAIT_MS = 240_000;
 const NOTHING_WRONG = { lost: 0, twice: 0, unflagged: 0, stuck: 0, unread: 0 };
 
-describe.each<EngineName>(['sqlite', 'postgres'])('%s', (name) => {
+describe.each<EngineName>([...ENGINES])('%s', (name) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await startEngine(name);

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationId, LogKey } from '../../../src/core/address.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
-import { queuedRecord, type Draft } from '../../../src/core/records.ts';
+import { queuedRecord, type Draft, type Stored } from '../../../src/core/records.ts';
 import { isAlive } from '../../../src/inbox/index.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import { check, type Counts, NOTHING } from './checker.ts';
 import type { Engine } from './engines/engine.ts';
 import { Life } from './life.ts';
-import { HOST, LOGS, type Orders, OWN, PAST, roleOf, type Said, type Slot, SLOTS, type Told } from './roles.ts';
+import { HOST, LOGS, type Orders, OWN, PAST, roleOf, type Slot, SLOTS, type Told } from './roles.ts';
 import { type Action, type Death, type Schedule, scheduleOf, type Wanted } from './schedule.ts';
 
 export type Options = Wanted & {
@@ -222,19 +222,27 @@ class Run {
         );
       this.#told.push(...reader.told);
       const { counts, problems } = await check(store, { told: this.#told, from: this.#from }, isAlive);
-      return { counts, problems: problems.length === 0 ? problems : [...problems, ...this.#kept()] };
+      return {
+        counts,
+        problems: problems.length === 0 ? problems : [...problems, this.#kept(await store.read({ limit: 1_000_000 }))],
+      };
     } finally {
       await store.close();
     }
   }
 
-  /** Keeps the journal of a schedule with problems. */
-  #kept(): readonly string[] {
-    if (this.#schedule.bug !== undefined) return [];
-    const path = join(mkdtempSync(join(tmpdir(), 'earpiece-journal-')), 'journal.jsonl');
-    const lines = this.#told.toSorted((a, b) => a.t - b.t).map((line: Said) => JSON.stringify(line));
-    writeFileSync(path, `${lines.join('\n')}\n`);
-    return [`the journal is ${path}`];
+  /** Keeps the journal and the records of a schedule with problems. Returns a line that names their folder. */
+  #kept(records: readonly Stored[]): string {
+    if (this.#schedule.bug !== undefined) return 'a bug that was put in on purpose';
+    const folder = mkdtempSync(join(tmpdir(), 'earpiece-journal-'));
+    const write = (name: string, lines: readonly object[]): void =>
+      writeFileSync(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    write(
+      'journal.jsonl',
+      this.#told.toSorted((a, b) => a.t - b.t),
+    );
+    write('records.jsonl', records);
+    return `the journal and the records are in ${folder}`;
   }
 
   #count(death: Death): void {

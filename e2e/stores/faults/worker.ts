@@ -35,8 +35,10 @@ const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
 /** The operation that leads to this worker's point; it is half of its work. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
+/** The clock jumps between two operations, because a notification gets its time of expiry and its stamp from the same clock. */
 let wrongBy = 0;
-createInterface({ input: process.stdin }).on('line', (line) => (wrongBy = (JSON.parse(line) as Ordered).clock));
+let jumpsTo = 0;
+createInterface({ input: process.stdin }).on('line', (line) => (jumpsTo = (JSON.parse(line) as Ordered).clock));
 const clock = { now: () => Date.now() + wrongBy };
 
 armFaultsFromEnv();
@@ -89,6 +91,7 @@ async function produce(): Promise<never> {
 }
 
 async function queue(id: string, to: string): Promise<void> {
+  wrongBy = jumpsTo;
   tell({ kind: 'queueing', id, to });
   if (bug === 'ack_before_commit' && to !== 'shop/*') tell({ kind: 'queued', id, to: [to] });
   const level: Level = chance.of(0.02) ? 'critical' : chance.pick(['info', 'warning', 'error'] as const);
@@ -272,6 +275,7 @@ function isRefusal(error: unknown): error is EarpieceError {
 
 /** Does it once; a refusal is noted. */
 async function attempt(work: () => Promise<void>): Promise<void> {
+  wrongBy = jumpsTo;
   try {
     await work();
   } catch (error) {

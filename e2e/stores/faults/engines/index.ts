@@ -1,5 +1,6 @@
 import type { EngineName } from '../roles.ts';
 import type { Engine } from './engine.ts';
+import { startNatsServers } from './nats.ts';
 import { startPostgresPair } from './postgres.ts';
 import { startSqlite } from './sqlite.ts';
 
@@ -10,6 +11,6 @@ export async function startEngine(name: EngineName): Promise<Engine> {
     case 'postgres':
       return startPostgresPair();
     case 'nats':
-      throw new TypeError(`${name} is not here yet`);
+      return startNatsServers();
   }
 }

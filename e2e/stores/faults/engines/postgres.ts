@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { PASSWORD, type PostgresServer, run, startPostgres } from '../../postgres-server.ts';
+import { kill, PASSWORD, type PostgresServer, run, startPostgres } from '../../postgres-server.ts';
 import { Disk, faultOf, whyNoDisk } from '../disk.ts';
 import { type Engine, type Fault, isOfDisk } from './engine.ts';
 
@@ -68,7 +68,7 @@ class Pair {
   async perform({ kind, ms }: Fault): Promise<boolean> {
     const { disk } = this.#nodes[0];
     if (disk !== undefined && isOfDisk(kind)) return faultOf(disk, kind, ms);
-    switch (kind) {
+    switch (kind as string) {
       case 'node.kill':
         await this.#primary.signalAll('SIGKILL');
         await sleep(ms);
@@ -78,9 +78,9 @@ class Pair {
         return this.#pause(this.#primary, ms);
       case 'backend.kill': {
         // The server ends all its connections and recovers.
-        const pid = await this.#ask<{ pid: number }>(this.#primary, 'SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL');
-        if (pid[0] !== undefined) process.kill(pid[0].pid, 'SIGKILL');
-        return pid[0] !== undefined;
+        const text = 'SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()';
+        const [backend] = await this.#ask<{ pid: number }>(this.#primary, text);
+        return backend !== undefined && kill(backend.pid, 'SIGKILL');
       }
       case 'standby.kill':
         await this.#standby.signalAll('SIGKILL');

@@ -198,6 +198,43 @@ describe.each(Object.entries(HARMLESS))('green: %s', (_name, { agent, make }) =>
   });
 });
 
+describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
+  proves('hosts:doctor');
+  const file = { opencode: '.config/opencode/plugins/earpiece.js', pi: '.pi/agent/extensions/earpiece.js' }[agent] ?? '';
+
+  it('passes if a test notification goes through its bridge', () => {
+    using home = new Home(agent);
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(about(home, agent)).toMatchObject([
+      { ok: true, value: expect.stringMatching(/; a test notification arrived through its bridge in \d+ ms/u) as string },
+    ]);
+    expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
+  });
+
+  it('passes with a database of its own, which stays as it is', () => {
+    using home = new Home(agent);
+    const db = `${home.home}/own.db`;
+    expect(home.run(['--db', db, 'install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(home.read(file)).toContain('own.db');
+    const { stdout } = home.run(['doctor', '--json'], { env: { EARPIECE_DB: db } });
+    expect(stdout).toContain('a test notification arrived through its bridge');
+    expect(home.has('own.db')).toBe(false);
+  });
+
+  it.each([
+    ['/bin/false', 'ended with 1 and carried nothing'],
+    ['/gone/node', 'ended with -2: spawn /gone/node ENOENT'],
+  ])('is named if its bridge carries nothing: %s', (node, why) => {
+    using home = new Home(agent);
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    home.write(file, home.read(file).replace(/"node":"[^"]*"/u, `"node":"${node}"`));
+    const found = about(home, agent);
+    expect(found.map(({ value }) => value).join('\n')).toContain(
+      `a test notification did not arrive through the bridge of the plugin: it ${why}`,
+    );
+  });
+});
+
 describe('a home that is the project', () => {
   proves('hosts:doctor');
   it('has each setting once', () => {

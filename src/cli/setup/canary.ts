@@ -8,7 +8,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
-import type { HookHost } from '../../hosts/index.ts';
+import type { HookHost, Host } from '../../hosts/index.ts';
 import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
@@ -27,7 +27,7 @@ type Hook = { readonly event: string; readonly command?: string };
  * The maximum time of the test. The limit is longer than any host waits, so that a slow hook is reported as slow and not as
  * broken.
  */
-const LIMIT_MS = 30_000;
+export const LIMIT_MS = 30_000;
 /** The number of tries: on a busy machine, a working hook may give up after 250 ms. */
 const TRIES = 3;
 
@@ -44,56 +44,73 @@ export async function canary(
   hooks: readonly Hook[],
   given: Readonly<Record<string, string>> = {},
 ): Promise<Proof | undefined> {
-  let proof: Proof | undefined;
-  for (let tries = 0; tries < TRIES && proof?.kind !== 'heard'; tries++) proof = await once(host, hooks, given);
-  return proof;
+  const found = carrying(host, hooks);
+  return found === undefined ? undefined : tried(host, (at) => once(host, found, { ...at, env: { ...at.env, ...given } }));
 }
 
-async function once(host: HookHost, hooks: readonly Hook[], given: Readonly<Record<string, string>>): Promise<Proof | undefined> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
-  try {
-    const found = hooks
-      .flatMap(({ event, command }) => (command === undefined ? [] : [{ event, command }]))
-      .map((hook) => ({ hook, input: inputOf(hook.event, folder) }))
-      .map((each) => ({ ...each, rank: CARRYING.indexOf(momentOf(host, each.input)) }))
-      .filter(({ rank }) => rank >= 0)
-      .toSorted((a, b) => a.rank - b.rank)[0];
-    if (found === undefined) return undefined;
-    const { event, command } = found.hook;
-    const word = `canary-${randomBytes(6).toString('hex')}`;
-    const env = { ...environment(folder, host), ...given };
-    {
-      await using ear = await openLoadedInbox({ db: join(folder, 'canary.db'), cwd: folder, env });
-      await ear.queue(env['EARPIECE_ADDRESS'] ?? '', { message: word, kind: 'earpiece.canary' });
+/** The word of a test, queued for the host in the database that `env` names. `folder` is deleted afterwards. */
+type Word = { readonly word: string; readonly folder: string; readonly env: Readonly<Record<string, string>> };
+
+/** Queues a word for each try, until a try hears its word. */
+export async function tried(host: Host, listen: (at: Word) => Promise<Proof>): Promise<Proof> {
+  for (let tries = 1; ; tries++) {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
+    try {
+      const word = `canary-${randomBytes(6).toString('hex')}`;
+      const env = environment(folder, host);
+      {
+        await using ear = await openLoadedInbox({ db: databaseIn(folder), cwd: folder, env });
+        await ear.queue(env['EARPIECE_ADDRESS'] ?? '', { message: word, kind: 'earpiece.canary' });
+      }
+      const proof = await listen({ word, folder, env });
+      if (proof.kind === 'heard' || tries === TRIES) return proof;
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     }
-    const started = performance.now();
-    const { code, stdout, stderr } = await ran(elsewhere(command, folder), JSON.stringify(found.input), { folder, env });
-    const ms = Math.round(performance.now() - started);
-    const allowed = (host.events[event]?.timeoutS ?? 10) * 1_000;
-    if (stdout.includes(word)) return { kind: 'heard', event, ms, ...(ms > allowed ? { allowed } : {}) };
-    const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-    const said = lines.find((line) => /^(?:\w*Error|earpiece):/u.test(line)) ?? lines[0] ?? '';
-    const ended = code === undefined ? `did not end within ${LIMIT_MS / 1_000} s` : `ended with ${code}`;
-    return { kind: 'deaf', event, why: `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}` };
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+export const databaseIn = (folder: string): string => join(folder, 'canary.db');
+
+/** Finds the main hook that can carry a notification. */
+const carrying = (host: HookHost, hooks: readonly Hook[]): Required<Hook> | undefined =>
+  hooks
+    .flatMap(({ event, command }) => (command === undefined ? [] : [{ event, command }]))
+    .map((hook) => ({ hook, rank: CARRYING.indexOf(momentOf(host, inputOf(hook.event, tmpdir()))) }))
+    .filter(({ rank }) => rank >= 0)
+    .toSorted((a, b) => a.rank - b.rank)[0]?.hook;
+
+async function once(host: HookHost, { event, command }: Required<Hook>, { word, folder, env }: Word): Promise<Proof> {
+  const started = performance.now();
+  const { code, stdout, stderr } = await ran(elsewhere(command, folder), JSON.stringify(inputOf(event, folder)), { folder, env });
+  const ms = Math.round(performance.now() - started);
+  const allowed = (host.events[event]?.timeoutS ?? 10) * 1_000;
+  if (stdout.includes(word)) return { kind: 'heard', event, ms, ...(ms > allowed ? { allowed } : {}) };
+  return { kind: 'deaf', event, why: whyDeaf(code, stderr) };
+}
+
+/** Describes the end of a process that did not carry the word. `code`: undefined if the process did not end in time. */
+export function whyDeaf(code: number | undefined, stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const said = lines.find((line) => /^(?:\w*Error|earpiece):/u.test(line)) ?? lines[0] ?? '';
+  const ended = code === undefined ? `did not end within ${LIMIT_MS / 1_000} s` : `ended with ${code}`;
+  return `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}`;
 }
 
 /** Returns the same command with another database, in a folder that is deleted afterwards. */
 function elsewhere(command: string, folder: string): string {
   const { db } = partsOfLine(command);
-  return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(join(folder, 'canary.db'))}`);
+  return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(databaseIn(folder))}`);
 }
 
 /** Returns the user's environment, without the variables that assign this process to an agent or a database. */
-function environment(folder: string, host: HookHost): Record<string, string> {
+function environment(folder: string, host: Host): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(?:EARPIECE_|CLAUDE|CODEX_|GEMINI_|QWEN_)/u.test(name) ? [] : [[name, value] as const],
   );
   return {
     ...Object.fromEntries(own),
-    EARPIECE_DB: join(folder, 'canary.db'),
+    EARPIECE_DB: databaseIn(folder),
     EARPIECE_ADDRESS: `canary/${host.agent}`,
     XDG_STATE_HOME: join(folder, 'state'),
     XDG_CONFIG_HOME: join(folder, 'config'),
@@ -116,7 +133,7 @@ const inputOf = (event: string, folder: string): Readonly<Record<string, unknown
   tool_calls: [{ tool_name: 'Bash', tool_input: { command: 'true' }, tool_use_id: 'canary', tool_response: '' }],
 });
 
-const SESSION = randomUUID();
+export const SESSION = randomUUID();
 /** The moments at which a hook can carry notifications, the main moment first. */
 const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
 
@@ -134,7 +151,7 @@ type Ran = { readonly code: number | undefined; readonly stdout: string; readonl
 function ran(
   command: string,
   input: string,
-  { folder, env }: { readonly folder: string; readonly env: Record<string, string> },
+  { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { cwd: folder, env, stdio: 'pipe' });

@@ -19,6 +19,7 @@ import {
 import type { GlobalOptions } from '../context.ts';
 import { onPath } from '../shell.ts';
 import type { Finding } from '../what-agents-miss.ts';
+import { bridgeCanary } from './bridge-canary.ts';
 import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
 import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
@@ -34,7 +35,7 @@ type Installed = { readonly place: Place; readonly file: string; readonly hooks:
 
 async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
   const { hooks, name, title } = setup;
-  if (hooks === undefined) return pluginFindings(setup, ours);
+  if (hooks === undefined) return await pluginFindings(setup, ours);
   const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
   const user = placeHere('user');
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
@@ -132,10 +133,8 @@ async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Pr
   };
 }
 
-/**
- * Reports on the file of a plugin and the command in it. The plugin's process cannot be tested, because only the agent starts it.
- */
-function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
+/** Reports on the file of a plugin, and tests the bridge that the plugin starts. */
+async function pluginFindings(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
   const user = placeHere('user');
@@ -163,8 +162,13 @@ function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
     findings.push(
       bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: written by another version, or not by earpiece install`),
     );
+  const bridge = plugin.command(readSettings(plugin.file(first)).text ?? '');
+  const proof = bridge === undefined ? undefined : await bridgeCanary(plugin.host, bridge);
+  if (proof?.kind === 'deaf')
+    findings.push(bad(`a test notification did not arrive through the bridge of the plugin: it ${proof.why}`));
   if (findings.length > 0) return findings;
-  return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}`, ok: true }];
+  const proved = proof?.kind === 'heard' ? `; a test notification arrived through its bridge in ${duration(proof)}` : '';
+  return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}${proved}`, ok: true }];
 }
 
 const twice = (name: string): string => `earpiece uninstall ${name} --yes && earpiece install ${name}`;

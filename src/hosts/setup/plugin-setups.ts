@@ -1,4 +1,7 @@
 /** The setups of agents that load an Earpiece plugin. */
+import { jsonAt } from '../../config/edit-json.ts';
+import type { BridgeCommand } from '../bridge/index.ts';
+import type { Host } from '../host.ts';
 import { opencode } from '../opencode/host.ts';
 import { pi } from '../pi/host.ts';
 import { PLUGIN_FILES } from '../plugin-file.ts';
@@ -16,9 +19,17 @@ const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db
     PLUGIN_FILES[name].content({ node, entry, ...(db === undefined ? {} : { args: ['--db', db] }) }),
   );
 
-const pluginOf = (name: keyof typeof PLUGIN_FILES): Required<Setup>['plugin'] => ({
+function commandIn(text: string): BridgeCommand | undefined {
+  const json = /^const command = (.*);$/mu.exec(text)?.[1] ?? '';
+  const command = jsonAt(json, []) as Partial<BridgeCommand> | null | undefined;
+  return typeof command?.node === 'string' && typeof command.entry === 'string' ? (command as BridgeCommand) : undefined;
+}
+
+const pluginOf = (name: keyof typeof PLUGIN_FILES, host: Host): Required<Setup>['plugin'] => ({
+  host,
   file: (place) => pluginFile(name, place),
   isOurs: isOwnFile,
+  command: commandIn,
 });
 
 export const PLUGIN_SETUPS: readonly Setup[] = [
@@ -39,7 +50,7 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
       ];
     },
     switchedOff: (place) => switchedOff(opencode.name, place),
-    plugin: pluginOf('opencode'),
+    plugin: pluginOf('opencode', opencode),
     wraps: (place, ours) => ({
       file: opencodeConfig(place),
       path: ['mcp'],
@@ -61,7 +72,7 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
     // No part adds an MCP server, because pi has no MCP client.
     parts: (place, ours) => [plugin('pi', place, ours)],
     switchedOff: (place) => switchedOff(pi.name, place),
-    plugin: pluginOf('pi'),
+    plugin: pluginOf('pi', pi),
     wraps: { not: 'pi has no MCP client' },
   },
 ];

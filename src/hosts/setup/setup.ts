@@ -3,7 +3,8 @@
  * one table.
  */
 import type { Edited } from '../../config/edit.ts';
-import type { HookHost } from '../host.ts';
+import type { BridgeCommand } from '../bridge/index.ts';
+import type { HookHost, Host } from '../host.ts';
 import type { Ours } from './ours.ts';
 
 export type Scope = 'user' | 'project';
@@ -90,8 +91,13 @@ export interface Setup {
   readonly hooks?: Hooks;
   /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
-  /** The plugin file, for a host that loads an Earpiece plugin. */
-  readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };
+  /** The plugin file, for a host that loads an Earpiece plugin. `command` reads from its text how the plugin starts its bridge. */
+  readonly plugin?: {
+    readonly host: Host;
+    file(place: Place): string;
+    isOurs(text: string | undefined): boolean;
+    command(text: string): BridgeCommand | undefined;
+  };
   /** A step that the person must take before the entries have an effect, in one sentence. */
   readonly next?: string;
 }

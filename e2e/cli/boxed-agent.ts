@@ -1,6 +1,7 @@
 /**
  * A coding agent in a terminal, with a box like that of Gemini CLI: an Enter within 30 ms of another key is a line break. It
- * takes the first `IGNORED` other Enters as line breaks, too. It prints its box after each key, and each line that it sends, as JSON.
+ * takes the first `IGNORED` other Enters as line breaks, too. It prints its box after each key, and each line that it sends, as JSON. It ends its turn when
+ * its box holds `DRAFT`.
  */
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { noteState, TERMINAL_VARIABLE } from '../../src/hosts/terminal-state.ts';
@@ -21,8 +22,13 @@ process.stdin.setRawMode(true).on('data', (keys: Buffer) => {
     else if (isQuick || ignored-- > 0) box += '\n';
     else send();
   }
+  if (box !== '' && box === process.env['DRAFT']) becomeIdle();
   process.stdout.write(`BOX ${JSON.stringify(box)} END\r\n`);
 });
+
+function becomeIdle(): void {
+  noteState(file, { kind: 'turn_end' } as Parameters<typeof noteState>[1], false, of);
+}
 
 function send(): void {
   noteState(file, { kind: 'prompt' }, false, of);
@@ -31,5 +37,5 @@ function send(): void {
 }
 
 noteState(file, { kind: 'prompt' }, false, of);
-noteState(file, { kind: 'turn_end' } as Parameters<typeof noteState>[1], false, of);
+if (process.env['DRAFT'] === undefined) becomeIdle();
 process.stdout.write('READY\r\n');

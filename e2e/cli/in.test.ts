@@ -101,4 +101,16 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
       expect(agent.sent()).toEqual(['draft']);
     });
   });
+
+  test('gets no line beside a text that its person typed during the turn and has not sent', async () => {
+    proves('hosts:in');
+    await woken({ DRAFT: 'draft' }, async (agent) => {
+      agent.type('draft');
+      await agent.shows((shown) => shown.includes('draft"'));
+      await agent.shows((shown) => shown.includes('\u0007'));
+      await enter(agent);
+      await agent.shows((shown) => shown.includes('SENT '));
+      expect(agent.sent()).toEqual(['draft']);
+    });
+  });
 });

@@ -1,7 +1,7 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
- * line is typed only while the agent waits for its user and the user has typed nothing since. Otherwise the bell rings.
+ * line is typed only while the agent waits for its user and the user has typed nothing since, and has no unsent text in the box. Otherwise the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
+import { Draft } from './draft.ts';
 import { NudgeLine } from './nudge-line.ts';
 import { complain } from './terminal.ts';
 
@@ -30,6 +31,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
   const file = join(folder, 'state');
   const ended = new AbortController();
   let pressedAt = 0;
+  const draft = new Draft();
   let line: NudgeLine | undefined;
   let nudging: Promise<void> = Promise.resolve();
   try {
@@ -43,6 +45,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       wrote: () => {},
       keyPressed: (keys) => {
         pressedAt = performance.timeOrigin + performance.now();
+        draft.press(keys);
         return line?.keeps(keys) === true ? 'held' : undefined;
       },
       withoutTerminal: () =>
@@ -50,7 +53,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       started: (_signal, type) => {
         if (type === undefined) return;
         line = new NudgeLine((keys) => ended.signal.aborted || type(keys));
-        nudging = nudge({ file, line, pressed: () => pressedAt, signal: ended.signal, options });
+        nudging = nudge({ file, line, isTouched: (since) => pressedAt >= since || draft.isOpen, signal: ended.signal, options });
       },
     });
     if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
@@ -65,8 +68,8 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
 type Nudging = {
   readonly file: string;
   readonly line: NudgeLine;
-  /** The time of the person's last key press, epoch ms. */
-  readonly pressed: () => number;
+  /** Whether the person has pressed a key since that time, epoch ms, or has unsent text in the input box. */
+  readonly isTouched: (since: number) => boolean;
   readonly signal: AbortSignal;
   readonly options: GlobalOptions;
 };
@@ -91,12 +94,12 @@ type TypedLine = { readonly idleAt: number; readonly enters: number; readonly en
 type Looker = { readonly bell: Bell; line: TypedLine | undefined };
 
 async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<void> {
-  const { file, line, pressed } = nudging;
+  const { file, line, isTouched } = nudging;
   const { bell } = looker;
   const known = stateIn(file);
   if (known === undefined || known.state === 'over') return;
   const isSame = (): boolean => stateIn(file)?.at === known.at;
-  const isIdle = (): boolean => known.state === 'idle' && isSame() && pressed() < known.at && Date.now() - known.at >= SETTLED_MS;
+  const isIdle = (): boolean => known.state === 'idle' && isSame() && !isTouched(known.at) && Date.now() - known.at >= SETTLED_MS;
   if (looker.line !== undefined && known.state === 'idle' && known.at === looker.line.idleAt) {
     // No turn has begun, so the input box may still have the line. A second line would be added to the first.
     if (performance.now() - looker.line.enteredAt < TURN_WITHIN_MS) return;
@@ -109,7 +112,7 @@ async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<v
   const wakes = await wakesOf(ear.conversation({ log: known.log, conversation: known.conversation }));
   if (wakes.length === 0) return;
   if (!isIdle()) {
-    if (known.state === 'idle' && pressed() >= known.at) bell.ring();
+    if (known.state === 'idle' && isTouched(known.at)) bell.ring();
     return;
   }
   const { log, conversation } = known;

@@ -32,10 +32,14 @@ export async function commandOfSchedules(args: readonly string[]): Promise<numbe
   }
   const alone = asked.numbers.length === 1;
   const engine = await startEngine(asked.engine);
+  // An interrupted run ends after its schedule, and leaves no server and no mounted disk.
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   try {
     for (const lack of engine.lacks) console.log(`this machine has ${lack}`);
     const total = await run(engine, {
       ...asked,
+      signal: stop.signal,
       onSchedule: (schedule) => alone && console.log(`${describe(schedule)}\n`),
       onVerdict: (schedule, { counts, problems, seconds }) => {
         console.log(

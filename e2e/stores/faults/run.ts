@@ -20,6 +20,8 @@ import { type Action, type Death, type Schedule, scheduleOf, type Wanted } from 
 export type Options = Wanted & {
   /** The numbers of the schedules. */
   readonly numbers: readonly number[];
+  /** No further schedule begins after an abort. */
+  readonly signal?: AbortSignal;
   readonly onSchedule?: (schedule: Schedule) => void;
   readonly onVerdict?: (schedule: Schedule, verdict: Verdict) => void;
 };
@@ -45,6 +47,7 @@ export async function run(engine: Engine, options: Options): Promise<Verdict> {
   const total = { counts: { ...NOTHING }, happened: {} as Record<string, number>, problems: [] as string[] };
   try {
     for (const number of options.numbers) {
+      if (options.signal?.aborted) break;
       const schedule = scheduleOf(number, options);
       options.onSchedule?.(schedule);
       const verdict = await new Run(engine, schedule, env).verdict();

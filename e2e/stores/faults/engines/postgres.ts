@@ -25,7 +25,10 @@ export async function startPostgresPair(): Promise<Engine> {
     return { disk, within: disk?.folder ?? folder, server: undefined };
   }) as [Node, Node];
   const pair = new Pair(nodes);
-  await pair.mend();
+  await pair.mend().catch(async (error: unknown) => {
+    await pair.close();
+    throw error;
+  });
   return {
     lacks: lack === undefined ? [] : [lack],
     begin: async ({ number }) => {

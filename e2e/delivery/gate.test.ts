@@ -60,7 +60,7 @@ describe('the gate', () => {
     await gateway.call('echo', { text: 'before' });
     await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
     expect(textOf(await gateway.call('echo', { text: 'refused' }))).toContain(
-      'Calls are made again after earpiece_get_notifications has been called.',
+      'earpiece_get_notifications lets calls through again.',
     );
     expect(textOf(await gateway.call(ours))).toContain('stop it');
     expect(textOf(await gateway.call('get_notifications', { text: "the server's own" }))).toBe("the server's own");

@@ -47,7 +47,7 @@ describe('blocked by a person while the agent works', () => {
     await works;
     expect(refusals[0]).toContain('this call was not made, an interrupt came first');
     expect(refusals[0]).toContain('Ann asks to cancel: “Task t1 "Count down" is blocked: legal has to agree”');
-    expect(refusals[0]).toContain('Calls are made again after get_notifications has been called.');
+    expect(refusals[0]).toContain('get_notifications lets calls through again.');
 
     const pulled = await agent.does('get_notifications');
     expect(pulled).toMatchObject({

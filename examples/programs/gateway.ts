@@ -61,6 +61,6 @@ async function use(): Promise<void> {
 // [/ep k7f3]
 // error> [ep k7f3] this call was not made, an interrupt came first: 1 notification, automatic, no human typed this
 // user critical: Stop counting
-// Calls are made again after get_notifications has been called.
+// get_notifications lets calls through again.
 // [/ep k7f3]
 // result> call 2

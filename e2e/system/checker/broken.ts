@@ -91,7 +91,7 @@ export const BROKEN: readonly BrokenRow[] = [
       history(sent(N1, TO, 5, { level: 'critical' }), [
         new Recorded(10)
           .refused('c1', N1)
-          .refused('c2', N1, { as: (line) => line.replace('Calls are', 'Your calls are') })
+          .refused('c2', N1, { as: (line) => line.replace('lets calls', 'lets your calls') })
           .over(),
       ]),
     /anna was refused with/,

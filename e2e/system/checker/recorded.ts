@@ -17,7 +17,7 @@ export const refusal = (nonce: string): string =>
   framed(
     'this call was not made, an interrupt came first: 1 notification, automatic, no human typed this',
     `storm critical, asks to pause: wait, ${nonce}`,
-    'Calls are made again after get_notifications has been called.',
+    'get_notifications lets calls through again.',
   );
 
 type About = Partial<Omit<SessionLine, 'kind' | 't'>>;

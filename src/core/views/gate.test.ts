@@ -16,7 +16,7 @@ describe('the text of a refused call', () => {
         '[ep k7f3] this call was not made, an interrupt came first: 1 notification, written by a person',
         'user critical, Ann asks to cancel: “Stop.”',
         '  instruction from Ann: “Leave the files.”',
-        'Calls are made again after get_notifications has been called.',
+        'get_notifications lets calls through again.',
         '[/ep k7f3]',
       ].join('\n'),
     );
@@ -80,7 +80,7 @@ describe('the text of a refused call', () => {
     { format: 'default', items: [], text: 'no frame' },
   ])('works without a view: %j', (view) => {
     expect(gateText('default', { view, pulls: 'get_notifications' })).toMatch(
-      /^this call was not made, an interrupt came first\.\nCalls are made again after get_notifications has been called\./,
+      /^this call was not made, an interrupt came first\.\nget_notifications lets calls through again\./,
     );
   });
 });

@@ -24,7 +24,7 @@ type Words = {
 
 const REFUSED: Words = {
   stated: 'this call was not made, an interrupt came first: ',
-  lowered: (pulls) => `Calls are made again after ${pulls} has been called.`,
+  lowered: (pulls) => `${pulls} lets calls through again.`,
   lifted: (lift, until) =>
     until === undefined
       ? `Calls are made again only after a person lifts the pause${lift}.`

@@ -17,7 +17,6 @@ export {
   add,
   following,
   groupOf,
-  groupsOf,
   type Group,
   isSameThing,
   keepState,
@@ -32,7 +31,7 @@ export {
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { findPr } from './pr/pr.ts';
-export { completeEnd, unfollow } from './unfollow.ts';
+export { unfollow } from './unfollow.ts';
 
 /** Makes the follower of a thing. A command is not allowed here, because the process that runs the command also follows it. */
 export function followerOf(followed: Group, inbox: Inbox): Follower {

@@ -211,7 +211,7 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
   });
 
-  it('passes with a database of its own, which stays as it is', () => {
+  it('passes with a separate database, and does not change that of the agent', () => {
     using home = new Home(agent);
     const db = `${home.home}/own.db`;
     expect(home.run(['--db', db, 'install', '--yes'])).toMatchObject({ code: 0, stderr: '' });

@@ -7,7 +7,7 @@ const PASTE = '\u001B[200~two\r\nlines\u001B[201~';
 
 /** An agent with an input box, a person at its keyboard, and a clock. */
 class Desk {
-  /** What arrives in the terminal, in order. */
+  /** The bytes that arrive in the terminal, in order. */
   readonly arrived: string[] = [];
   isTaken = false;
   isReady = true;

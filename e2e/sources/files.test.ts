@@ -323,7 +323,7 @@ describe('a file that the agent has read', () => {
     // The tester may have the right to read everything, but a link to itself is unreadable for every user.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
-    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when it can`]);
+    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted once it can be read`]);
   });
 
   it('with a name that could break out of its line', async () => {

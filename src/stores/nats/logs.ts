@@ -1,6 +1,6 @@
 /** The logs that this process has in memory. Each log is brought up to date before its use. */
 import type { LogKey } from '../../core/address.ts';
-import { EarpieceError } from '../../core/errors.ts';
+import { Late } from '../insist.ts';
 import { type LogSubjects, logSubjects, logTokens } from './names.ts';
 import type { Message, Server } from './server.ts';
 import { bodyText } from './body.ts';
@@ -115,11 +115,8 @@ export class Logs {
     for (const message of sent.filter((one) => one !== undefined).toSorted((a, b) => a.seq - b.seq))
       await this.take(log, view, message, onEffect);
     if (view.unfinished !== undefined) await this.#catchUp(log, view, onEffect);
-    if (view.unfinished !== undefined)
-      throw new EarpieceError(
-        'store_corrupt',
-        `${this.#server.address.name}: append ${unfinished.seq} of ${log} cannot be finished: restore a backup`,
-      );
+    // In a cluster, another process has published the rest, and no reader can see it yet. The call repeats.
+    if (view.unfinished !== undefined) throw new Late(`the rest of append ${unfinished.seq} of ${log} is not visible yet`);
   }
 
   async #refresh(log: LogKey, entry: Entry, onEffect: OnEffect = () => {}): Promise<View> {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { LogKey } from '../../core/address.ts';
+import { bodyText } from './body.ts';
+import { Logs } from './logs.ts';
+import type { Message, Server } from './server.ts';
+import type { Tables } from './tables.ts';
+import { isPassing } from './trouble.ts';
+
+const LOG = 'shop/coder' as LogKey;
+const draft = (content: string): { text: string } => ({ text: JSON.stringify({ type: 'chat_request', content }) });
+
+it('an append whose second record is stored and not visible yet is read by the next try, and is no damage', async () => {
+  const visible: Message[] = [
+    { seq: 1, subject: 'earpiece.x.log.=.=.a', text: bodyText({ tx: 'other', at: 5 }, [draft('one'), draft('two')]) },
+  ];
+  const rest = { seq: 2, subject: 'earpiece.x.log.=.=.c.1.1', text: bodyText({ tx: '', at: 5 }, [draft('two')]) };
+  const server = {
+    root: 'earpiece.x',
+    logs: 'X',
+    last: () => Promise.resolve(visible.at(-1)),
+    range: (_stream: string, _subject: string, after: number) => Promise.resolve(visible.filter(({ seq }) => seq > after)),
+    // The leader knows the message of the other process before it shows it.
+    publish: () => Promise.reject(Object.assign(new Error('wrong last sequence'), { code: 10_071 })),
+  } as unknown as Server;
+  const tables = { get: () => Promise.resolve({ seq: 0, value: undefined }) } as unknown as Tables;
+  const logs = new Logs(server, tables, 'mine ');
+  const failed: unknown = await logs.fresh(LOG).catch((error: unknown) => error);
+  expect(isPassing(failed)).toBe(true);
+  visible.push(rest);
+  const { log } = await logs.fresh(LOG);
+  expect(log.records.map(({ body }) => (body as unknown as { content: string }).content)).toEqual(['one', 'two']);
+});

@@ -179,8 +179,9 @@ export class Database {
       failed = error;
       throw error;
     } finally {
-      client.off('error', broke);
-      // A connection whose transaction failed is closed, so that the server rolls the transaction back.
+      // A connection whose transaction failed is closed, so that the server rolls the transaction back. The pool no longer listens
+      // to such a connection, and the server may still end the connection with an error.
+      if (failed === undefined) client.off('error', broke);
       client.release(failed !== undefined);
     }
   }

@@ -240,6 +240,56 @@ test('a call whose commit had no answer is carried out once', async () => {
   }
 });
 
+test('a commit that a crash has undone is carried out again, although another transaction got its number', async () => {
+  proves('store:postgres-failover');
+  // The log of the server is written at commits only, so the crash forgets the number of the transaction.
+  const crashing = await startPostgres({ durable: true, settings: { wal_writer_delay: '10s' } });
+  let holds = false;
+  const held: (() => void)[] = [];
+  const proxy = createServer((client) => {
+    const upstream = connect(crashing.port, '127.0.0.1');
+    let mute = false;
+    client.on('error', () => {}).on('close', () => upstream.destroy());
+    upstream.on('error', () => {}).on('data', (data) => client.write(data));
+    upstream.on('close', () => mute || client.destroy());
+    client.on('data', (data) => {
+      if (holds && data.includes('; COMMIT\0')) {
+        mute = true;
+        held.push(() => client.destroy());
+      } else if (!mute) upstream.write(data);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as { port: number };
+  try {
+    await withStore(crashing.url.replace(String(crashing.port), String(port)), async (store) => {
+      await store.append(LOG, [queued('first')]);
+      holds = true;
+      const appending = store.append(LOG, [queued('undone')], { withinMs: 60_000 });
+      await vi.waitUntil(() => held.length > 0);
+      holds = false;
+      await crashing.signalAll('SIGKILL');
+      await vi.waitUntil(
+        async () =>
+          crashing.start().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 60_000 },
+      );
+      await withStore(crashing.url, async (other) => {
+        for (let n = 0; n < 5; n++) await other.append(LOG, [queued(`other-${n}`)]);
+      });
+      for (const end of held) end();
+      expect(await appending).toMatchObject({ kind: 'appended' });
+      expect(await store.items(LOG, { kind: 'ids', ids: ['undone' as never] })).toHaveLength(1);
+    });
+  } finally {
+    proxy.close();
+    await crashing.remove();
+  }
+});
+
 test('behind a pooler that gives each transaction another connection, everything works; a reader hears by asking', async () => {
   proves('store:postgres-pooler');
   const pooler = await startPooler(server);

@@ -32,6 +32,7 @@ export function appendAll(
     {
       keep: ({ answers }) => answers.some((answer) => answer.kind === 'done' && answer.appended.kind === 'appended'),
       notify: ({ head }) => head?.seq,
+      isStored: (query, { answers }) => areStored(query, log, answers),
     },
   );
 }
@@ -74,6 +75,20 @@ async function run(query: Query, log: LogKey, batch: readonly Asked[], keys: rea
     done.kept.flatMap(({ swaps }) => swaps),
   );
   return { answers: done.answers(log), head };
+}
+
+/** Whether the log has the records of these answers at their positions. */
+async function areStored(query: Query, log: LogKey, answers: Batch['answers']): Promise<boolean> {
+  const records = answers.flatMap((answer) =>
+    answer.kind === 'done' && answer.appended.kind === 'appended' ? answer.appended.records : [],
+  );
+  const rows = await query<{ seq: number; body: string }>(
+    'SELECT seq, body FROM @records WHERE log = $1 AND seq = ANY($2::bigint[])',
+    log,
+    records.map(({ seq }) => seq),
+  );
+  const stored = new Map(rows.map(({ seq, body }) => [seq, JSON.stringify(JSON.parse(body))]));
+  return records.every(({ seq, body }) => stored.get(seq) === JSON.stringify(body));
 }
 
 /**

@@ -78,7 +78,9 @@ export class Database {
 
   /**
    * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
-   * returned. `notify` returns the position that listeners get with the commit.
+   * returned. `notify` returns the position that listeners get with the commit. `isStored` looks for the result after a commit
+   * without an answer. Without it, the number of the transaction decides. A server that crashed or a standby that took over may
+   * have given this number to another transaction.
    */
   write<T>(
     options: Wait | undefined,
@@ -87,7 +89,12 @@ export class Database {
     {
       keep = () => true,
       notify,
-    }: { readonly keep?: (result: T) => boolean; readonly notify?: (result: T) => number | undefined } = {},
+      isStored,
+    }: {
+      readonly keep?: (result: T) => boolean;
+      readonly notify?: (result: T) => number | undefined;
+      readonly isStored?: (query: Query, result: T) => Promise<boolean>;
+    } = {},
   ): Promise<T> {
     return this.#insist(options, async (client, leftMs) => {
       const ms = Math.ceil(leftMs);
@@ -111,7 +118,8 @@ export class Database {
       try {
         await client.query(seq === undefined ? 'COMMIT' : `NOTIFY "${this.channel}", '${seq}'; COMMIT`);
       } catch (error) {
-        throw isLoss(error) ? new Unsure(begun[4]?.rows[0]?.xid ?? '0', result, error) : error;
+        const stored = isStored && ((later: pg.ClientBase) => isStored(this.#queries(later), result));
+        throw isLoss(error) ? new Unsure(begun[4]?.rows[0]?.xid ?? '0', result, error, stored) : error;
       }
       return result;
     });
@@ -132,7 +140,7 @@ export class Database {
       options,
       (deadline) =>
         this.#once(deadline, async (client, leftMs) => {
-          if (unsure !== undefined && (await isCommitted(client, unsure))) return unsure.result as T;
+          if (unsure !== undefined && (await this.#isCommitted(client, unsure))) return unsure.result as T;
           unsure = undefined;
           return work(client, leftMs);
         }),
@@ -194,7 +202,12 @@ export class Database {
     this.#primary.add(client);
   }
 
-  #queries(client: pg.PoolClient): Query {
+  async #isCommitted(client: pg.PoolClient, unsure: Unsure): Promise<boolean> {
+    const committed = await isCommitted(client, unsure);
+    return committed && (unsure.isStored === undefined || unsure.isStored(client));
+  }
+
+  #queries(client: pg.ClientBase): Query {
     return async <R>(text: string, ...values: readonly unknown[]) => {
       const { rows } = await client.query({ text: this.named(text), values: [...values] });
       return rows as R[];
@@ -210,7 +223,7 @@ export class Database {
   }
 }
 
-/** Whether the transaction was committed. A server that does not know the transaction's number did not commit the transaction. */
+/** Whether the transaction with this number was committed. A server that does not know the transaction's number did not commit the transaction. */
 async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<boolean> {
   const { rows } = await client
     .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [xid])

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { EarpieceError } from '../../core/errors.ts';
 import { Late } from '../insist.ts';
 import { frozenError } from '../moving/marks.ts';
@@ -15,11 +16,14 @@ const codeOf = (error: unknown): string => {
 export class Unsure extends Error {
   readonly xid: string;
   readonly result: unknown;
+  /** Looks for the result in the tables. */
+  readonly isStored: ((client: pg.ClientBase) => Promise<boolean>) | undefined;
 
-  constructor(xid: string, result: unknown, cause: unknown) {
+  constructor(xid: string, result: unknown, cause: unknown, isStored?: (client: pg.ClientBase) => Promise<boolean>) {
     super('the connection broke during COMMIT', { cause });
     this.xid = xid;
     this.result = result;
+    this.isStored = isStored;
   }
 }
 

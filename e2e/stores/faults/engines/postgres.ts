@@ -86,12 +86,14 @@ class Pair {
         return backend !== undefined && kill(backend.pid, 'SIGKILL');
       }
       case 'standby.kill':
+        // A primary that was lost must not come back as a second one.
+        if (!(await this.#hasStandby())) return false;
         await this.#standby.signalAll('SIGKILL');
         await sleep(ms);
         await this.#standby.start();
         return true;
       case 'standby.pause':
-        return this.#pause(this.#standby, ms);
+        return (await this.#hasStandby()) && this.#pause(this.#standby, ms);
       case 'primary.lost':
         return this.#promote();
       case 'wakeups':
@@ -110,7 +112,7 @@ class Pair {
 
   /** The primary is gone for good, and the standby takes over. */
   async #promote(): Promise<boolean> {
-    if (!this.#standby.runs()) return false;
+    if (!(await this.#hasStandby())) return false;
     await this.#primary.signalAll('SIGKILL');
     run('pg_ctl', ['promote', '-D', this.#standby.data]);
     this.#nodes = [this.#nodes[1], this.#nodes[0]];

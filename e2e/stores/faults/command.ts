@@ -56,7 +56,11 @@ export async function commandOfSchedules(args: readonly string[]): Promise<numbe
   }
 }
 
-function print({ engine, seed, numbers }: Asked, { counts, happened, problems, seconds }: Verdict, lacking: boolean): number {
+function print(
+  { engine, seed, numbers }: Asked,
+  { schedules, counts, happened, problems, seconds }: Verdict,
+  lacking: boolean,
+): number {
   const row = (times: number, what: string): void => console.log(`${String(times).padStart(7)}  ${what}`);
   console.log('');
   for (const [what, times] of Object.entries(happened).toSorted(([a], [b]) => a.localeCompare(b))) row(times, what);
@@ -71,15 +75,16 @@ function print({ engine, seed, numbers }: Asked, { counts, happened, problems, s
   row(counts.stuck, 'not delivered in the end');
   row(counts.unread, 'records that a reader missed, or got twice');
   const missed =
-    numbers.length < REACHES_ALL
+    schedules < REACHES_ALL
       ? []
       : [...pointsOf(engine, 'producer', 'carrier', 'opener'), ...ENGINE_FAULTS[engine]].filter(
           (what) => !happened[what] && !(lacking && what.startsWith('disk.')),
         );
   for (const what of missed) console.log(`MISSED ${what}: it never happened`);
-  const good = problems.length === 0 && missed.length === 0;
+  if (schedules < numbers.length) console.log(`INTERRUPTED after ${schedules} of ${numbers.length} schedules`);
+  const good = problems.length === 0 && missed.length === 0 && schedules === numbers.length;
   console.log(
-    `\nfaults: ${good ? 'ok' : 'FAILED'}: ${engine}, seed ${seed}, ${numbers.length} schedules, ${problems.length} problems in ${seconds.toFixed(0)} s`,
+    `\nfaults: ${good ? 'ok' : 'FAILED'}: ${engine}, seed ${seed}, ${schedules} schedules, ${problems.length} problems in ${seconds.toFixed(0)} s`,
   );
   return good ? 0 : 1;
 }

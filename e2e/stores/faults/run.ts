@@ -27,6 +27,8 @@ export type Options = Wanted & {
 };
 
 export type Verdict = {
+  /** How many schedules were run. */
+  readonly schedules: number;
   readonly counts: Counts;
   /** How often each death and each fault happened, by its name. */
   readonly happened: Readonly<Record<string, number>>;
@@ -46,11 +48,12 @@ export async function run(engine: Engine, options: Options): Promise<Verdict> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-compiled-'));
   const env = { ...process.env, NODE_COMPILE_CACHE: folder };
-  const total = { counts: { ...NOTHING }, happened: {} as Record<string, number>, problems: [] as string[] };
+  const total = { schedules: 0, counts: { ...NOTHING }, happened: {} as Record<string, number>, problems: [] as string[] };
   try {
     for (const number of options.numbers) {
       if (options.signal?.aborted) break;
       const schedule = scheduleOf(number, options);
+      total.schedules++;
       options.onSchedule?.(schedule);
       const verdict = await new Run(engine, schedule, env).verdict();
       for (const name of Object.keys(NOTHING) as (keyof Counts)[]) total.counts[name] += verdict.counts[name];
@@ -95,6 +98,7 @@ class Run {
       await this.#drain();
       const { counts, problems } = await this.#check(reader);
       return {
+        schedules: 1,
         counts,
         happened: this.#happened,
         problems: [...this.#problems, ...problems],

@@ -146,7 +146,7 @@ test('a prune that takes longer than the time of a call removes everything old, 
       await Promise.all(ids.map((id) => store.append(LOG, [queued(id)], { withinMs: 60_000 })));
       await store.append(LOG, [closed(ids, 'withdrawn')], { withinMs: 60_000 });
       await store.append(LOG, [queued('newest')]);
-      expect(await store.prune(store.ordered() + 1, { withinMs: 1_500 })).toEqual({ records: 4_001, items: 4_000 });
+      expect(await store.prune(store.ordered() + 1, { withinMs: 4_000 })).toEqual({ records: 4_001, items: 4_000 });
       expect(await store.read({ log: LOG })).toHaveLength(1);
       expect(await store.countOpen(LOG)).toBe(1);
       expect(await store.verify()).toEqual([]);

@@ -223,7 +223,7 @@ export class Database {
   }
 }
 
-/** Whether the transaction with this number was committed. A server that does not know the transaction's number did not commit the transaction. */
+/** Whether the transaction with this number was committed. A server that does not know the number did not commit the transaction. */
 async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<boolean> {
   const { rows } = await client
     .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [xid])

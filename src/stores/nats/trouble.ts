@@ -7,7 +7,7 @@ import type { Address } from './address.ts';
 const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
 /** The codes of a server without a leader, without a listener, or that still restores its streams. */
-const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059]);
+const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059, 10_014]);
 /** The message is larger than the stream takes: a stream with the mark of a move takes none. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
@@ -35,7 +35,9 @@ const isLoss = (error: unknown): boolean =>
     'ClosedConnectionError',
     'JetStreamNotEnabled',
   ].includes(nameOf(error)) ||
-  /ECONNREFUSED|ECONNRESET|CONNECTION_REFUSED|connection refused|TIMEOUT/u.test(error instanceof Error ? error.message : '');
+  /ECONNREFUSED|ECONNRESET|CONNECTION_REFUSED|connection refused|TIMEOUT|heartbeats missed/u.test(
+    error instanceof Error ? error.message : '',
+  );
 
 export const isPassing = (error: unknown): boolean => isLoss(error) || AWAY.has(codeOf(error));
 

@@ -172,7 +172,7 @@ export const REQUIREMENTS = {
   },
   'faults:schedules': {
     behaviour:
-      'A seed gives a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. No acknowledged notification is lost, repeats are marked, and a reader misses no record.',
+      'A seed gives a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule finds a lost notification, an unmarked repeat and a record that a reader misses.',
   },
   'faults:checker': { behaviour: 'The checker of the fault runs detects five planted bugs.' },
   'faults:system': {

@@ -19,7 +19,7 @@ export async function openAt(url: string): Promise<Inbox> {
   return new Inbox({ store: await openStore(url), policies: { policy: () => policy } });
 }
 
-type Raw = { write(which: number, n: number): Promise<unknown>; close(): Promise<unknown> };
+type Raw = { readonly write: (which: number, n: number) => Promise<unknown>; readonly close: () => Promise<unknown> };
 
 /** Opens the raw driver: one row with a unique id in one table, or one message on a subject that must be new. */
 export async function openRawAt(url: string, number: string, body: string): Promise<Raw> {

@@ -54,7 +54,7 @@ test.each(printing)('%s prints its documented output, and leaves nothing behind'
 test('store.ts passes the contract of a store, except the two capabilities that it lacks', () => {
   const { code, stdout } = run('store.ts');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^✔ an earpiece on the journal keeps what was queued/mu);
+  expect(stdout).toMatch(/^✔ an earpiece on the journal keeps queued notifications/mu);
   expect(stdout).toMatch(/^ℹ fail 0$/mu);
   expect(Number(/^ℹ pass (\d+)$/mu.exec(stdout)?.[1])).toBeGreaterThan(100);
   expect(

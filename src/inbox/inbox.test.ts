@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { armFaults } from '../core/faults.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
@@ -760,45 +759,6 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await talk('a').seen();
       await inbox.queue('shop/*', { message: 'y', id: 'n2' });
       expect((await talk('a').offer({ at: 'tool_result' }))?.ids).toEqual(['n1', 'n2']);
-    });
-  });
-
-  describe('a project with more agents than one page', () => {
-    const AGENTS = Array.from({ length: 2_100 }, (_, n) => `shop/a${String(n).padStart(4, '0')}` as LogKey);
-    const arrive = async (): Promise<void> => {
-      for (const log of AGENTS) await store.touch({ log, conversation: 'main' as ConversationId });
-      // Pages without a receiver come first.
-      for (let n = 0; n < 1_200; n++)
-        await store.touch({ log: `shop/Z${n}` as LogKey, conversation: 'main' as ConversationId, ended: true });
-    };
-    const openIn = (log: LogKey): Promise<number> => store.countOpen(log);
-
-    it('gets a notification to project/* once in each log, in records of bounded size', async () => {
-      proves('address:fan-out');
-      await arrive();
-      const queued = await inbox.queue('shop/*', { message: 'all', id: 'n1' });
-      expect(queued).toMatchObject({ kind: 'queued' });
-      expect(queued.to).toEqual(AGENTS.map((log) => `${log}#main`));
-      expect(await Promise.all(AGENTS.map(openIn))).toEqual(AGENTS.map(() => 1));
-      const records = await store.read({ log: 'shop/*' as LogKey });
-      expect(records.map(({ body }) => body.type)).toEqual(['fan_out', 'fan_out_part', 'fan_out_part', 'fan_out_done']);
-      expect(Math.max(...records.map((record) => JSON.stringify(record).length))).toBeLessThan(60_000);
-      expect((await inbox.queue('shop/*', { message: 'all', id: 'n1' })).kind).toBe('duplicate');
-    });
-
-    it.each([1, 900, 1_500, 2_099])('the next process finishes a fan-out that was cut off after %i agents', async (after) => {
-      proves('address:fan-out');
-      await arrive();
-      let left = after;
-      armFaults((at) => {
-        if (at === 'fan_out.queued' && --left === 0) throw new Error('killed');
-      });
-      await expect(inbox.queue('shop/*', { message: 'all', id: 'n1' })).rejects.toThrow('killed');
-      armFaults(undefined);
-      await inbox.queue('shop/*', { message: 'next', id: 'n2' });
-      expect(await Promise.all(AGENTS.map(openIn))).toEqual(AGENTS.map(() => 2));
-      const types = (await store.read({ log: 'shop/*' as LogKey })).map(({ body }) => body.type);
-      expect(types.filter((type) => type === 'fan_out_done')).toHaveLength(2);
     });
   });
 

@@ -117,14 +117,18 @@ async function carryOut(
       await Promise.all(targets.slice(from, from + AT_ONCE).map(queueIn));
     to.push(...addressesOf({ targets }));
   };
-  await queueFor(intent.targets);
-  if (intent.upTo !== undefined) {
-    const after = (await lastPart(context, project, intent)) ?? intent.upTo;
+  const isDone = (upTo: LogKey): Promise<unknown> =>
+    context.store.append(projectLog(project), [{ type: 'fan_out_part', id: intent.id, upTo }]);
+  let after = intent.upTo === undefined ? undefined : await lastPart(context, project, intent);
+  if (after === undefined) {
+    await queueFor(intent.targets);
+    if (intent.upTo !== undefined) await isDone((after = intent.upTo));
+  }
+  if (after !== undefined)
     for await (const { targets, upTo } of receiversIn(context, project, notification, after)) {
       await queueFor(targets);
-      await context.store.append(projectLog(project), [{ type: 'fan_out_part', id: intent.id, upTo }]);
+      await isDone(upTo);
     }
-  }
   if (notification.action === 'resume') await lift(context, project, intent);
   if (appliesLater(notification)) {
     // Conversations that began after the receivers were listed do not have the notification yet.

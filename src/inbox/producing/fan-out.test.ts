@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { armFaults } from '../../core/faults.ts';
+import { DEFAULT_POLICY } from '../../core/policy.ts';
+import type { Store } from '../../core/ports.ts';
+import { memoryStore } from '../../stores/index.ts';
+import { Inbox } from '../index.ts';
+import { proves } from '../../../e2e/verifies.ts';
+
+const PROJECT_LOG = 'shop/*' as LogKey;
+const AGENTS = Array.from({ length: 2_100 }, (_, n) => `shop/a${String(n).padStart(4, '0')}` as LogKey);
+/** Agents without an active conversation, which fill the first page. */
+const ENDED = Array.from({ length: 1_200 }, (_, n) => `shop/Z${String(n).padStart(4, '0')}` as LogKey);
+
+describe('a project with more agents than one page', () => {
+  proves('address:fan-out');
+  let store: Store;
+  let inbox: Inbox;
+  let appends: number;
+
+  beforeEach(async () => {
+    store = memoryStore({ clock: { now: () => 1_700_000_000_000 } });
+    const append = store.append.bind(store);
+    store.append = (...args) => (appends++, append(...args));
+    inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } });
+    const conversation = 'main' as ConversationId;
+    for (const log of AGENTS) await store.touch({ log, conversation });
+    for (const log of ENDED) await store.touch({ log, conversation, ended: true });
+    appends = 0;
+  });
+  afterEach(() => inbox.close());
+
+  const queue = (id: string) => inbox.queue('shop/*', { message: 'all', id });
+  const countsOpen = (): Promise<number[]> => Promise.all(AGENTS.map((log) => store.countOpen(log)));
+
+  it('gets a notification once in each log, in records of bounded size', async () => {
+    const queued = await queue('n1');
+    expect(queued).toEqual({ kind: 'queued', id: 'n1', to: AGENTS.map((log) => `${log}#main`) });
+    expect(await countsOpen()).toEqual(AGENTS.map(() => 1));
+    const records = await store.read({ log: PROJECT_LOG });
+    expect(records.map(({ body }) => body.type)).toEqual([
+      'fan_out',
+      'fan_out_part',
+      'fan_out_part',
+      'fan_out_part',
+      'fan_out_done',
+    ]);
+    expect(Math.max(...records.map((record) => JSON.stringify(record).length))).toBeLessThan(60_000);
+    expect((await queue('n1')).kind).toBe('duplicate');
+  });
+
+  it.each([1, 900, 1_500, 2_099])('the next process continues a fan-out that was cut off after %i agents', async (after) => {
+    let left = after;
+    armFaults((at) => {
+      if (at === 'fan_out.queued' && --left === 0) throw new Error('killed');
+    });
+    await expect(queue('n1')).rejects.toThrow('killed');
+    armFaults(undefined);
+    appends = 0;
+    await queue('n2');
+    // The second process tries at most one page again, and then queues its own notification.
+    expect(appends).toBeLessThan(AGENTS.length - after + 1_000 + AGENTS.length + 20);
+    expect(await countsOpen()).toEqual(AGENTS.map(() => 2));
+    const done = await store.read({ log: PROJECT_LOG, types: ['fan_out_done'] });
+    expect(done).toHaveLength(2);
+  });
+});

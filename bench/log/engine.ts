@@ -1,6 +1,4 @@
 /** Compares queueing with the raw driver of a database server: four processes with two clients each, one write at a time per client. */
-import { fork } from 'node:child_process';
-import path from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
@@ -8,8 +6,10 @@ import { DEFAULT_POLICY } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { percentile, versus } from '../rounds.ts';
-import type { Measured } from '../row.ts';
+import type { Measured, RunOptions } from '../row.ts';
+import { start } from '../scale/engines.ts';
 import { NO_LIMIT } from './ours.ts';
+import { race } from './race.ts';
 
 const PROCESSES = 4;
 const STREAM = 'RAW';
@@ -38,7 +38,7 @@ export async function openRawAt(url: string, number: string, body: string): Prom
   };
 }
 
-export async function prepareRaw(url: string): Promise<void> {
+async function prepareRaw(url: string): Promise<void> {
   if (url.startsWith('nats:')) {
     const nc = await connect({ servers: new URL(url).host });
     await (await jetstreamManager(nc)).streams.add({ name: STREAM, subjects: ['raw.>'] });
@@ -53,12 +53,24 @@ export async function prepareRaw(url: string): Promise<void> {
   await client.end();
 }
 
-export async function queueOnEngine(url: string, quick: boolean): Promise<Measured> {
+export async function queueOnEngine(engine: 'postgres' | 'nats', { quick, folder }: RunOptions): Promise<Measured> {
+  const server = await start(engine, folder);
+  try {
+    return await compared(server.url, quick);
+  } finally {
+    await server.remove();
+  }
+}
+
+async function compared(url: string, quick: boolean): Promise<Measured> {
   await prepareRaw(url);
   const forMs = quick ? 300 : 2_000;
   const tails = { queue: [] as number[], insert: [] as number[] };
   const side = async (how: 'queue' | 'insert'): Promise<number> => {
-    const took = await race(how, url, forMs);
+    const took = await race(
+      'engine-client.ts',
+      Array.from({ length: PROCESSES }, (_, n) => [how, url, String(n), String(forMs)]),
+    );
     tails[how].push(percentile(took, 99));
     return (took.length / forMs) * 1_000;
   };
@@ -76,20 +88,4 @@ export async function queueOnEngine(url: string, quick: boolean): Promise<Measur
       'their p99': { value: percentile(tails.insert, 50), unit: 'ms' },
     },
   };
-}
-
-/** Starts all processes together, and returns the time of every write in ms. */
-async function race(how: 'queue' | 'insert', url: string, forMs: number): Promise<number[]> {
-  const clients = Array.from({ length: PROCESSES }, (_, n) =>
-    fork(path.join(import.meta.dirname, 'engine-client.ts'), [how, url, String(n), String(forMs)], { serialization: 'advanced' }),
-  );
-  const message = (client: (typeof clients)[number]): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      client.once('message', resolve);
-      client.once('exit', (code) => reject(new Error(`a client ended with ${code}`)));
-    });
-  await Promise.all(clients.map(message));
-  const results = clients.map(message);
-  for (const client of clients) client.send('go');
-  return (await Promise.all(results)).flatMap((took) => [...(took as Float64Array)]);
 }

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process';
-import path from 'node:path';
 import { toLog } from '../../src/inbox/index.ts';
 import { AGENT, openInbox } from '../log/ours.ts';
+import { race } from '../log/race.ts';
 import { percentile } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
@@ -18,14 +17,14 @@ export const row: Row = {
   async run({ quick, folder }) {
     const each = quick ? 250 : 5000;
     const inbox = await openInbox(folder);
-    const ours = await race('queue', folder, each);
+    const ours = await race('writer.ts', writers('queue', folder, each));
     const records = await inbox.store.read({ log: toLog(AGENT), limit: PROCESSES * each + 1 });
     const runs = records.map(({ body }) => (body as unknown as { data: { run: number } }).data.run);
     const wrong = PROCESSES * each - new Set(runs).size + (records.length - new Set(runs).size);
     const problems = await inbox.store.verify();
     if (problems.length > 0) throw new Error(`the database is damaged afterwards: ${problems[0]}`);
     await inbox.close();
-    const theirs = await race('insert', folder, each);
+    const theirs = await race('writer.ts', writers('insert', folder, each));
     return {
       figures: {
         'lost or double': { value: wrong, unit: 'records' },
@@ -40,20 +39,5 @@ export const row: Row = {
   },
 };
 
-/** Starts all processes together, and returns the time of every append in ms. */
-async function race(how: 'queue' | 'insert', folder: string, each: number): Promise<readonly number[]> {
-  const writers = Array.from({ length: PROCESSES }, (_, n) =>
-    fork(path.join(import.meta.dirname, '../log/writer.ts'), [how, folder, String(n), String(each)], {
-      serialization: 'advanced',
-    }),
-  );
-  const message = (writer: (typeof writers)[number]): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      writer.once('message', resolve);
-      writer.once('exit', (code) => reject(new Error(`a writer ended with ${code}`)));
-    });
-  await Promise.all(writers.map(message));
-  const results = writers.map(message);
-  for (const writer of writers) writer.send('go');
-  return (await Promise.all(results)).flatMap((took) => [...(took as Float64Array)]);
-}
+const writers = (how: 'queue' | 'insert', folder: string, each: number): string[][] =>
+  Array.from({ length: PROCESSES }, (_, n) => [how, folder, String(n), String(each)]);

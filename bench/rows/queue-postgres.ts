@@ -1,17 +1,9 @@
 import { queueOnEngine } from '../log/engine.ts';
-import { start } from '../scale/engines.ts';
 import type { Row } from '../row.ts';
 
 export const row: Row = {
   name: 'queue-postgres',
   what: 'four processes with two clients each queue into PostgreSQL with synchronous commits, against the raw driver that writes one row with a unique id at a time',
   bar: [{ figure: 'ratio', is: '>=', value: 0.5 }],
-  async run({ quick, folder }) {
-    const started = await start('postgres', folder);
-    try {
-      return await queueOnEngine(started.url, quick);
-    } finally {
-      await started.remove();
-    }
-  },
+  run: (options) => queueOnEngine('postgres', options),
 };

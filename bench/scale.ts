@@ -1,6 +1,5 @@
 // How costs grow: `node bench/scale.ts [--engine sqlite,postgres,nats] [--records 1e3,1e4,…] [--agents 1e2,…] [--json FILE]`.
-// Each engine is real, in a temporary folder. Lines show the progress, and the last lines are the figures as JSON, which
-// `bench/scale/plot.ts` draws.
+// Each engine is real, in a temporary folder. Each line shows one measurement, and `--json` writes all figures to a file.
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

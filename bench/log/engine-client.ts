@@ -29,7 +29,7 @@ async function run(): Promise<void> {
 async function queueing() {
   const inbox = await openAt(url);
   return {
-    // Each client queues for a separate agent, and for another one after 500 notifications.
+    // Each client queues for a separate agent, and for the next agent after 500 notifications.
     write: (which: number, n: number): Promise<unknown> =>
       inbox.queue(`${AGENT}-${number}-${which}-${Math.floor(n / 500)}`, {
         kind: 'tool.stopped',

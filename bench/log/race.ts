@@ -2,8 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
 /**
- * Starts one process of a program in this folder for each list of arguments, lets all begin together when each is ready, and
- * returns the times in ms that they send.
+ * Starts a program of this folder once for each list of arguments. When all processes are ready, they begin together. Returns the
+ * times in ms that they send.
  */
 export async function race(program: string, processes: readonly (readonly string[])[]): Promise<number[]> {
   const running = processes.map((args) => fork(path.join(import.meta.dirname, program), args, { serialization: 'advanced' }));

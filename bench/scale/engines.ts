@@ -15,7 +15,7 @@ export type Started = {
   readonly url: string;
   /** Opens an inbox on a new, empty store. */
   readonly open: (name: string) => Promise<Inbox>;
-  /** Returns the bytes of one store on the disk. Undefined if the engine does not separate its stores. */
+  /** Returns the bytes of one store on the disk. All stores of one server count together. */
   readonly bytes: () => number;
   readonly remove: () => Promise<void>;
 };

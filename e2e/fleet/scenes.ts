@@ -37,7 +37,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     await engine.remove();
   });
 
-  test('the node of the console is killed, then the node of the agent: the person sees no gap, and the agent goes on', async () => {
+  test('the node of the console is killed, then the node of the agent: the person sees no gap, and the agent continues', async () => {
     await using fleet = await Fleet.open(engine.url());
     await using balancer = await startBalancer();
     const gates = new Map<number, () => void>();
@@ -104,7 +104,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     await context.close();
   });
 
-  test('a critical queued on one node aborts the answer on another one, and wakes an idle agent once', async () => {
+  test('a critical notification that is queued on one node aborts the answer on another node, and wakes an idle agent once', async () => {
     await using fleet = await Fleet.open(engine.url());
     let streams: () => void = () => {};
     const streaming = new Promise<void>((resolve) => (streams = resolve));
@@ -176,7 +176,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     expect(seen.length).toBeGreaterThanOrEqual(55);
   });
 
-  test('a follower runs on one machine only, and on another one when its machine has died', async () => {
+  test('a follower runs on one machine only, and on another machine after its machine has died', async () => {
     await using fleet = await Fleet.open(engine.url());
     const file = join(fleet.folder, 'app.log');
     writeFileSync(file, 'started\n');
@@ -200,7 +200,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
 
     expect(await holder()).toMatchObject({ machine: first?.machine, pid: first?.pid });
     process.kill(first?.pid ?? 0, 'SIGKILL');
-    // The dead machine renewed its lease the last time three minutes ago.
+    // The dead machine last renewed its lease three minutes ago.
     await fleet.inbox.store.setSetting("followers' process of shop", { ...first, at: Date.now() - 180_000 });
     fleet.command('b', 'follow', '--look', 'shop');
     await vi.waitUntil(async () => (await holder())?.machine.startsWith('b'), { timeout: PATIENCE_MS });

@@ -25,7 +25,7 @@ let made = 0;
 const file = (): string => join(shell.folder, `file-${made++}.db`);
 const schema = (): string => `${postgres.url}?schema=r${made++}`;
 
-/** A store with these notifications. */
+/** Makes a store with these notifications. */
 async function stored(url: string, ...ids: readonly string[]): Promise<string> {
   const store = await openStore(url);
   for (const id of ids) await store.append(LOG, [queued(id)]);
@@ -46,7 +46,7 @@ const migrate = (...args: readonly string[]): Promise<Ran> => shell.run(['migrat
 const interrupted = (fault: string, from: string, to: string): Promise<Ran> =>
   shell.run(['migrate', '--from', from, '--to', to], { env: { EARPIECE_FAULT: fault } });
 
-/** The command is refused with this code and text, and shows neither a password nor a stack trace. */
+/** Expects that the command is refused with this code and text, and shows neither a password nor a stack trace. */
 async function refused(args: readonly string[], code: number, text: string | RegExp): Promise<void> {
   const ran = await migrate(...args);
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringMatching(text)]);
@@ -102,7 +102,7 @@ test('a target that holds data is refused with what it holds, and one store behi
   expect([await idsIn(from), await idsIn(full), await idsIn(empty)]).toEqual([['a'], ['b', 'c'], []]);
 });
 
-test('an unfinished migration goes on only with its own source and target', async () => {
+test('an unfinished migration continues only with its own source and target', async () => {
   proves('store:migrate-refused', 'store:migrate-closed');
   const [from, to] = [await stored(file(), 'a', 'b'), schema()];
   expect((await interrupted('move.page', from, to)).code).toBe(null);
@@ -122,7 +122,7 @@ test('an unfinished migration goes on only with its own source and target', asyn
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 
-test('given up, the source takes writes again and has everything, and the target is gone', async () => {
+test('after --cancel, the source takes writes again and has everything, and the target no longer exists', async () => {
   proves('store:migrate-closed');
   const [from, to] = [await stored(file(), 'a'), schema()];
   expect((await interrupted('move.page', from, to)).code).toBe(null);
@@ -137,7 +137,7 @@ test('given up, the source takes writes again and has everything, and the target
   expect(await idsIn(back)).toEqual(['a', 'b']);
 });
 
-test('a target that was written to meanwhile is not opened, and every difference is named', async () => {
+test('a target into which another process wrote is not opened, and every difference is named', async () => {
   proves('store:migrate-closed');
   const [from, to] = [await stored(file(), 'a', 'b'), schema()];
   expect((await interrupted('move.compared', from, to)).code).toBe(null);
@@ -193,7 +193,7 @@ test('a file of another program or of a newer Earpiece is refused', async () => 
   );
 });
 
-test('a server that is away is named without its password, and a stopped one in the middle loses nothing', async () => {
+test('the error for an unavailable server names it without its password, and a server that stops in the middle loses nothing', async () => {
   proves('store:migrate-refused', 'store:migrate-killed');
   const port = await freePort();
   const from = await stored(file(), 'a', 'b');
@@ -216,7 +216,7 @@ test('a server that is away is named without its password, and a stopped one in 
   expect(await idsIn(to)).toEqual(['c']);
 });
 
-test('Ctrl+C stops behind a page, says how to go on, and the same command goes on', async () => {
+test('Ctrl+C stops the command after a page, stderr says how to continue, and the same command continues', async () => {
   proves('store:migrate-killed');
   const from = await stored(file());
   const store = await openStore(from);

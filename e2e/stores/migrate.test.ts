@@ -54,7 +54,7 @@ const migrate = (
 ): Promise<Ran> =>
   shell.run(['migrate', '--from', from, '--to', to, ...args], fault === undefined ? {} : { env: { EARPIECE_FAULT: fault } });
 
-/** A store with every kind of data, and what it says. */
+/** Makes a store with every kind of data, and returns the answers of its methods. */
 async function filled(engine: Engine, more = 0): Promise<{ url: string; clock: TestClock; before: Record<string, unknown> }> {
   const url = fresh(engine);
   const clock = testClock();
@@ -76,7 +76,7 @@ const DIRECTIONS: readonly (readonly [Engine, Engine])[] = [
 ];
 
 describe.each(DIRECTIONS)('from %s to %s', (source, target) => {
-  test('the target says what the source said, and the source says where its data is', async () => {
+  test('the target gives the answers of the source, and the source names the target', async () => {
     proves('store:migrate');
     const { url, clock, before } = await filled(source);
     const to = fresh(target);
@@ -99,7 +99,7 @@ describe.each(DIRECTIONS)('from %s to %s', (source, target) => {
 });
 
 describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
-  test('killed at every step in turn, and written to in between, it loses and doubles nothing', async () => {
+  test('a migration that is killed at every step in turn, with writes in between, loses and duplicates nothing', async () => {
     proves('store:migrate-killed', 'store:migrate-closed');
     const { url, clock } = await filled(source, 600);
     const to = fresh(target);
@@ -115,7 +115,7 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
       });
     };
     await killed('move.target_marked');
-    // The source is still open, so this write goes along.
+    // The source is not frozen yet, so this write is moved too.
     expect(await running.append(LOG, [queued('in time')])).toMatchObject({ kind: 'appended' });
     await killed('move.source_marked');
     const before = await everything(running);
@@ -149,7 +149,7 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
     });
   });
 
-  test('killed at random, again and again, it loses and doubles nothing', async () => {
+  test('a migration that is killed at random several times loses and duplicates nothing', async () => {
     proves('store:migrate-killed');
     const { url, clock, before } = await filled(source, 600);
     const to = fresh(target);
@@ -170,13 +170,13 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
       kills++;
     }
     const { code, stderr } = await migrate(url, to);
-    // A run that was not killed has finished it.
+    // A run that was not killed has finished the migration.
     expect([seed, kills, code, stderr]).toEqual([seed, kills, kills < 5 ? 6 : 0, expect.anything()]);
     await withStore(to, clock, async (store) => expect([seed, await everything(store)]).toEqual([seed, before]));
   });
 });
 
-test('an append and its setting, which another process left in the middle, go along whole', async () => {
+test('an append that another process left unfinished is moved whole, with its setting', async () => {
   proves('store:migrate');
   const from = fresh('nats');
   const clock = testClock();
@@ -205,7 +205,7 @@ test('an append and its setting, which another process left in the middle, go al
   });
 });
 
-/** No method of a store that was open before changes anything any more. */
+/** Expects that no method of a store that was open before changes anything. */
 async function refusesWrites(store: Store): Promise<void> {
   const x = { log: LOG, conversation: conversation('x') };
   const writes: readonly (() => Promise<unknown>)[] = [

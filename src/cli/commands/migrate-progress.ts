@@ -1,4 +1,7 @@
-/** The progress of `earpiece migrate`: a bar on a terminal, a line now and then in a pipe, one JSON object a line with `--json`. */
+/**
+ * The progress of `earpiece migrate`: a bar on a terminal, a line from time to time in a pipe, and one JSON object per line with
+ * `--json`.
+ */
 import type { Phase } from '../../stores/moving/move.ts';
 
 const WORDS: Readonly<Record<Phase, string>> = {

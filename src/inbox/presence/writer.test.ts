@@ -64,7 +64,7 @@ test('a writer on another machine keeps its conversation, even if it writes noth
   await a.hold.mustHold(PLACE);
 });
 
-test('another machine takes over from a silent process after 20 s, and at once from one that ended', async () => {
+test('another machine takes over from a silent process after 20 s, and from an ended process at once', async () => {
   proves('agent:one-writer');
   const [a, b, c] = [machine('a'), machine('b'), machine('c')];
   await a.hold.take(PLACE);
@@ -86,7 +86,7 @@ test('a process that paused writes nothing into a conversation that another mach
   await timed(b.hold.take(PLACE));
   a.frozen = false;
   for (const place of [PLACE, other]) await expect(a.hold.mustHold(place)).rejects.toThrow('end that process, or use');
-  // Nobody has taken the other one, so it may write there again when it holds it anew.
+  // No machine has taken the other conversation, so the process may hold that conversation again.
   expect((await timed(a.hold.take(PLACE))).why).toContain('writes shop/coder#main on b');
   expect(await timed(a.hold.take(other))).toEqual({ s: 0 });
   await a.hold.mustHold(other);

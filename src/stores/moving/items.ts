@@ -1,4 +1,4 @@
-/** The items that a page of records touches: what a store has of them, and how the records change them. */
+/** The items that a page of records touches: their states in the store, and their states after the records. */
 import type { LogKey } from '../../core/address.ts';
 import { formerOf, type Item, settle, touches, type Touches } from '../../core/items.ts';
 import type { CarrierId, Stored } from '../../core/records.ts';
@@ -38,7 +38,7 @@ export class PageItems {
     if (item.carrier !== undefined) this.#carried(byCarrier, item.carrier, item.id);
   }
 
-  /** Applies a record as a replay does. Returns whether it changed or made an item. */
+  /** Applies a record as a replay does. Returns whether the record changed or made an item. */
   apply({ log, body, seq, at, clock }: Stored): boolean {
     const found = this.#found(log, touches(body));
     const result = settle(body, { seq, at, ...(clock === undefined ? {} : { clock }) }, found, true);

@@ -34,7 +34,7 @@ export type Moved =
       readonly fingerprint: string;
     }
   | { readonly kind: 'stopped'; readonly mark: Mark; readonly copied: number; readonly of: number }
-  /** The target differs from the source, or its index from its records. One line for each problem. */
+  /** Thrown if the target differs from the source, or its index from its records. It has one line for each problem. */
   | { readonly kind: 'differs'; readonly mark: Mark; readonly problems: readonly string[] };
 
 export async function move(from: End, to: End, options: MoveOptions = {}): Promise<Moved> {

@@ -22,7 +22,7 @@ export type Mark = {
   readonly doneAt?: number;
 };
 
-/** How far the records were copied. A source that gives one log after the other, by name, also says the log. */
+/** The position up to which the records were copied. A source that gives one log after the other, by name, also says the log. */
 export type Cursor = { readonly seq: number; readonly log?: LogKey; readonly copied: number };
 
 export type RecordPage = { readonly records: readonly Stored[]; readonly cursor: Cursor };
@@ -71,7 +71,7 @@ export interface End {
   cursor(): Promise<Cursor | undefined>;
   /** Keeps a page of records with the cursor, durably and all or nothing, or (without transactions) a beginning of it. */
   take(page: RecordPage): Promise<void>;
-  /** Keeps rows. A row that is there already is replaced. */
+  /** Keeps rows. A row that exists already is replaced. */
   takeRows(rows: readonly Row[]): Promise<void>;
   /** After the last page: no later record gets a position up to `head`. */
   takeHead(head: number): Promise<void>;
@@ -111,7 +111,7 @@ export function nextLimit(bodies: readonly { readonly body: string }[]): number 
 /** The time that a call waits for an unavailable server, in ms. */
 export const PATIENCE_MS = 30_000;
 /**
- * The type of a record that a target without a separate head adds behind the moved records, if the source has given higher positions
- * than that of its newest record.
+ * The type of a record that holds the newest position that the source has given, if no moved record has it. Only a target without
+ * a separate head adds such a record.
  */
 export const SKIPPED = 'positions_skipped';

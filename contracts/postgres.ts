@@ -45,7 +45,7 @@ export function postgresContract(version: Version): void {
       [
         ...TABLES.map((table) => `DELETE FROM ${schema}.${table}`),
         `DELETE FROM ${schema}.meta WHERE key = 'secret'`,
-        `UPDATE ${schema}.head SET seq = 0, at = 0`,
+        `SELECT setval('${schema}.positions', 1, false)`,
       ].join('; '),
     );
   }

@@ -23,28 +23,28 @@ export type PostgresServer = {
   readonly pid: () => number;
   /** Ends the server at once, as a crash does (`SIGQUIT`), or by `SIGKILL`. */
   readonly stop: (signal?: 'SIGQUIT' | 'SIGKILL') => Promise<void>;
-  /** Sends the signal to the server and all its processes. After SIGKILL, resolves when the server is gone. */
+  /** Sends the signal to the server and all its processes. After SIGKILL, resolves when the server has exited. */
   readonly signalAll: (signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
   readonly runs: () => boolean;
   readonly start: () => Promise<void>;
-  /** Stops it and removes its folder. */
+  /** Stops the server and removes its folder. */
   readonly remove: () => Promise<void>;
 };
 
 export type ServerOptions = {
   /**
-   * Whether acknowledged writes survive a stop of the machine. Without this, the server is faster, and a crash of the server
-   * alone still loses nothing.
+   * Whether acknowledged writes survive a stop of the machine. If false, the server is faster, and a crash of the server alone
+   * still loses nothing.
    */
   readonly durable?: boolean;
-  /** The address of a primary: the cluster is its standby. */
+  /** The primary of which this cluster is a standby. */
   readonly standbyOf?: PostgresServer;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Without a version, the newest installed server runs. */
+  /** The version to run. By default, the newest installed version runs. */
   readonly version?: Version;
-  /** The existing folder in which the server makes its own one. Default: the system's temporary folder. */
+  /** An existing folder, in which the server creates its own folder. Default: the system's temporary folder. */
   readonly within?: string;
-  /** The size of the files of its write-ahead log, in MB. Default: 16. */
+  /** The size of the files of the write-ahead log, in MB. Default: 16. */
   readonly walFileMb?: number;
 };
 
@@ -165,7 +165,7 @@ function childrenOf(pid: number): number[] {
     .flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
 }
 
-/** False if the process has ended before. */
+/** Sends the signal. Returns false if the process has already ended. */
 export function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -187,7 +187,7 @@ async function ready(child: ChildProcess, line = 'ready to accept'): Promise<voi
   });
 }
 
-/** A pooler before the server: each transaction may get another connection of the server. */
+/** Starts a pooler in front of the server. Each transaction may get another connection of the server. */
 export async function startPooler(
   server: PostgresServer,
 ): Promise<{ readonly url: string; readonly remove: () => Promise<void> }> {

@@ -11,8 +11,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { LogKey } from '../../src/core/address.ts';
 import type { Store } from '../../src/core/ports.ts';
-import { LOG, OTHER, queued, said } from '../../src/stores/contract/drafts.ts';
+import { LOG, offered, OTHER, queued, said } from '../../src/stores/contract/drafts.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { STEPS } from '../../src/stores/postgres/migrations.ts';
 import { proves } from '../verifies.ts';
 import { freePort, PASSWORD, place, type PostgresServer, run, startPooler, startPostgres } from './postgres-server.ts';
 
@@ -63,26 +64,88 @@ test('processes that open a new database at once make its tables once', async ()
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('a position becomes visible after every lower one, also across logs', async () => {
+test('tables of the former form go on with their positions and times', async () => {
+  proves('store:postgres-schema');
+  const url = address();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  const former = [
+    'CREATE SCHEMA @@',
+    'CREATE TABLE @meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)',
+    "INSERT INTO @meta VALUES ('version', '1001')",
+    STEPS[0] as string,
+    "INSERT INTO @logs VALUES ('shop/coder')",
+    `INSERT INTO @records (log, seq, at, type, loose, body) VALUES ('${LOG}', 7, 9000000000000, 'x', false, '{"type":"x"}')`,
+    'UPDATE @head SET seq = 7, at = 9000000000000',
+  ];
+  for (const step of former) await admin.query(step.replaceAll('@@', schema).replaceAll(/@([a-z]+)/gu, `${schema}.$1`));
+  await withStore(url, async (store) => {
+    expect(await store.head()).toBe(7);
+    expect(await store.append(LOG, [said('next')])).toMatchObject({ records: [{ seq: 8, at: 9_000_000_000_000 }] });
+    expect((await store.read({})).map(({ seq }) => seq)).toEqual([7, 8]);
+  });
+  expect((await admin.query(`SELECT to_regclass('${schema}.head') AS head`)).rows).toEqual([{ head: null }]);
+});
+
+test('a position becomes visible after every lower one, also across logs, and a late writer delays no other log', async () => {
   proves('store:postgres');
   const url = address();
   await withStore(url, async (store) => {
     const schema = new URL(url).searchParams.get('schema');
-    const slow = await admin.connect();
-    // Another process has taken its position, but has not committed yet.
-    await slow.query('BEGIN');
-    await slow.query(`UPDATE ${schema}.head SET seq = seq + 1`);
-    const later = store.append(OTHER, [said('later')]);
-    const waits = await vi.waitUntil(async () => {
-      const { rows } = await admin.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-      return rows.length > 0;
-    });
-    expect(waits).toBe(true);
-    expect(await store.read({})).toEqual([]);
-    await slow.query('COMMIT');
-    slow.release();
-    expect(await later).toMatchObject({ records: [{ seq: 2 }] });
+    // A writer of LOG waits after it took its position, and before its commit.
+    await admin.query(
+      `CREATE FUNCTION ${schema}.late() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN IF NEW.log = '${LOG}' THEN PERFORM pg_advisory_xact_lock(4711); END IF; RETURN NEW; END $$;
+       CREATE TRIGGER late BEFORE INSERT ON ${schema}.records FOR EACH ROW EXECUTE FUNCTION ${schema}.late()`,
+    );
+    const holder = await admin.connect();
+    await holder.query('BEGIN; SELECT pg_advisory_xact_lock(4711)');
+    const late = store.append(LOG, [said('late')], { withinMs: 60_000 });
+    await vi.waitUntil(async () => (await waiting("wait_event = 'advisory'")) > 0);
+    expect(await store.append(OTHER, [said('early')])).toMatchObject({ records: [{ seq: 2 }] });
+    expect(await store.read({ log: OTHER })).toMatchObject([{ seq: 2 }]);
+    const [all, head, changed] = [store.read({}), store.head(), store.changed(0)];
+    await vi.waitUntil(async () => (await waiting("query LIKE '%settled(%' AND state = 'active'")) >= 3);
+    // A reader gives up in its time.
+    await expect(store.read({}, { withinMs: 200 })).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
+    await holder.query('COMMIT');
+    holder.release();
+    expect(await late).toMatchObject({ records: [{ seq: 1 }] });
+    expect((await all).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect([await head, await changed]).toEqual([2, 2]);
   });
+});
+
+const waiting = async (what: string): Promise<number> =>
+  (
+    await admin.query(
+      `SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'earpiece' AND ${what}`,
+    )
+  ).rows.length;
+
+test('of several processes that offer one notification at once, one succeeds', async () => {
+  proves('store:postgres');
+  const url = address();
+  const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
+  const [first] = stores as [Store];
+  const ids = Array.from({ length: 40 }, (_, n) => `n${n}`);
+  await first.append(
+    LOG,
+    ids.map((id) => queued(id)),
+  );
+  const offers = await Promise.all(
+    ids.flatMap((id) => stores.map(async (store, n) => (await store.append(LOG, [offered(`c${n}-${id}`, [id])])).kind)),
+  );
+  expect(offers.filter((kind) => kind === 'appended')).toHaveLength(ids.length);
+  const swaps = await Promise.all(
+    ids.flatMap((key) =>
+      stores.map(async (store, n) => (await store.append(LOG, [said(key)], { swaps: [{ key, from: undefined, to: n }] })).kind),
+    ),
+  );
+  expect(swaps.filter((kind) => kind === 'appended')).toHaveLength(ids.length);
+  const again = await Promise.all(stores.map((store) => store.append(LOG, [queued('twice')])));
+  expect(again.map(({ kind }) => kind).toSorted()).toEqual(['appended', 'duplicate', 'duplicate', 'duplicate']);
+  expect(await first.verify()).toEqual([]);
+  await Promise.all(stores.map((store) => store.close()));
 });
 
 test('a waiting reader hears of an append by a notification, and without one by asking', async () => {
@@ -108,7 +171,10 @@ test('a waiting reader hears of an append by a notification, and without one by 
     await vi.waitUntil(async () => (await listeners()) > 0);
     // When `head` resolves, the query that follows LISTEN has been answered.
     await reader.head();
-    await admin.query(`UPDATE ${schema}.head SET seq = seq + 1`);
+    await admin.query(
+      `INSERT INTO ${schema}.records (log, seq, at, type, loose, body)
+       VALUES ('${LOG}', nextval('${schema}.positions'), 1, 'x', false, '{"type":"x"}')`,
+    );
     expect(await silent).toBe(2);
     // When the wait ends, the listener ends too.
     await vi.waitUntil(async () => (await listeners()) === 0);
@@ -185,7 +251,7 @@ test('an address with several hosts finds the primary, before and after a standb
     const url = address(standby.url.replace(`127.0.0.1:${standby.port}`, `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`));
     await withStore(url, async (store) => {
       await store.append(LOG, [queued('before')]);
-      // A standby would be behind.
+      // A standby might not have this record yet.
       expect(await store.head()).toBe(1);
       await vi.waitUntil(
         async () =>
@@ -213,7 +279,7 @@ test('a call whose commit had no answer is carried out once', async () => {
   // The commit reaches the server, but its answer is lost.
   const proxy = await proxyTo(
     () => server.port,
-    (sent) => cut && sent.includes('COMMIT\0'),
+    (sent) => cut && (sent.includes('COMMIT\0') || /\.(?:append|queue)\(/u.test(sent.toString('latin1'))),
   );
   const url = address(server.url.replace(String(server.port), String(proxy.port)));
   try {
@@ -240,10 +306,51 @@ test('a call whose commit had no answer is carried out once', async () => {
   }
 });
 
+test('an append that reaches the server after its repetition writes nothing', async () => {
+  proves('store:postgres-failover');
+  let holds = false;
+  const held: (() => Promise<unknown>)[] = [];
+  // The first call stays on its way while its connection breaks.
+  const proxy = createServer((client) => {
+    const upstream = connect(server.port, '127.0.0.1');
+    client.on('error', () => {});
+    upstream.on('error', () => {}).on('data', (data) => client.destroyed || client.write(data));
+    client.on('data', (data) => {
+      if (holds && /\.(?:append|queue)\(/u.test(data.toString('latin1'))) {
+        holds = false;
+        held.push(() => {
+          const answer = once(upstream, 'data');
+          upstream.write(data);
+          return answer;
+        });
+        client.destroy();
+      } else upstream.write(data);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as { port: number };
+  try {
+    await withStore(address(server.url.replace(String(server.port), String(port))), async (store) => {
+      await store.append(LOG, [said('first')]);
+      holds = true;
+      expect(await store.append(LOG, [said('once'), said('and this')])).toMatchObject({ records: [{ seq: 2 }, { seq: 3 }] });
+      for (const send of held) await send();
+      expect(await store.read({ log: LOG })).toHaveLength(3);
+    });
+    expect(held).toHaveLength(1);
+  } finally {
+    proxy.close();
+  }
+});
+
 test('a commit that a crash has undone is carried out again, although another transaction got its number', async () => {
   proves('store:postgres-failover');
-  // The log of the server is written at commits only, so the crash forgets the number of the transaction.
-  const crashing = await startPostgres({ durable: true, settings: { wal_writer_delay: '10s' } });
+  // The log of the server is written at commits only, so the crash forgets the number of the transaction. With this isolation, an
+  // append needs a transaction of its own.
+  const crashing = await startPostgres({
+    durable: true,
+    settings: { wal_writer_delay: '10s', default_transaction_isolation: 'repeatable read' },
+  });
   let holds = false;
   const held: (() => void)[] = [];
   const proxy = createServer((client) => {
@@ -253,7 +360,7 @@ test('a commit that a crash has undone is carried out again, although another tr
     upstream.on('error', () => {}).on('data', (data) => client.write(data));
     upstream.on('close', () => mute || client.destroy());
     client.on('data', (data) => {
-      if (holds && data.includes('; COMMIT\0')) {
+      if (holds && data.includes('COMMIT\0')) {
         mute = true;
         held.push(() => client.destroy());
       } else if (!mute) upstream.write(data);
@@ -343,11 +450,11 @@ test('errors name the database, the reason and the way out, and never the passwo
   await withStore(server.url, async (store) => expect(store.name).toBe(`postgres 127.0.0.1:${server.port}/postgres`));
   const newer = address();
   await withStore(newer, async () => {});
-  await admin.query(`UPDATE ${new URL(newer).searchParams.get('schema')}.meta SET value = '2001' WHERE key = 'version'`);
+  await admin.query(`UPDATE ${new URL(newer).searchParams.get('schema')}.meta SET value = '3001' WHERE key = 'version'`);
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer Earpiece (schema 2, this version knows 1): update Earpiece here too',
+      'was written by a newer Earpiece (schema 3, this version knows 2): update Earpiece here too',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");
@@ -365,7 +472,7 @@ test('a call that another transaction blocks gives up in its time and leaves not
   await withStore(url, async (store) => {
     const holder = await admin.connect();
     await holder.query('BEGIN');
-    await holder.query(`UPDATE ${new URL(url).searchParams.get('schema')}.head SET seq = seq`);
+    await holder.query(`LOCK TABLE ${new URL(url).searchParams.get('schema')}.records IN ACCESS EXCLUSIVE MODE`);
     await expect(store.append(LOG, [queued('a')], { withinMs: 300 })).rejects.toMatchObject({
       code: 'store_unavailable',
       retryable: true,

@@ -1,7 +1,7 @@
 /**
- * Wakes waiting callers when records are appended. An append of this process wakes them directly, and an append of another process
- * by a notification of the server. While a caller waits, a poll also reads the head, because a notification may be lost, and a
- * connection may break without an error.
+ * Wakes waiting callers when records are appended. An append of this process wakes them directly. A notification of the server
+ * wakes them after an append of another process. While a caller waits, a poll also reads the head, because a notification may be
+ * lost, and a connection may break without an error.
  */
 import { Waiters } from './waiters.ts';
 
@@ -27,6 +27,8 @@ export class Wakeups {
   #timer: NodeJS.Timeout | undefined;
   #listener: { end: () => void } | undefined;
   #asking = false;
+  /** The head may have moved since it was asked. */
+  #again = false;
   #closed = false;
 
   constructor(listen: Listen, head: () => Promise<number>) {
@@ -44,6 +46,11 @@ export class Wakeups {
   wake(head: number): void {
     this.#newest = Math.max(this.#newest, head);
     this.#waiters.wake(head);
+  }
+
+  /** Asks for the head, if a caller waits. */
+  look(): void {
+    if (this.#timer !== undefined) void this.#ask();
   }
 
   close(): void {
@@ -71,7 +78,10 @@ export class Wakeups {
   }
 
   async #ask(): Promise<void> {
-    if (this.#asking) return;
+    if (this.#asking) {
+      this.#again = true;
+      return;
+    }
     this.#asking = true;
     try {
       this.wake(await this.#head());
@@ -80,6 +90,9 @@ export class Wakeups {
     } finally {
       this.#asking = false;
     }
+    if (!this.#again) return;
+    this.#again = false;
+    this.look();
   }
 
   #listen(): void {

@@ -137,7 +137,7 @@ function summary(
   print(
     `Now name the new database for all programs: EARPIECE_DB=${plain(target.address)} (with its password), or db in earpiece.toml.`,
   );
-  print('The source takes no more writes. Keep it as a backup, or remove it.');
+  print('The source refuses writes from now on. Keep it as a backup, or remove it.');
 }
 
 const number = (n: number): string => n.toLocaleString('en');

@@ -2,7 +2,7 @@
  * Connections to one database. The connections also work through a transaction pooler, because no connection keeps state between
  * transactions, and no statement has a name.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Wait } from '../../core/ports.ts';
 import { before, insist, Late } from '../insist.ts';
@@ -66,6 +66,15 @@ export class Database {
     return this.#insist(options, (client) => this.#queries(client)<R>(text, ...values));
   }
 
+  /**
+   * Runs a single statement that writes. After a lost answer, the statement is repeated, and `again` says how often. The statement
+   * itself must find out whether an earlier one took effect.
+   */
+  repeated<T>(options: Wait | undefined, work: (query: Query, again: number, leftMs: number) => Promise<T>): Promise<T> {
+    let again = 0;
+    return this.#insist(options, (client, leftMs) => work(this.#queries(client), again++, leftMs));
+  }
+
   /** Runs several reads on one snapshot. */
   snapshot<T>(options: Wait | undefined, work: (query: Query) => Promise<T>): Promise<T> {
     return this.#insist(options, async (client) => {
@@ -78,9 +87,8 @@ export class Database {
 
   /**
    * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
-   * returned. `notify` returns the position that listeners get with the commit. `isStored` looks for the result after a commit
-   * without an answer. Without it, the number of the transaction decides. A server that crashed or a standby that took over may
-   * have given this number to another transaction.
+   * returned. `isStored` looks for the result after a commit without an answer. Without it, the number of the transaction decides.
+   * A server that crashed or a standby that took over may have given this number to another transaction.
    */
   write<T>(
     options: Wait | undefined,
@@ -88,17 +96,15 @@ export class Database {
     work: (query: Query) => Promise<T>,
     {
       keep = () => true,
-      notify,
       isStored,
     }: {
       readonly keep?: (result: T) => boolean;
-      readonly notify?: (result: T) => number | undefined;
       readonly isStored?: (query: Query, result: T) => Promise<boolean>;
     } = {},
   ): Promise<T> {
     return this.#insist(options, async (client, leftMs) => {
       const ms = Math.ceil(leftMs);
-      const locking = locks.map((lock) => `SELECT pg_advisory_xact_lock(${this.#lockNumber(lock)})`);
+      const locking = locks.map((lock) => `SELECT pg_advisory_xact_lock(${this.lockNumber(lock)})`);
       const begun = (await client.query(
         [
           'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
@@ -114,9 +120,8 @@ export class Database {
         await client.query('ROLLBACK');
         return result;
       }
-      const seq = notify?.(result);
       try {
-        await client.query(seq === undefined ? 'COMMIT' : `NOTIFY "${this.channel}", '${seq}'; COMMIT`);
+        await client.query('COMMIT');
       } catch (error) {
         const stored = isStored && ((later: pg.ClientBase) => isStored(this.#queries(later), result));
         throw isLoss(error) ? new Unsure(begun[4]?.rows[0]?.xid ?? '0', result, error, stored) : error;
@@ -218,8 +223,8 @@ export class Database {
    * Returns the number of a lock. All schemas of a database share these numbers. Two names with the same number are safe, but
    * wait for each other.
    */
-  #lockNumber(name: string): bigint {
-    return createHash('sha256').update(`${this.address.schema}\n${name}`).digest().readBigInt64BE();
+  lockNumber(name: string): bigint {
+    return hash('sha256', `${this.address.schema}\n${name}`, 'buffer').readBigInt64BE();
   }
 }
 

@@ -94,11 +94,11 @@ export function findItems(query: Query, log: string, wanted: ItemQuery): Promise
   }
 }
 
-/** Reads the items with one of these ids or carriers. */
-export const touchedItems = (query: Query, log: string, ids: readonly string[], carriers: readonly string[]): Promise<Item[]> =>
+/** Reads the rows with one of these ids or carriers. */
+export const touchedRows = (query: Query, log: string, ids: readonly string[], carriers: readonly string[]): Promise<ItemRow[]> =>
   ids.length + carriers.length === 0
     ? Promise.resolve([])
-    : selectItems(query, log, 'AND (i.id = ANY($2) OR i.carrier = ANY($3))', ids.map(toColumn), carriers.map(toColumn));
+    : query<ItemRow>(select('AND (i.id = ANY($2) OR i.carrier = ANY($3))'), log, ids.map(toColumn), carriers.map(toColumn));
 
 type Row = readonly unknown[];
 const COLUMNS = {
@@ -138,27 +138,28 @@ const rowOf = (item: Item, source: number | null): Row => [
   stateOf(item),
 ];
 
-const UPSERT = `INSERT INTO @items (log, ${Object.keys(COLUMNS).join(', ')})
-  SELECT $1, * FROM unnest(${Object.values(COLUMNS)
+const UPSERT_ALL = `INSERT INTO @items (log, ${Object.keys(COLUMNS).join(', ')})
+  SELECT * FROM unnest($1::text[], ${Object.values(COLUMNS)
     .map((type, n) => `$${n + 2}::${type}[]`)
     .join(', ')})
   ON CONFLICT (log, seq, audience) DO UPDATE SET
   (phase, gate, carrier, taken_by, closed_at, state) =
   (excluded.phase, excluded.gate, excluded.carrier, excluded.taken_by, excluded.closed_at, excluded.state)`;
 
-/** Writes changed and new items. `targets` holds the positions of notifications into which others were folded. */
-export async function putItems(
-  query: Query,
-  log: string,
-  items: readonly Item[],
-  targets: ReadonlyMap<NotificationId, number>,
-): Promise<void> {
-  if (items.length === 0) return;
+/**
+ * Makes the columns of changed and new items for the function `append`, without the log. The positions in `state` are a separate
+ * column. `targets` holds the positions of notifications into which others were folded.
+ */
+export function columnsOf(items: readonly Item[], targets: ReadonlyMap<NotificationId, number>): readonly (readonly unknown[])[] {
   const rows = items.map((item) => {
     const into = item.outcome === 'folded' ? item.group?.[0] : undefined;
-    return rowOf(item, into === undefined ? null : (targets.get(into) ?? null));
+    const row = rowOf(item, into === undefined ? null : (targets.get(into) ?? null)).slice(0, -1);
+    const { history, ...rest } = item;
+    // The text ends with `"history":[]}`, and `append` puts the positions in.
+    const state = stateOf(item) === null ? null : (stateOf({ ...rest, history: [] })?.slice(0, -2) ?? null);
+    return [...row, state, `{${history.join(',')}}`];
   });
-  await query(UPSERT, log, ...Object.keys(COLUMNS).map((_, column) => rows.map((row) => row[column])));
+  return [...Object.keys(COLUMNS), 'history'].map((_, column) => rows.map((row) => row[column]));
 }
 
 export const removeItems = (query: Query, log: string, items: readonly Item[]): Promise<unknown> =>
@@ -168,8 +169,6 @@ export const removeItems = (query: Query, log: string, items: readonly Item[]): 
     items.map(({ seq }) => seq),
     items.map(({ audience }) => toColumn(audience)),
   );
-
-const UPSERT_ALL = UPSERT.replace(/SELECT \$1, \* FROM unnest\(/u, 'SELECT * FROM unnest($1::text[], ');
 
 /** Writes changed and new items of several logs. `source`: as in `putItems`. */
 export async function putItemsOfLogs(

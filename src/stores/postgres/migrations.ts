@@ -2,8 +2,7 @@
  * The schema, step by step, by the rules of the SQLite store: a released step never changes, and within a major version steps only
  * add. `version` in `meta` is `MAJOR * 1000 + number of steps`. `golden/schema.sql` is the result of all steps.
  *
- * The key of each table except `meta`, `settings`, `head` and `bindings` begins with `log`, and each statement of an append names
- * one log. So the tables can be distributed by log.
+ * The key of each large table begins with `log`, and each statement of an append names one log.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
@@ -12,8 +11,10 @@ import { DONE, OPEN, UNREAD } from '../item-row.ts';
 import { markedError } from '../moving/marks.ts';
 import type { Mark } from '../moving/port.ts';
 import type { Database, Query } from './database.ts';
+import { POSITIONS } from './positions.ts';
 
-const MAJOR = 1;
+/** 2: positions come from a sequence, so an earlier release must not write. */
+const MAJOR = 2;
 
 export const STEPS: readonly string[] = [
   `
@@ -104,6 +105,7 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (log, conversation, id)
   );
   `,
+  POSITIONS,
 ];
 
 export const VERSION = MAJOR * 1000 + STEPS.length;
@@ -124,7 +126,7 @@ export async function migrate(db: Database): Promise<void> {
       await query(`CREATE SCHEMA IF NOT EXISTS "${db.address.schema}"`);
       await query('CREATE TABLE @meta (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)');
     }
-    for (const step of STEPS.slice(version === 0 ? 0 : version - MAJOR * 1000)) {
+    for (const step of STEPS.slice(version % 1000)) {
       await query(step);
       fault('migrate.step');
     }

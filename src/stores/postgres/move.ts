@@ -36,7 +36,7 @@ import { fromColumn, toColumn, toColumnOrNull } from './text.ts';
 import { FROZEN_CODE } from './trouble.ts';
 import { verify } from './verify.ts';
 
-const TABLES = ['head', 'records', 'items', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
+const TABLES = ['records', 'items', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
 const WAIT = { withinMs: PATIENCE_MS };
 const LONG = { withinMs: 24 * 3_600_000 };
 /** One move at a time works on the tables. */
@@ -74,7 +74,7 @@ class PostgresEnd implements End {
     if (version > VERSION)
       throw new EarpieceError(
         'store_refused',
-        `${this.name} was written by a newer Earpiece (schema ${version}, this one knows ${VERSION}): migrate it with that version`,
+        `${this.name} was written by a newer Earpiece (schema ${version}, this Earpiece knows ${VERSION}): migrate it with that version`,
       );
     // Its tables get all steps before they are read.
     await migrate(this.#db);
@@ -115,7 +115,7 @@ class PostgresEnd implements End {
     await this.#change(async (query) => {
       await query("DELETE FROM @meta WHERE key = 'secret'");
       await query('DELETE FROM @logs');
-      await query('UPDATE @head SET seq = 0, at = 0');
+      await query("SELECT setval('@positions', 1, false)");
       await setMark(query, mark);
     });
   }
@@ -155,10 +155,8 @@ class PostgresEnd implements End {
 
   takeHead(head: number): Promise<void> {
     return this.#change(async (query) => {
-      await query(
-        'UPDATE @head SET seq = greatest($1, (SELECT max(seq) FROM @records)), at = coalesce((SELECT max(at) FROM @records), 0)',
-        head,
-      );
+      const newest = 'greatest($1::bigint, (SELECT max(seq) FROM @records))';
+      await query(`SELECT setval('@positions', greatest(${newest}, 1), ${newest} > 0)`, head);
     });
   }
 
@@ -177,9 +175,10 @@ class PostgresEnd implements End {
     return row?.n ?? 0;
   }
 
+  /** The sequence may be above the newest record: a refused writer had a position that nobody has seen. */
   async bounds(): Promise<{ first: number; head: number }> {
-    const [row] = await this.#read<{ first: number | null; head: number }>(
-      'SELECT seq AS head, (SELECT min(seq) FROM @records) AS first FROM @head',
+    const [row] = await this.#read<{ first: number | null; head: number | null }>(
+      'SELECT max(seq) AS head, min(seq) AS first FROM @records',
     );
     return { first: row?.first ?? 0, head: row?.head ?? 0 };
   }

@@ -26,7 +26,7 @@ export async function pruneChunk(
   { before, after }: { before: number; after: number },
 ): Promise<Pruned> {
   fault('prune.begun');
-  const [{ head } = { head: 0 }] = await query<{ head: number }>('SELECT seq AS head FROM @head');
+  const [{ head } = { head: 0 }] = await query<{ head: number }>('SELECT coalesce(max(seq), 0) AS head FROM @records');
   const old = await query<{ seq: number }>(
     `SELECT seq FROM @items WHERE log = $1 AND phase IN (${UNREAD}, ${DONE}) AND seq > $2 AND closed_at < $3 AND NOT gate
      GROUP BY seq HAVING max(source) IS NULL ORDER BY seq LIMIT ${CHUNK}`,
@@ -78,7 +78,7 @@ export async function pruneChunk(
 
 /** Removes records that concern no item. Returns false and changes nothing if the newest record is one of them. */
 export async function forgetRecords(query: Query, seqs: readonly number[]): Promise<boolean> {
-  const [row] = await query<{ head: number }>('SELECT seq AS head FROM @head');
+  const [row] = await query<{ head: number }>('SELECT coalesce(max(seq), 0) AS head FROM @records');
   if (row !== undefined && seqs.includes(row.head)) return false;
   (await bodiesOf(query, undefined, seqs)).forEach(mustConcernNoItem);
   await query('DELETE FROM @records WHERE seq = ANY($1)', seqs);

@@ -23,7 +23,8 @@ import type {
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { OPEN } from '../item-row.ts';
-import { Appends } from '../appends.ts';
+import { Appends, type BatchHead } from '../appends.ts';
+import { DEFAULT_MS } from '../insist.ts';
 import { written } from '../placing.ts';
 import { staleKey } from '../settle-batch.ts';
 import { Wakeups } from '../wakeups.ts';
@@ -36,10 +37,11 @@ import { loadDriver } from './driver.ts';
 import { findItems } from './items.ts';
 import { migrate } from './migrations.ts';
 import { erase, forgetRecords, pruneChunk, type Pruned } from './prune.ts';
+import { settledUpTo } from './positions.ts';
 import { readRecords } from './records.ts';
 import { applySwaps, setSetting, settingsOf } from './settings.ts';
 import { verify } from './verify.ts';
-import { listenWith } from './wakeups.ts';
+import { Announcer, listenWith } from './wakeups.ts';
 
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
@@ -81,9 +83,10 @@ class PostgresStore implements Store {
   readonly #db: Database;
   readonly #wakeups: Wakeups;
   readonly #appends: Appends;
+  readonly #announcer: Announcer;
   readonly #clock: Clock;
-  /** The newest known `at` in the store. No new record gets an earlier time. */
-  #lastAt = 0;
+  /** The newest position and `at` that this process knows. No new record gets an earlier time. */
+  #newest: BatchHead = { seq: 0, at: 0 };
   #closing: Promise<void> | undefined;
 
   constructor(db: Database, wakeups: (head: () => Promise<number>) => Wakeups, clock: Clock) {
@@ -91,11 +94,13 @@ class PostgresStore implements Store {
     this.#db = db;
     this.#clock = clock;
     this.#wakeups = wakeups(() => this.#askHead(undefined));
+    this.#announcer = new Announcer(db);
     this.#appends = new Appends(
-      (log, batch, withinMs) => appendAll(db, log, batch, { withinMs, now: () => this.now() }),
-      ({ seq, at }) => {
-        this.#lastAt = Math.max(this.#lastAt, at);
-        this.#wakeups.wake(seq);
+      (log, batch, withinMs) => appendAll(db, log, batch, { withinMs, now: this.now(), newest: this.#newest }),
+      (head) => {
+        this.#know(head);
+        this.#announcer.announce(head.seq);
+        this.#wakeups.look();
       },
     );
   }
@@ -105,7 +110,7 @@ class PostgresStore implements Store {
   }
 
   ordered(): number {
-    return Math.max(this.#clock.now(), this.#lastAt);
+    return Math.max(this.#clock.now(), this.#newest.at);
   }
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
@@ -116,7 +121,10 @@ class PostgresStore implements Store {
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
-    return readRecords(this.#read(options), query);
+    const read = this.#read(options);
+    if (query.log !== undefined) return readRecords(read, query);
+    const settled = await settledUpTo(read, options?.withinMs ?? DEFAULT_MS);
+    return readRecords(read, { ...query, upTo: Math.min(query.upTo ?? settled, settled) });
   }
 
   async head(options?: Wait): Promise<number> {
@@ -263,15 +271,23 @@ class PostgresStore implements Store {
     this.#closing ??= (async () => {
       this.#wakeups.close();
       await this.#appends.end();
+      await this.#announcer.end();
       await this.#db.end();
     })();
     return this.#closing;
   }
 
+  /** Returns the position of the newest record below which no record appears later. */
   async #askHead(options: Wait | undefined): Promise<number> {
-    const [head] = await this.#db.read<{ seq: number; at: number }>(options, 'SELECT seq, at FROM @head');
-    this.#lastAt = Math.max(this.#lastAt, head?.at ?? 0);
+    const read: Query = (text, ...values) => this.#db.read(options, text, ...values);
+    const settled = await settledUpTo(read, options?.withinMs ?? DEFAULT_MS);
+    const [head] = await read<BatchHead>('SELECT seq, at FROM @records WHERE seq <= $1 ORDER BY seq DESC LIMIT 1', settled);
+    if (head !== undefined) this.#know(head);
     return head?.seq ?? 0;
+  }
+
+  #know({ seq, at }: BatchHead): void {
+    this.#newest = { seq: Math.max(this.#newest.seq, seq), at: Math.max(this.#newest.at, at) };
   }
 
   /** Returns a function that runs single statements within the time limit of the call. */

@@ -6,6 +6,7 @@ import { phaseOf } from '../item-row.ts';
 import { unsound } from '../soundness.ts';
 import type { Query } from './database.ts';
 import { itemFrom, type ItemRow } from './items.ts';
+import { NEWEST } from './positions.ts';
 import { readRecords } from './records.ts';
 import { toColumn, toColumnOrNull } from './text.ts';
 
@@ -47,7 +48,7 @@ export async function verify(query: Query, onProgress?: (done: number, of: numbe
   );
   if (n > 0) problems.push(`${n} items have no record`);
   const [{ above } = { above: 0 }] = await query<{ above: number }>(
-    'SELECT count(*) AS above FROM @records WHERE seq > (SELECT seq FROM @head)',
+    `SELECT count(*) AS above FROM @records WHERE seq > ${NEWEST}`,
   );
   if (above > 0) problems.push(`${above} records are above the newest position`);
   return problems;

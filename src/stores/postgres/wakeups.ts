@@ -1,11 +1,15 @@
-/** Notices appends of other processes by PostgreSQL's NOTIFY. A pooler does not pass NOTIFY on. */
+/**
+ * Notices appends of other processes by PostgreSQL's NOTIFY. A pooler does not pass NOTIFY on. A notification is only a hint,
+ * because an append with a lower position may still be open: the listener then asks for the head.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Listen } from '../wakeups.ts';
 import type { Database } from './database.ts';
 import type { Driver } from './driver.ts';
 
 export const listenWith =
   (driver: Driver, db: Database): Listen =>
-  ({ head, ready, lost }) => {
+  ({ ready, lost }) => {
     const client = new driver.Client({
       connectionString: db.url,
       application_name: 'earpiece listener',
@@ -19,7 +23,7 @@ export const listenWith =
     };
     client.on('error', broke);
     client.on('end', broke);
-    client.on('notification', ({ payload }) => head(Number(payload)));
+    client.on('notification', ready);
     client
       .connect()
       .then(() => client.query(`LISTEN "${db.channel}"`))
@@ -27,3 +31,41 @@ export const listenWith =
       .catch(broke);
     return end;
   };
+
+/** The least time between two notifications of one process. */
+const PAUSE_MS = 50;
+
+/**
+ * Tells other processes that records were appended. The notification follows the append: all transactions with a notification
+ * commit one after the other.
+ */
+export class Announcer {
+  readonly #db: Database;
+  #newest = 0;
+  #running: Promise<void> | undefined;
+  readonly #ended = new AbortController();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  announce(seq: number): void {
+    this.#newest = Math.max(this.#newest, seq);
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  /** Resolves after the last notification. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let told = 0; told < this.#newest;) {
+      told = this.#newest;
+      // Listeners also ask from time to time, so a notification may be lost.
+      await this.#db.read({ withinMs: 1_000 }, 'SELECT pg_notify($1, $2)', this.#db.channel, String(told)).catch(() => {});
+      await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#ended.signal }).catch(() => {});
+    }
+  }
+}

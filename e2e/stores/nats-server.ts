@@ -31,7 +31,7 @@ export type NatsServers = {
   readonly remove: () => Promise<void>;
 };
 
-/** `size`: 1, or the nodes of a cluster. `storage`: the folder of each node's data. */
+/** Starts one server, or a cluster of `size` nodes. `storage` names the folder of each node's data. */
 export async function startNats(size = 1, storage?: readonly string[]): Promise<NatsServers> {
   const program = findNats();
   if (program === undefined) throw new Error(`there is no nats-server: ${WAY_OUT}`);

@@ -7,6 +7,9 @@ import { expect, test, vi } from 'vitest';
 import type { LogKey } from '../../src/core/address.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { closed, LOG, queued, result, said } from '../../src/stores/contract/drafts.ts';
+import { addressOf } from '../../src/stores/nats/address.ts';
+import { loadDriver } from '../../src/stores/nats/driver.ts';
+import { Server } from '../../src/stores/nats/server.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { proves } from '../verifies.ts';
 import { type NatsServers, startNats } from './nats-server.ts';
@@ -93,6 +96,38 @@ test('after its leader is killed, a cluster of three has everything acknowledged
         expect(await other.verify()).toEqual([]);
       });
     });
+  }));
+
+test('reads come from the leader alone: each consumer that is read is on it, because another replica may lack messages', () =>
+  withServers(3, async ({ url }) => {
+    proves('store:nats-failover');
+    const address = `${url}/earpiece?replicas=3`;
+    await withStore(address, (store) =>
+      Promise.all(Array.from({ length: 200 }, (_, n) => store.append(LOG, [queued(`n${n}`)], { withinMs: 60_000 }))),
+    );
+    const places: (string | undefined)[] = [];
+    const driver = await loadDriver();
+    const watched: typeof driver = {
+      ...driver,
+      jetstream: (...args) => {
+        const client = driver.jetstream(...args);
+        const get = client.consumers.getConsumerFromInfo.bind(client.consumers);
+        client.consumers.getConsumerFromInfo = (info) => (places.push(info.cluster?.leader), get(info));
+        return client;
+      },
+    };
+    const server = await Server.open(watched, addressOf(address));
+    try {
+      const all = `${server.root}.log.>`;
+      for (let n = 0; n < 8; n++) {
+        expect(await server.ranges.range(server.logs, all, 0, 200)).toHaveLength(200);
+        expect(await server.ranges.subjects(server.logs, all, { after: 0, limit: 300, head: 200 })).toHaveLength(200);
+      }
+      const leader = (await server.info(server.logs)).cluster?.leader;
+      expect(places).toEqual(Array.from({ length: 16 }, () => leader));
+    } finally {
+      await server.close();
+    }
   }));
 
 test('an append of several records, whose writer ends after the first, is finished by the next reader', () =>

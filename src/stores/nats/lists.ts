@@ -42,8 +42,8 @@ export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored
   const found: Stored[] = [];
   for (let low = newestFirst ? Math.max(after, head - STEP) : after, high = newestFirst ? head : 0; found.length < limit;) {
     const page = newestFirst
-      ? await server.range(server.logs, projectSubjects(server.root, project), low, high)
-      : await server.subjects(server.logs, projectSubjects(server.root, project), { after: low, limit: STEP, head });
+      ? await server.ranges.range(server.logs, projectSubjects(server.root, project), low, high)
+      : await server.ranges.subjects(server.logs, projectSubjects(server.root, project), { after: low, limit: STEP, head });
     const last = newestFirst ? high : Math.min(head, page.at(-1)?.seq ?? head);
     const names = new Set(page.filter(({ seq }) => seq <= head).flatMap(({ subject }) => byTokens.get(tokensOf(subject)) ?? []));
     const views = await inTurns([...names], (log) => of.logs.fresh(log));

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { LogKey } from '../../core/address.ts';
 import { bodyText } from './body.ts';
 import { Logs } from './logs.ts';
-import type { Message, Server } from './server.ts';
+import type { Message } from './ranges.ts';
+import type { Server } from './server.ts';
 import type { Tables } from './tables.ts';
 import { isPassing } from './trouble.ts';
 
@@ -18,7 +19,9 @@ it('an append whose second record is stored and not visible yet is read by the n
     root: 'earpiece.x',
     logs: 'X',
     last: () => Promise.resolve(visible.at(-1)),
-    range: (_stream: string, _subject: string, after: number) => Promise.resolve(visible.filter(({ seq }) => seq > after)),
+    ranges: {
+      range: (_stream: string, _subject: string, after: number) => Promise.resolve(visible.filter(({ seq }) => seq > after)),
+    },
     // The leader knows the message of the other process before it shows it.
     publish: () => Promise.reject(Object.assign(new Error('wrong last sequence'), { code: 10_071 })),
   } as unknown as Server;

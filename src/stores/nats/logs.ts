@@ -2,7 +2,8 @@
 import type { LogKey } from '../../core/address.ts';
 import { Late } from '../insist.ts';
 import { type LogSubjects, logSubjects, logTokens } from './names.ts';
-import type { Message, Server } from './server.ts';
+import type { Message } from './ranges.ts';
+import type { Server } from './server.ts';
 import { bodyText } from './body.ts';
 import type { Row, Tables } from './tables.ts';
 import { isBeaten } from './trouble.ts';
@@ -149,7 +150,7 @@ export class Logs {
   }
 
   async #readUpTo(log: LogKey, view: View, upTo: number, onEffect: OnEffect): Promise<void> {
-    for (const message of await this.#server.range(this.#server.logs, this.subjects(log).all, view.seq, upTo))
+    for (const message of await this.#server.ranges.range(this.#server.logs, this.subjects(log).all, view.seq, upTo))
       onEffect(message.seq, view.apply(message));
     view.seq = Math.max(view.seq, upTo);
   }

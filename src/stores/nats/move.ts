@@ -248,7 +248,11 @@ class NatsEnd implements End {
       upTo: cut.value?.upTo ?? 0,
       mine: 'move ',
     });
-    for await (const messages of this.#server.pages(this.#server.logs, all, 0, last.seq, this.#attempt)) {
+    for await (const messages of this.#server.ranges.pages(this.#server.logs, all, {
+      after: 0,
+      upTo: last.seq,
+      attempt: this.#attempt,
+    })) {
       yield messages.flatMap((message) => view.apply(message)?.record ?? []);
       // The view needs the items of the whole log, and not its records.
       view.log.records = [];
@@ -352,11 +356,10 @@ class NatsEnd implements End {
   }
 
   async #rowsHeld(): Promise<string[]> {
-    const { streams } = this.#server.manager;
     const held: string[] = [];
     for (const kind of KINDS) {
       const filter = `${this.#server.root}.table.${token(kind)}.>`;
-      const info = await streams.info(this.#server.tables, { subjects_filter: filter }).catch(missing);
+      const info = await this.#server.info(this.#server.tables, filter).catch(missing);
       const count = Object.keys(info?.state.subjects ?? {}).length;
       if (count > 0) held.push(`${count.toLocaleString('en')} rows of ${kind}`);
     }
@@ -374,7 +377,7 @@ class NatsEnd implements End {
   }
 
   async #info(name: string): Promise<StreamInfo | undefined> {
-    return (await this.#server.manager.streams.info(name).catch(missing)) ?? undefined;
+    return (await this.#server.info(name).catch(missing)) ?? undefined;
   }
 
   readonly #attempt = <T>(work: () => Promise<T>): Promise<T> => this.#try(work);

@@ -87,7 +87,7 @@ export async function eraseAgent(of: Removing, log: LogKey, before: number): Pro
         removed: known?.removed ?? [],
         upTo: Math.max(known?.upTo ?? 0, Math.min(view.decided, before - 1)),
       }));
-    // A store that takes no more writes refuses this row, and then nothing is removed.
+    // A store that refuses writes refuses this row too, and then nothing is removed.
     await cut();
     for (const seq of view.void) await server.remove(server.logs, seq);
     if (before > 0) await server.purge(server.logs, logs.subjects(log).all, before);

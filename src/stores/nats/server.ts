@@ -2,20 +2,21 @@
  * One connection to the servers, and the calls on the two streams of a store. Each method tries once; `insist` repeats an
  * operation that failed.
  */
-import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Wait } from '../../core/ports.ts';
-import { before, insist } from '../insist.ts';
+import { before, insist, Late } from '../insist.ts';
 import type { Listen } from '../wakeups.ts';
 import type { Address } from './address.ts';
 import type { Driver } from './driver.ts';
 import { markedError } from '../moving/marks.ts';
 import { markOf } from './marks.ts';
+import { type Message, Ranges } from './ranges.ts';
 import { explain, isMissing, isPassing } from './trouble.ts';
 
-export type Message = { readonly seq: number; readonly subject: string; readonly text: string };
+/** The first message of a subject from a sequence on is missing in the types of the driver. */
+type Wanted = MsgRequest | { readonly seq: number; readonly next_by_subj: string };
 
 /**
  * The oldest supported release. Older releases may check the last sequence of a subject wrongly if a stream has several replicas.
@@ -23,14 +24,13 @@ export type Message = { readonly seq: number; readonly subject: string; readonly
 const LEAST = [2, 10];
 /** The time limit of one try, because a lost leader does not answer. */
 const TRY_MS = 2_000;
-/**
- * The maximum length of a range that is read message by message. A longer range is read by a consumer, which takes some ms to
- * create, and longer in a cluster.
- */
-const NEAR = 128;
-const PAGE = 1_000;
-const BEHIND_MS = 10;
-const NANOS = 1_000_000;
+/** Positions that follow each other within this time are announced together. */
+const ANNOUNCE_MS = 10;
+/** The code of a direct answer without a message. */
+const NO_MESSAGE = 404;
+const ALONE = 'a single server';
+
+type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 export class Server {
   readonly address: Address;
@@ -40,20 +40,34 @@ export class Server {
   readonly tables: string;
   /** The beginning of all subjects. */
   readonly root: string;
+  readonly ranges: Ranges;
+  /** The streams of a single server whose messages are requested directly. */
+  readonly #direct = new Set<string>();
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
-  readonly #driver: Driver;
+  /** The newest position to announce, the last announced one, and the pause after it. */
+  #head = 0;
+  #published = 0;
+  #pause: NodeJS.Timeout | undefined;
 
   private constructor(driver: Driver, address: Address, nc: NatsConnection, jsm: JetStreamManager) {
     this.address = address;
     this.logs = `EARPIECE_${address.store}`;
     this.tables = `${this.logs}_TABLES`;
     this.root = `earpiece.${address.store}`;
-    this.#driver = driver;
     this.#nc = nc;
     this.#jsm = jsm;
     this.#js = driver.jetstream(nc, { timeout: TRY_MS });
+    this.ranges = new Ranges({
+      driver,
+      js: this.#js,
+      jsm,
+      info: (stream, subjects) => this.info(stream, subjects),
+      last: (stream, subject) => this.last(stream, subject),
+      at: (stream, seq) => this.#get(stream, { seq }),
+      next: (stream, subject, seq) => this.#get(stream, { seq, next_by_subj: subject }),
+    });
   }
 
   /** With `moving`, the streams are neither made nor checked for the mark of a move. */
@@ -68,6 +82,8 @@ export class Server {
           ...(token === undefined ? {} : { token }),
           ...(tls ? { tls: {} } : {}),
           name: 'earpiece',
+          // The driver makes an error for each request otherwise, for its stack.
+          noAsyncTraces: true,
           timeout: TRY_MS,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 100,
@@ -99,6 +115,8 @@ export class Server {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#pause);
+    if (this.#head > this.#published) this.#publishHead();
     await this.#nc.close();
   }
 
@@ -141,111 +159,22 @@ export class Server {
     return this.#get(stream, { last_by_subj: subject });
   }
 
-  at(stream: string, seq: number): Promise<Message | undefined> {
-    return this.#get(stream, { seq });
-  }
-
-  /** Returns the messages of a subject, which may have wildcards, from after `after` up to and including `upTo`. */
-  async range(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
-    const found: Message[] = [];
-    for await (const page of this.pages(stream, subject, after, upTo)) for (const message of page) found.push(message);
-    return found;
-  }
-
-  /** As `range`, one page after the other. `attempt` repeats the calls for one page. */
-  async *pages(
-    stream: string,
-    subject: string,
-    after: number,
-    upTo: number,
-    attempt: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
-  ): AsyncIterable<readonly Message[]> {
-    for (let seen: number | undefined = after; seen !== undefined;) {
-      const from: number = seen;
-      const step = await attempt(() => this.#step(stream, subject, from, upTo));
-      yield step.messages;
-      seen = step.next;
-    }
-  }
-
-  /** One page, and where the next one begins. */
-  async #step(
-    stream: string,
-    subject: string,
-    after: number,
-    upTo: number,
-  ): Promise<{ readonly messages: readonly Message[]; readonly next?: number }> {
-    if (upTo - after <= NEAR) return { messages: await this.#near(stream, subject, after, upTo) };
-    const page = await this.#page(stream, subject, { after, limit: PAGE });
-    const last = page.at(-1);
-    if (last !== undefined) return { messages: page.filter(({ seq }) => seq <= upTo), next: last.seq };
-    if (((await this.last(stream, subject))?.seq ?? 0) <= after) return { messages: [] };
-    // The consumer reads from a replica that is behind.
-    await sleep(BEHIND_MS);
-    return { messages: [], next: after };
-  }
-
-  /** Returns the subjects of at most `limit` messages after `after`, oldest first. `head` is the last sequence of the stream. */
-  async subjects(
-    stream: string,
-    subject: string,
-    { after, limit, head }: { readonly after: number; readonly limit: number; readonly head: number },
-  ): Promise<Message[]> {
-    if (head - after <= NEAR) return (await this.#near(stream, subject, after, head)).slice(0, limit);
-    return this.#page(stream, subject, { after, limit, subjectsOnly: true });
-  }
-
-  /** Returns the last message of each matching subject. */
-  async lasts(stream: string, subjects: string): Promise<Message[]> {
-    const { state } = await this.#jsm.streams.info(stream, { subjects_filter: subjects });
-    const names = Object.keys(state.subjects ?? {});
-    if (names.length > NEAR) return this.range(stream, subjects, 0, state.last_seq);
-    const found = await Promise.all(names.map((name) => this.last(stream, name)));
-    return found.filter((message) => message !== undefined);
-  }
-
-  /** Requests the message of each sequence, which is faster than a consumer for a short range. */
-  async #near(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
-    const seqs = Array.from({ length: Math.max(0, upTo - after) }, (_, n) => after + 1 + n);
-    const found = await Promise.all(seqs.map((seq) => this.at(stream, seq)));
-    return found
-      .filter((message) => message !== undefined && isBelow(message.subject, subject))
-      .map((message) => message as Message);
-  }
-
-  /** Returns at most `limit` messages of a subject after `after`, oldest first. */
-  async #page(
-    stream: string,
-    subject: string,
-    { after, limit, subjectsOnly = false }: { readonly after: number; readonly limit: number; readonly subjectsOnly?: boolean },
-  ): Promise<Message[]> {
-    const consumer = await this.#jsm.consumers.add(stream, {
-      ack_policy: this.#driver.AckPolicy.None,
-      deliver_policy: this.#driver.DeliverPolicy.StartSequence,
-      opt_start_seq: after + 1,
-      filter_subject: subject,
-      headers_only: subjectsOnly,
-      mem_storage: true,
-      num_replicas: 1,
-      inactive_threshold: 5_000 * NANOS,
-    });
-    const count = Math.min(consumer.num_pending, limit);
-    const found: Message[] = [];
-    try {
-      if (count === 0) return found;
-      const messages = await this.#js.consumers.getConsumerFromInfo(consumer).fetch({ max_messages: count, expires: TRY_MS });
-      for await (const message of messages)
-        found.push({ seq: message.seq, subject: message.subject, text: subjectsOnly ? '' : message.string() });
-    } finally {
-      // If the deletion fails, the server itself removes the consumer after 5 s without use.
-      this.#jsm.consumers.delete(stream, consumer.name).catch(() => {});
-    }
-    return found;
+  /**
+   * Returns the state of a stream from its leader, with the counts of the matching subjects. While a stream has no leader, any
+   * replica answers, and a replica may be behind.
+   */
+  async info(stream: string, subjects?: string): Promise<StreamInfo> {
+    const filter = subjects === undefined ? {} : { subjects_filter: subjects };
+    const info = await this.#jsm.streams.info(stream, filter);
+    // An answer names its sender nowhere, but its replicas are the other nodes.
+    const { leader, replicas = [] } = info.cluster ?? { leader: ALONE };
+    if (!leader || replicas.some(({ name }) => name === leader)) throw new Late(`${stream} has no leader`);
+    return info;
   }
 
   /** Returns the last sequence that the stream has assigned. */
   async lastSeq(stream: string): Promise<number> {
-    return (await this.#jsm.streams.info(stream)).state.last_seq;
+    return (await this.info(stream)).state.last_seq;
   }
 
   async remove(stream: string, seq: number): Promise<void> {
@@ -261,7 +190,18 @@ export class Server {
 
   /** Publishes the newest position to listeners. */
   announce(head: number): void {
-    if (!this.#nc.isClosed()) this.#nc.publish(`${this.root}.head`, String(head));
+    this.#head = Math.max(this.#head, head);
+    if (this.#pause !== undefined) return;
+    this.#publishHead();
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      if (this.#head > this.#published) this.announce(this.#head);
+    }, ANNOUNCE_MS);
+  }
+
+  #publishHead(): void {
+    this.#published = this.#head;
+    if (!this.#nc.isClosed()) this.#nc.publish(`${this.root}.head`, String(this.#head));
   }
 
   readonly listen: Listen = ({ head, ready, lost }) => {
@@ -272,7 +212,8 @@ export class Server {
     return () => subscription.unsubscribe();
   };
 
-  async #get(stream: string, query: MsgRequest): Promise<Message | undefined> {
+  async #get(stream: string, query: Wanted): Promise<Message | undefined> {
+    if (this.#direct.has(stream) && this.#nc.info?.cluster === undefined) return this.#getDirect(stream, query);
     let found: StoredMsg | null;
     try {
       found = await this.#jsm.streams.getMessage(stream, query);
@@ -283,14 +224,25 @@ export class Server {
     return found === null ? undefined : { seq: found.seq, subject: found.subject, text: found.string() };
   }
 
+  /** As `#get`, with less work. In a cluster, any replica would answer, so only a single server is asked like this. */
+  async #getDirect(stream: string, query: Wanted): Promise<Message | undefined> {
+    const answer = await this.#nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeout: TRY_MS });
+    const { headers } = answer;
+    if (headers === undefined) throw new Late(`no direct answer of ${stream}`);
+    if (headers.code === NO_MESSAGE) return undefined;
+    if (headers.code !== 0) throw Object.assign(new Error(headers.description), { code: headers.code });
+    return { seq: Number(headers.get('Nats-Sequence')), subject: headers.get('Nats-Subject'), text: answer.string() };
+  }
+
   async #makeStreams(): Promise<void> {
     const make = async (name: string, config: Parameters<JetStreamManager['streams']['add']>[0]): Promise<void> => {
-      const info = await this.#jsm.streams.info(name).catch((error: unknown) => {
+      const old = await this.info(name).catch((error: unknown) => {
         if ((error as { code?: number }).code !== NO_STREAM) throw error;
       });
-      const mark = info && markOf(info.config);
+      const mark = old && markOf(old.config);
       if (mark !== undefined) throw markedError(this.address.name, mark);
-      if (info === undefined) await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name });
+      const info = old ?? (await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name }));
+      if (info.cluster === undefined && info.config.allow_direct) this.#direct.add(name);
     };
     const { logs, tables } = this.configs;
     // The mark of a move is on the logs.
@@ -298,18 +250,12 @@ export class Server {
   }
 
   /** The configurations of the two streams. */
-  get configs(): Readonly<Record<'logs' | 'tables', { name: string; subjects: string[]; max_msgs_per_subject?: number }>> {
+  get configs(): Readonly<Record<'logs' | 'tables', Config>> {
     return {
-      logs: { name: this.logs, subjects: [`${this.root}.log.>`] },
-      tables: { name: this.tables, subjects: [`${this.root}.table.>`], max_msgs_per_subject: 1 },
+      logs: { name: this.logs, subjects: [`${this.root}.log.>`], allow_direct: true },
+      tables: { name: this.tables, subjects: [`${this.root}.table.>`], max_msgs_per_subject: 1, allow_direct: true },
     };
   }
-}
-
-/** Whether a subject matches a pattern, in which `*` is any token and a final `>` is any further tokens. */
-function isBelow(subject: string, pattern: string): boolean {
-  const tokens = subject.split('.');
-  return pattern.split('.').every((token, n) => token === '>' || token === '*' || token === tokens[n]);
 }
 
 export const NO_STREAM = 10_059;

@@ -27,7 +27,7 @@ export class Tables {
   /** Returns all rows whose subjects match a pattern with wildcards. */
   async scan<T>(subjects: string): Promise<Named<T>[]> {
     const rows: Named<T>[] = [];
-    for (const { seq, subject, text } of await this.#server.lasts(this.#server.tables, this.#named(subjects))) {
+    for (const { seq, subject, text } of await this.#server.ranges.lasts(this.#server.tables, this.#named(subjects))) {
       const { value } = JSON.parse(text) as Body;
       if (value !== undefined) rows.push({ seq, subject: subject.slice(this.#prefix.length), value: value as T });
     }
@@ -42,7 +42,7 @@ export class Tables {
   /** All rows below a subject with wildcards, one page after the other. `attempt` repeats the calls for one page. */
   async *pages<T>(subjects: string, attempt: <A>(work: () => Promise<A>) => Promise<A>): AsyncIterable<readonly T[]> {
     const upTo = await attempt(() => this.#server.lastSeq(this.#server.tables));
-    for await (const page of this.#server.pages(this.#server.tables, this.#named(subjects), 0, upTo, attempt))
+    for await (const page of this.#server.ranges.pages(this.#server.tables, this.#named(subjects), { after: 0, upTo, attempt }))
       yield page.flatMap(({ text }) => {
         const { value } = JSON.parse(text) as Body;
         return value === undefined ? [] : [value as T];

@@ -1,8 +1,19 @@
 import { expect, it } from 'vitest';
-import { isPassing } from './trouble.ts';
+import { addressOf } from './address.ts';
+import { explain, isPassing } from './trouble.ts';
 
 it('a server that forgets the consumer of a read, or stops in the middle of it, is asked again', () => {
   expect(isPassing(Object.assign(new Error('consumer not found'), { name: 'ConsumerNotFoundError', code: 10_014 }))).toBe(true);
   expect(isPassing(Object.assign(new Error('heartbeats missed'), { name: 'JetStreamError' }))).toBe(true);
   expect(isPassing(Object.assign(new Error('wrong last sequence'), { code: 10_071 }))).toBe(false);
+});
+
+it('a leader that must first copy messages is asked again, and the same goes for a cluster whose servers are not all there yet', () => {
+  expect(isPassing(Object.assign(new Error('expected stream sequence does not match'), { code: 10_063 }))).toBe(true);
+  const few = Object.assign(new Error('no suitable peers for placement'), { code: 10_005 });
+  expect(isPassing(few)).toBe(true);
+  expect(explain(few, addressOf('nats://localhost/ear?replicas=3'), 5_000)).toMatchObject({
+    code: 'store_refused',
+    message: expect.stringContaining('start the others, or lower replicas'),
+  });
 });

@@ -6,8 +6,13 @@ import type { Address } from './address.ts';
 /** Codes of JetStream's errors. */
 const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
-/** The codes of a server without a leader, without a listener, or that still restores its streams. */
-const AWAY: ReadonlySet<number> = new Set([503, 10_008, 10_009, 10_023, 10_118, 10_059, 10_014]);
+/** The streams need more servers than are there. The servers of a cluster that starts come one after the other. */
+const TOO_FEW = 10_005;
+/**
+ * The codes of a server without a leader, without a listener, or that still restores its streams. A leader answers 10063 if it
+ * cannot apply a message because it must first copy others; the message may be stored.
+ */
+const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023, 10_063, 10_118, 10_059, 10_014]);
 /** The message is larger than the stream takes: a stream with the mark of a move takes none. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
@@ -54,6 +59,8 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
   if (codeOf(error) === TOO_LARGE) return frozenError(name, error);
   if (NOT_ENABLED.has(codeOf(error)))
     return refused(`runs without JetStream (${said}): start it with -js, or enable JetStream for this account`);
+  if (codeOf(error) === TOO_FEW)
+    return refused(`has too few servers for the copies (${said}): start the others, or lower replicas`);
   if (isPassing(error))
     return new EarpieceError(
       'store_unavailable',

@@ -15,7 +15,7 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Draft, Stored } from '../../core/records.ts';
 import { follow, type Log, newLog } from '../memory-log.ts';
 import { bodyOf } from './body.ts';
-import type { Message } from './server.ts';
+import type { Message } from './ranges.ts';
 
 /** The effect of a message: its record, and the items that it changed or made. */
 export type Effect = { readonly record: Stored; readonly items: readonly Item[] };

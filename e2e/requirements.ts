@@ -44,6 +44,14 @@ export const REQUIREMENTS = {
   'log:closes-once': { behaviour: 'In each conversation, a notification closes once.' },
   'log:fork': { behaviour: 'A fork keeps the open notifications of its origin, with the same ids.' },
   'log:retention': { behaviour: 'Retention prunes closed records. The rest of the log replays to the same open notifications.' },
+  'log:archive': {
+    behaviour:
+      'With an archive, each record is in exactly one file before it can be pruned, even if processes are killed or prune at once. earpiece forget removes the files of its agent.',
+  },
+  'log:archive-unwritable': {
+    behaviour:
+      'If the archive cannot be written, nothing is pruned. The command or the housekeeping names the folder, the reason and the way out, and no agent waits.',
+  },
   'log:allowlist': {
     behaviour: 'Only chat and tool records become part of a request to a provider.',
   },
@@ -191,7 +199,7 @@ export const REQUIREMENTS = {
   'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
   'delivery:other-process': {
-    behaviour: 'A notification that another process queued is in every tool result whose offer starts after queue returned.',
+    behaviour: 'When `queue` has returned in one process, the next offer of every other process can include the notification.',
   },
   'delivery:thousand-calls': {
     behaviour:
@@ -1057,6 +1065,10 @@ export const REQUIREMENTS = {
   'follow:sessions': {
     behaviour:
       'Followers poll while a session is active, and with `--keep` also without one. The next session starts the process again and reads what happened in between.',
+  },
+  'follow:restart': {
+    behaviour:
+      'If the process of the followers was killed, a new session starts it again, and each running gateway, MCP server, plugin and chat starts it within a minute.',
   },
   'follow:pace': {
     behaviour: 'A follower polls no more often than documented. After a machine wakes from sleep, followers poll at once.',

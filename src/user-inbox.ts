@@ -18,7 +18,7 @@ import type { Policy } from './core/policy.ts';
 import type { Clock, LineRenderer, Store } from './core/ports.ts';
 import type { ViewName } from './core/records.ts';
 import type { Events } from './events.ts';
-import { insideAgent, Inbox, rendererOf, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
+import { insideAgent, Inbox, rendererOf, type Companion, type Archived, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
 /** The code for tasks is loaded only when a conversation ends, because a command that only sends does not need it. */
@@ -68,11 +68,16 @@ export class UserInbox extends Inbox {
     return this.#late.emitter;
   }
 
-  /** Removes expired data and ended tasks in each project, after the project's retention time. */
+  /**
+   * Removes expired data and ended tasks in each project, after the project's retention time. With the setting `archive`, writes
+   * all records to the archive first. If that fails, nothing is removed.
+   */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
     const all = new Tasks(this);
+    // The time is taken before the archive is written, so everything that closed before this time is in the archive.
     const now = await this.pruneTime();
+    await this.archive();
     const total = { tasks: 0, records: 0 };
     for (const project of await this.projects()) {
       const keptMs = olderMs ?? this.policies.policy(project).taskRetentionMs;
@@ -80,8 +85,19 @@ export class UserInbox extends Inbox {
       total.tasks += tasks;
       total.records += records;
     }
-    const { records, items } = await super.prune(olderMs);
+    const { records, items } = await super.prune(olderMs, now);
     return { records: records + total.records, items, tasks: total.tasks };
+  }
+
+  /**
+   * Writes the records that the archive lacks. Returns undefined without the setting `archive`, and for a log in memory, which ends
+   * with its process.
+   */
+  async archive(): Promise<Archived | undefined> {
+    const folder = this.config.archive;
+    if (folder === undefined || this.store.private === true) return undefined;
+    const { archive } = await import('./inbox/housekeeping/archive.ts');
+    return archive(this.store, folder);
   }
 
   /** Closes the inbox, after it has written the events that the bus still holds back. */
@@ -96,7 +112,12 @@ export class UserInbox extends Inbox {
    * loaded again when it is needed.
    */
   async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
-    await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);
+    await Promise.allSettled([
+      this.#late.begin(),
+      import('./tasks/index.ts'),
+      import('./inbox/housekeeping/archive.ts'),
+      rendererOf(view),
+    ]);
   }
 
   /** Sets the events' modules, for a subclass that has already loaded them. */

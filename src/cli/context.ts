@@ -1,8 +1,9 @@
 /** The common base of commands: shared options, the open log, and the target of a command. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { loadConfig, parseDuration, type Config } from '../config/index.ts';
+import { loadConfig, parseDuration, type Config, type Flags } from '../config/index.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { openInbox, openInboxWith, type UserInbox } from '../user-inbox.ts';
 import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
@@ -18,10 +19,13 @@ export const SERVER_OPTION = [
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
 ] as const satisfies readonly [string, string];
 
+/** `archive` replaces the setting for one command. */
+type DatabaseOptions = GlobalOptions & { readonly archive?: string };
+
 type Work<T, Ear = UserInbox> = (ear: Ear) => Promise<T>;
 
 /** Runs `work` with the open log, and closes the log even after an error. */
-export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+export async function withInbox<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   await using ear = await openInbox({ ...flagsOf(options), onProblem: complain });
   return await work(ear);
 }
@@ -68,7 +72,7 @@ export const readOnly = (options: GlobalOptions, config = configOf(options)): { 
 /**
  * Runs `work` with the open log, for a command about the database itself. Throws `not_found` if the database does not exist yet.
  */
-export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
   if (missing === undefined) return withInbox(options, work);
   throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve create it`);
@@ -99,10 +103,10 @@ function isAbsent(file: string): boolean {
   }
 }
 
-const flagsOf = ({ db }: GlobalOptions): { readonly flags?: { readonly db: string } } =>
-  db === undefined ? {} : { flags: { db } };
+const flagsOf = ({ db, archive }: DatabaseOptions): { readonly flags?: Flags } =>
+  db === undefined && archive === undefined ? {} : { flags: defined({ db, archive }) };
 
-const configOf = (options: GlobalOptions): Config => loadConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) });
+const configOf = (options: DatabaseOptions): Config => loadConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) });
 
 /** Returns the agent whose tool runs this command; undefined if no agent runs it. */
 export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });

@@ -114,7 +114,7 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
 /**
  * Resolves when the user or the system asks the process to end; a second request ends the process at once. When a terminal
  * closes, the process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only
- * reported. The signal may arrive despite `nohup`, which Node does not preserve. It may also ask for a reload of the
+ * reported. The signal may arrive despite `nohup`, which Node does not preserve. SIGHUP may also ask for a reload of the
  * configuration, which is not needed.
  */
 function asked(): Promise<void> {

@@ -27,6 +27,7 @@ const PLACES: Readonly<Record<string, string>> = {
   project: 'at the next start of each command',
   address: 'at the next start of each command',
   db: 'at the next start of each command',
+  archive: 'at the next start of each command',
   time_zone: 'at the next start of each command',
   agent: AGENT,
   sources: AGENT,
@@ -48,7 +49,7 @@ export type Change = {
   readonly label: string;
   readonly help: string;
   readonly form: Form;
-  /** Whether the effective list contains the values of all layers. */
+  /** Whether the effective list joins the values of all layers. */
   readonly addsUp: boolean;
 };
 

@@ -45,15 +45,15 @@ describe('each invalid file is refused with its message', () => {
       'a quoted key',
       '"a b" = 1',
       [
-        '1:1: "a b" is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
+        '1:1: "a b" is unknown; allowed are project, address, db, archive, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
       ],
     ],
     [
       'a key of the language',
       '__proto__ = 1\n[constructor]\na = 1',
       [
-        '1:1: __proto__ is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
-        '2:2: constructor is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
+        '1:1: __proto__ is unknown; allowed are project, address, db, archive, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
+        '2:2: constructor is unknown; allowed are project, address, db, archive, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
       ],
     ],
     // Values
@@ -446,7 +446,7 @@ describe('each invalid file is refused with its message', () => {
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',
       [
         '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
-        '2:1: foo is unknown; allowed are project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
+        '2:1: foo is unknown; allowed are project, address, db, archive, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
         '4:13: budget.max_items is 0; write a whole number from 1 to 1000',
       ],
     ],

@@ -17,7 +17,16 @@ import {
   type Layers,
   type Said,
 } from './layers.ts';
-import { expandDb, projectPlace, refusedLink, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
+import {
+  expandDb,
+  expandPath,
+  projectPlace,
+  refusedLink,
+  stateFolder,
+  userConfigFile,
+  type Env,
+  type Surroundings,
+} from './places.ts';
 import { policyOf } from './policy.ts';
 import { configError, type Problem } from './problems.ts';
 import { foreignNames, nobodyToAsk } from './foreign.ts';
@@ -39,6 +48,8 @@ export type Config = {
   readonly policy: Policy;
   /** The database: an absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
+  /** The folder to which records are written before they are pruned: an absolute path. */
+  readonly archive?: string;
   /** The default receiver or sender of commands: an address or the name of an agent. */
   readonly address?: string;
   readonly timeZone: string;
@@ -163,7 +174,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(holder === undefined ? {} : { wanted: { name: wanted, ...holder } }),
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
-    ...defined({ address }),
+    ...defined({ address, archive: archiveOf(layers, cwd, at) }),
     // This is a getter, because reading the system's time zone takes 20 ms, and most commands do not need it.
     get timeZone() {
       return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -216,6 +227,12 @@ function dbOf(layers: Layers, cwd: string, at: Surroundings): string {
   const said = layers.get('db')?.[0];
   if (said === undefined) return join(stateFolder(at), 'earpiece.db');
   return expandDb(said.value as string, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
+}
+
+function archiveOf(layers: Layers, cwd: string, at: Surroundings): string | undefined {
+  const said = layers.get('archive')?.[0];
+  if (said === undefined) return undefined;
+  return expandPath(said.value as string, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
 }
 
 function agentOf(layers: Layers): Config['agent'] {

@@ -102,7 +102,7 @@ export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>
   const name = JSON.stringify(wanted.name);
   const here = `this project is called ${JSON.stringify(project)}`;
   return wanted.gone
-    ? `${here}: ${name} belonged to ${wanted.folder}, which no longer exists; if it has moved here: earpiece trust`
+    ? `${here}: ${name} belonged to ${wanted.folder}, which no longer exists; if you moved that project here, run earpiece trust`
     : `${here}: ${name} belongs to ${wanted.folder}; to choose another name, write project = "…" into earpiece.toml`;
 }
 

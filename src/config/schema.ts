@@ -74,6 +74,9 @@ export const SETTINGS = {
   ),
   address: one('address', address(), undefined),
   db: one('db', database(), undefined, { needsTrust: (db) => `db (stores queued notifications in ${withoutPassword(db)})` }),
+  archive: one('archive', text('the path of a folder such as "~/earpiece-archive"'), undefined, {
+    needsTrust: (folder) => `archive (writes the notifications of all projects to ${folder})`,
+  }),
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view, {

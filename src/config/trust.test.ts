@@ -207,6 +207,18 @@ test.each(['signal_en', 'signal_ja'])(
   },
 );
 
+test('a cloned project cannot choose the folder of the archive', () => {
+  proves('config:trust');
+  const { read, short, options, projectFile } = world({ project: 'archive = "/mnt/theirs"\n', user: 'archive = "mine"\n' });
+  expect(short(read().config.archive ?? '')).toBe('…/home/.config/earpiece/mine');
+  expect(read().config.untrusted.map(({ what }) => what)).toEqual([
+    ['archive (writes the notifications of all projects to /mnt/theirs)'],
+  ]);
+  trustBook(options()).trust(projectFile);
+  expect(read().config.archive).toBe('/mnt/theirs');
+  expect(read({ env: { EARPIECE_ARCHIVE: 'here' } }).config.archive).toMatch(/\/web\/here$/u);
+});
+
 test('a file that changes while a person reads it is not trusted', () => {
   proves('config:trust');
   const { read, write, short, projectFile, options } = world({ project: '[gateway.servers.a]\ncommand = "npx"\n' });

@@ -213,7 +213,7 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
 const SINCE_FIRST =
-  /^(?:(?:agent|wake|ttl|max_level|gateway\.profiles)\.|(?:view|interrupt|budget\.max_item_chars|gateway\.(?:separator|http\.token_env))$)/;
+  /^(?:(?:agent|wake|ttl|max_level|gateway\.profiles)\.|(?:archive|view|interrupt|budget\.max_item_chars|gateway\.(?:separator|http\.token_env))$)/;
 
 const hashes = (entries: readonly Entry[]): Readonly<Record<string, string>> =>
   Object.fromEntries(entries.map((entry) => [entry.key, fingerprint([entry])]));

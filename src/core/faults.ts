@@ -35,6 +35,9 @@ export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.planned', 'follow.t
 /** The write boundaries of the end of a follower. */
 export const UNFOLLOW_FAULT_POINTS = ['unfollow.begun', 'unfollow.withdrawn', 'unfollow.forgotten'] as const;
 
+/** The write boundaries of an archive. */
+export const ARCHIVE_FAULT_POINTS = ['archive.written', 'archive.claimed', 'archive.named'] as const;
+
 /** The steps of `earpiece migrate`. */
 export const MOVE_FAULT_POINTS = [
   'move.target_marked',
@@ -48,6 +51,7 @@ export const MOVE_FAULT_POINTS = [
 
 export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
+  | (typeof ARCHIVE_FAULT_POINTS)[number]
   | (typeof MOVE_FAULT_POINTS)[number]
   | (typeof AGENT_FAULT_POINTS)[number]
   | (typeof FOLLOW_FAULT_POINTS)[number]

@@ -97,7 +97,7 @@ const isCount = ({ notification }: Item): boolean => notification.subscriber?.re
 const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
 /**
- * Whether the item is never merged with others: it is a message of a person or of another agent, or has an action or an
+ * Whether the item is never merged with other items: it is a message of a person or of another agent, or has an action or an
  * instruction.
  */
 const isNeverMerged = ({ notification: n }: Item): boolean =>

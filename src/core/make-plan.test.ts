@@ -152,7 +152,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('renders the rest of a line again, alone, and summarizes none of it', () => {
+  it('renders each notification left from a grouped line as its own line, and summarizes none', () => {
     proves('lease:withdrawn');
     fc.assert(
       fc.property(openItems(), policies, fc.boolean(), (open, policy, isSaid) => {

@@ -107,7 +107,7 @@ function handedTo(
   const { from, merges } = record;
   const touched = seen(item, place);
   if (item.audience === ANYONE) return { ...touched, takenBy: to };
-  // The heir already has this notification from a fork or a broadcast. One copy is enough.
+  // The heir already has this notification from a fork or a broadcast. The heir needs only one copy.
   if (known.some((other) => other.audience === to)) {
     if (item.state === 'closed') return { ...touched, gate: false };
     const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = touched;

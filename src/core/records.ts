@@ -307,6 +307,13 @@ export type Stored = {
   readonly body: Draft;
 };
 
+/** Returns a record as `earpiece log --json` prints it and as an archive keeps it. */
+export function inPrintedForm({ seq, log, at, body }: Stored): Record<string, unknown> {
+  const place = { seq, log, at: new Date(at).toISOString() };
+  // A record of an unknown type may have fields with the names in `place`, so `place` is spread again after the body.
+  return { ...place, ...body, ...place };
+}
+
 /** The only types that may reach a provider. A new internal type is thus invisible by default. */
 export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'chat_request',

@@ -47,7 +47,7 @@ export type InboxDeps = {
   readonly owner?: Owner;
   /** Whether the owner's process lives. Undefined if this process cannot find out. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
-  /** The time zone of shown times. Default: the system's zone. A function is called when the first time is shown. */
+  /** The time zone of shown times. Default: the system's zone. A function is called when a time is shown for the first time. */
   readonly timeZone?: string | (() => string);
   /** Renders lines with their subscribers' templates. Without a renderer, a line shows its messages and their count. */
   readonly lines?: LineRenderer;
@@ -308,11 +308,11 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Removes notifications that closed more than `olderMs` ago. Default: the retention time of their project. Open notifications
-   * stay.
+   * Removes notifications that closed more than `olderMs` before `now`. Defaults: the retention time of their project, and
+   * `pruneTime`. Open notifications stay.
    */
-  prune(olderMs?: number): Promise<Pruned> {
-    return prune(this, olderMs);
+  prune(olderMs?: number, now?: number): Promise<Pruned> {
+    return prune(this, olderMs, now);
   }
 
   /**

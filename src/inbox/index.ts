@@ -9,6 +9,7 @@ export type { Pulled } from './conversation/pull.ts';
 export type { PulledNotification } from './conversation/pulled.ts';
 export { isSignal, type ConversationOptions } from './conversation/recipient.ts';
 export { rendererOf } from './conversation/views.ts';
+export type { Archived } from './housekeeping/archive.ts';
 export type { Pruned } from './housekeeping/retention.ts';
 export type { WrongClock } from './housekeeping/witnesses.ts';
 export { randomIds } from './ids.ts';

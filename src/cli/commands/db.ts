@@ -28,17 +28,21 @@ export function db(group: CommandLine, answer: Answer): void {
     .command('prune')
     .summary('remove notifications and tasks that closed long ago')
     .description(
-      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The file shrinks by the removed data.',
+      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The file shrinks by the removed data. ' +
+        'With an archive, the command first writes all new records to compressed files.',
     )
     .option(
       '--older <duration>',
       'the minimum age of removed notifications and tasks (default: the settings retention and tasks.retention, 30d)',
     )
-    .example('earpiece db prune --older 7d')
-    .action(async (options: GlobalOptions & { older?: string }) => {
+    .option('--archive <folder>', 'the folder for the records of all agents (default: the setting archive)')
+    .example('earpiece db prune --older 7d\nearpiece db prune --archive ~/earpiece-archive')
+    .action(async (options: GlobalOptions & { older?: string; archive?: string }) => {
       onlyAPerson('to prune the database');
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withDatabase(options, async (ear) => {
+        // The sweep may already prune. So the command archives first, to know the number of records.
+        const archived = await ear.archive();
         await ear.sweep();
         if (!(await ear.witnesses.mayRemove()))
           throw new EarpieceError(
@@ -47,9 +51,10 @@ export function db(group: CommandLine, answer: Answer): void {
           );
         const pruned = await ear.prune(older);
         const bytes = await compacted(ear.store);
-        if (options.json) printJson({ ...pruned, ...defined({ bytes }) });
+        if (options.json) printJson({ ...pruned, ...defined({ archived, bytes }) });
         else {
           const { items, tasks, records } = pruned;
+          if (archived !== undefined) print(`archived ${count(archived.records, 'record')} in ${plain(archived.folder)}`);
           const over = tasks === 0 ? '' : `, ${count(tasks, 'finished task')}`;
           print(`removed ${count(items, 'closed notification')}${over} and ${count(records, 'record')}${freed(bytes)}`);
         }

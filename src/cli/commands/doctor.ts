@@ -73,6 +73,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       advice: 'read it, then run: earpiece trust',
     })),
     ...stateOf(stateFolder(at)),
+    ...archiveOf(config),
     projectOf(config),
     ...heldSubscribers(config),
   ];
@@ -103,6 +104,16 @@ function stateOf(folder: string): Finding[] {
   if (code === undefined) return [];
   const advice = `make it a folder that you may read and write: chmod u+rwx ${folder}; or set XDG_STATE_HOME`;
   return [{ what: 'state', value: `${folder} cannot be used (${code})`, ok: false, advice }];
+}
+
+function archiveOf({ archive }: Config): Finding[] {
+  if (archive === undefined) return [];
+  const code = unusable(archive);
+  if (code === undefined) return [{ what: 'archive', value: archive, ok: true }];
+  const value = `${archive} cannot be written (${code}), so nothing is pruned`;
+  return [
+    { what: 'archive', value, ok: false, advice: 'make it a folder that you may write, or change archive in your earpiece.toml' },
+  ];
 }
 
 function projectOf(config: Config): Finding {
@@ -149,12 +160,12 @@ async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
     const address = `${me.log}#${me.conversation}`;
     const value =
       me.by === 'default'
-        ? `this shell belongs to no agent; a gateway that you start in it would be ${address}`
+        ? `this shell belongs to no agent; a gateway that you start here gets the address ${address}`
         : `${address}, by ${BY[me.by]}${host}`;
     return { what: 'identity', value, ok: true };
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
-    return { what: 'identity', value: `nobody's: ${error.message}`, ok: true };
+    return { what: 'identity', value: `no agent: ${error.message}`, ok: true };
   }
 }
 

@@ -1,5 +1,6 @@
 /** `earpiece forget`: erases all data of one agent. */
 import type { LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Erased, Store } from '../../core/ports.ts';
 import type { UserInbox } from '../../user-inbox.ts';
@@ -16,7 +17,7 @@ export function forget(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Erases the data of one agent from the database: its records and transcript, its notifications, including open ones, ' +
-        'withheld results, its conversations, its tokens and its settings. The command asks once, and cannot be undone. ' +
+        'withheld results, its conversations, its tokens and its settings. Its files in the archive go too. The command asks once, and cannot be undone. ' +
         'The command is refused while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
@@ -48,11 +49,14 @@ export function forget(command: CommandLine, answer: Answer): void {
           if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing was erased');
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
-        if (options.json) return printJson({ log, ...erased, tokens: what.tokens.length, stays: STAYS, readable });
+        const archived = await removeFromArchive(ear, log);
+        if (options.json)
+          return printJson({ log, ...erased, tokens: what.tokens.length, ...defined({ archived }), stays: STAYS, readable });
         const { records, notifications, conversations, withheld } = erased;
         print(
           `erased ${plain(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
         );
+        if (archived !== undefined) print(`removed ${count(archived.files, 'file')} of the archive ${plain(archived.folder)}`);
         if (readable.length > 0)
           complain(
             `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. Or end the process that reads, then run earpiece db prune`,
@@ -66,7 +70,7 @@ const STAYS: readonly string[] = [
   'one record with the name of the agent and the time, so that no position in the log is used twice',
   'messages of this agent to other agents, and to the project: they belong to their receivers',
   'tasks of the project: earpiece tasks shows them',
-  'the transcripts of the coding agent itself, backups, and files that Earpiece wrote for an installation',
+  'the transcripts of the coding agent itself, backups, archives in other folders, and files that Earpiece wrote for an installation',
 ];
 
 type Kept = {
@@ -108,6 +112,24 @@ async function erase(
   if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
   const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
   return { ...erased, readable };
+}
+
+/** Removes the files of the agent from the configured archive, after its records are erased, so that no file is written again. */
+async function removeFromArchive(ear: UserInbox, log: LogKey): Promise<{ folder: string; files: number } | undefined> {
+  const root = ear.config.archive;
+  if (root === undefined || ear.store.private === true) return undefined;
+  const { folderOf, placeOf, removeArchived } = await import('../../inbox/housekeeping/archive-folder.ts');
+  try {
+    return await removeArchived(ear.store, root, log);
+  } catch (error) {
+    const folder = placeOf(await folderOf(ear.store, root), log);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new EarpieceError(
+      'store_unavailable',
+      `${log} is erased from the database, but its files in the archive ${folder} stay (${code}); remove that folder yourself`,
+      { cause: error },
+    );
+  }
 }
 
 /** Lists the tokens that give access only to this agent. */

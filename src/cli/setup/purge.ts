@@ -67,7 +67,8 @@ function whatGoes(options: SetupOptions): Purge {
   ];
   const folders = places.filter(([, folder]) => isOwnFolder(folder));
   const { db } = options as { readonly db?: string };
-  const file = fileOf(loadConfig({ cwd: process.cwd(), env: process.env, ...(db === undefined ? {} : { flags: { db } }) }).db);
+  const config = loadConfig({ cwd: process.cwd(), env: process.env, ...(db === undefined ? {} : { flags: { db } }) });
+  const file = fileOf(config.db);
   const isElsewhere =
     file !== undefined && bytesOf(file) !== undefined && !folders.some(([, folder]) => file.startsWith(folder + sep));
   const isOurs = isElsewhere && isEarpieceFile(file);
@@ -75,6 +76,10 @@ function whatGoes(options: SetupOptions): Purge {
     ...(isElsewhere && !isOurs
       ? [`${file} stays: it is not a database of Earpiece. If you are sure that it is not needed, remove it yourself.`]
       : []),
+    ...archiveStays(
+      config.archive,
+      folders.map(([, folder]) => folder),
+    ),
     ...[...folders.map(([, folder]) => folder), ...(isOurs ? [file] : [])].flatMap(linksIn).map(staysBehind),
   ];
   const companions = isOurs ? ['', '-wal', '-shm'].map((end) => ['database', `${file}${end}`] as const) : [];
@@ -100,6 +105,15 @@ function bytesOf(path: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Names the archive outside of the removed folders. It stays, because its purpose is to outlive the database. */
+function archiveStays(archive: string | undefined, folders: readonly string[]): readonly string[] {
+  if (archive === undefined || bytesOf(archive) === undefined) return [];
+  if (folders.some((folder) => `${archive}${sep}`.startsWith(folder + sep))) return [];
+  return [
+    `${archive} stays: it is the archive of removed records. If you do not need them, remove it too: rm -r ${quote(archive)}`,
+  ];
 }
 
 /** Finds the links at a path and below it. */

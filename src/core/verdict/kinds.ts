@@ -35,7 +35,10 @@ export type Verdict =
       readonly log: string;
       readonly pattern: string;
       readonly by: string;
-      /** When the mute ends. Null: when a person lifts the mute. Undefined: unknown, because the mute no longer exists. */
+      /**
+       * When the mute ends. Null: when a person lifts the mute. Undefined if the end is unknown, because the mute no longer
+       * exists.
+       */
       readonly until?: number | null;
       readonly over: boolean;
       /** Whether the mute still exists. */

@@ -158,7 +158,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'nobody has its purpose',
     { conversations: [there({ purpose: 'chat' })], n: { purpose: 'review' } },
     'other_purpose',
-    'Waiting: it is for conversations of the purpose review, and no active one of shop/coder has that purpose.',
+    'Waiting: it is for conversations of the purpose review, and no active conversation of shop/coder has that purpose.',
     ['earpiece withdraw n1'],
   ],
   [
@@ -322,7 +322,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'due at one that hears by wrapped tools only, and has called none',
     { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
     'due',
-    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry nothing.',
+    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry no notifications.',
     ['earpiece doctor'],
   ],
   [

@@ -35,7 +35,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
             : ''
       }`;
     case 'other_purpose':
-      return `Waiting: it is for conversations of the purpose ${verdict.purpose}, and no active one of ${verdict.log} has that purpose.`;
+      return `Waiting: it is for conversations of the purpose ${verdict.purpose}, and no active conversation of ${verdict.log} has that purpose.`;
     case 'paused':
       return `Waiting: ${verdict.log} is paused${by(verdict.by)} since ${ago(verdict.since)}. The pause holds until ${
         verdict.until === null
@@ -87,7 +87,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         verdict.unseenSince === null
           ? ''
           : ` No wrapped tool was called since the notification was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
-      return `Waiting: it rides on the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry nothing.${again}`;
+      return `Waiting: it rides on the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry no notifications.${again}`;
     }
     case 'offered':
       return `On its way: it was sent to ${verdict.address} ${rode(verdict.rodeOn)} and waits for the client's confirmation${
@@ -227,8 +227,8 @@ export function momentOf(
 }
 
 function ridesAt({ at, wrapped }: Rides): string {
-  // Some contact points make others redundant: the agent is idle after the end of a turn, and a request follows the end of a
-  // batch.
+  // Some contact points make other contact points redundant: the agent is idle after the end of a turn, and a request follows the
+  // end of a batch.
   const less = at.filter(
     (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),
   );

@@ -109,7 +109,7 @@ function closingsOf(
     type: 'notification_closed',
     conversation,
     ids,
-    // An agent that knows a fact need not know what was counted in later.
+    // If a notification was counted in after the plan, the append must fail, because the agent may not know its fact.
     ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
     outcome,
     by: step,

@@ -17,8 +17,8 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses what the answer shows. Unread interrupts come first, because a gate waits for them. Items that were read before, such
- * as an active pause, come last. `show` shows one item.
+ * Chooses the notifications that the answer shows. Unread interrupts come first, because a gate waits for them. Items that were
+ * read before, such as an active pause, come last. `show` shows one item.
  */
 export function fitting(
   all: readonly Item[],

@@ -24,7 +24,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   const trusted = await witnesses.trusted();
   const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
   const sighted: Record<string, number> = {};
-  // A later record from a clock that agrees with this one gives an earlier bound than the current time.
+  // A later record from a clock that agrees with this process's clock gives an earlier bound than the current time.
   for (const { id, seq } of trusted ? unknown : []) {
     const after = await store.read({ after: seq, limit: RECORDS_SEARCHED });
     const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);

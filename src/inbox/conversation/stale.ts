@@ -16,7 +16,7 @@ export async function releaseStale(context: Context, log: LogKey, items: readonl
     seen.add(item.carrier);
     const isOwn = isSame(item.owner, owner);
     const alive = isOwn || (item.owner && isAlive(item.owner));
-    // The owner may live on another machine, whose clock may be a little ahead of this one.
+    // The owner may run on another machine, whose clock may be a little ahead of the clock of this machine.
     const mayLive = alive !== false && item.owner !== undefined && !isOwn;
     if (leases.isOver({ carrier: item.carrier, until: item.until ?? 0, mayLive }, now)) stale.set(item.carrier, 'lease_expired');
     else if (alive === false) stale.set(item.carrier, 'owner_dead');

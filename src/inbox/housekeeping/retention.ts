@@ -6,14 +6,14 @@ import type { Context } from '../context.ts';
 export type Pruned = { readonly records: number; readonly items: number };
 
 /**
- * Removes notifications that closed more than `olderMs` ago. Default: the retention time of their project. Open notifications of
- * any age stay.
+ * Removes notifications that closed more than `olderMs` before `now`. Default: the retention time of their project. Open
+ * notifications of any age stay.
  */
-export async function prune(context: Context, olderMs?: number): Promise<Pruned> {
+export async function prune(context: Context, olderMs?: number, now?: number): Promise<Pruned> {
   const { store, policies } = context;
   const projects = ['', ...(await projectsIn(context))];
   const keptMs = olderMs ?? projects.reduce((most, project) => Math.max(most, policies.policy(project).retentionMs), 0);
-  return store.prune((await pruneTime(context)) - keptMs);
+  return store.prune((now ?? (await pruneTime(context))) - keptMs);
 }
 
 /**

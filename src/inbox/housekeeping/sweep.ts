@@ -14,7 +14,8 @@ import type { Pruned } from './retention.ts';
 export const EXPIRY = 'sweep';
 const OVER = { by: EXPIRY, reason: 'its time has passed' };
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export type Swept = { readonly expired: number; readonly released: number; readonly pruned: number };
 
@@ -40,7 +41,11 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
   const last = Number((await store.setting('pruned_at')) ?? 0);
   if (Math.abs(now - last) < DAY_MS || !(await witnesses.mayRemove())) return { expired, released, pruned: 0 };
   await store.setSetting('pruned_at', now);
-  const { records } = await prune();
+  const { records } = await prune().catch(async (error: unknown) => {
+    // For example, the archive cannot be written. An hour later, some process tries again.
+    await store.setSetting('pruned_at', now - DAY_MS + HOUR_MS);
+    throw error;
+  });
   return { expired, released, pruned: records };
 }
 

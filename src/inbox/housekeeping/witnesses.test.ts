@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /** The settings that all machines share. */
 let clocks: Json | undefined;
 
-/** A process on its own machine: no other one can check it. */
+/** A process on a separate machine, which no other process can check. */
 function machine(name: string, aheadMs = 0): Witnesses {
   const store = {
     private: false,

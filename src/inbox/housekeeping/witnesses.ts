@@ -14,7 +14,7 @@ const NOTE_EVERY_MS = 10 * 60_000;
 /** How long a result is cached. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
-/** A process on another machine whose recorded time does not change for this long is taken for ended. */
+/** A process on another machine whose recorded time does not change for this long is treated as ended. */
 const SILENT_MS = 3 * NOTE_EVERY_MS;
 
 type Clocks = Readonly<Record<string, Owner & { readonly at: number }>>;

@@ -1,7 +1,8 @@
 /**
- * Shows other machines that this process lives: it counts up a setting. A machine cannot look up the processes of another one, and
- * clocks of machines differ, so an observer compares no times: it watches whether the count changes. To take over, the observer removes
- * the count that it has seen, in one step. So a process that only paused finds its count removed, and writes nothing more.
+ * Shows other machines that this process lives, by counting up a setting. A machine cannot look up the processes of another
+ * machine, and the clocks of machines differ. So an observer compares no times, but watches whether the count changes. To take
+ * over, the observer removes the count that it has seen, in one step. So a process that only paused finds its count removed, and
+ * writes nothing more.
  */
 import type { Store } from '../../core/ports.ts';
 
@@ -10,7 +11,7 @@ type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 const BEAT_MS = 5_000;
 /** A process that could not count for this long counts before it writes. With the time of one write, this is below `SILENT_MS`. */
 const TRUSTED_MS = 10_000;
-/** If the count of a process does not change for this long, the process is taken for dead. */
+/** If the count of a process does not change for this long, the process is treated as dead. */
 const SILENT_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
@@ -36,7 +37,7 @@ export class Beat {
     return this.#timer !== undefined;
   }
 
-  /** Begins to count. Resolves when others can see the first count. */
+  /** Begins to count. Resolves when other processes can see the first count. */
   async start(): Promise<void> {
     if (this.counts) return;
     this.#countedAt = performance.now();
@@ -46,12 +47,14 @@ export class Beat {
     this.#timer ??= setInterval(() => void this.#next().catch(() => {}), BEAT_MS).unref();
   }
 
-  /** Whether no other process has taken this one for dead. Asks the store only if the last count is long ago. */
+  /**
+   * Whether no other process has treated this process as dead. Asks the store only if the last count is older than `TRUSTED_MS`.
+   */
   async lives(): Promise<boolean> {
     return this.counts && (performance.now() - this.#countedAt < TRUSTED_MS || this.#next());
   }
 
-  /** Ends the count, so that others need not wait. */
+  /** Ends the count and removes it, so that other processes need not wait. */
   async stop(): Promise<void> {
     if (!this.counts) return;
     this.pause();
@@ -59,7 +62,7 @@ export class Beat {
     await this.#store.setSetting(this.#key, undefined);
   }
 
-  /** Counts no more, without a word to others. */
+  /** Stops the count, but leaves it in the store. */
   pause(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -87,8 +90,8 @@ export class Beat {
 }
 
 /**
- * Whether a process of another machine has ended. The answer takes up to 5 s for a process that lives, and 20 s for a process that died.
- * A process that is taken for dead can write nothing from then on.
+ * Whether a process of another machine has ended. The answer takes up to 5 s for a process that lives, and 20 s for a process
+ * that died. After a process was treated as dead, it can write nothing more.
  */
 export async function hasEnded(store: Kept, name: string): Promise<boolean> {
   const key = beatKey(name);
@@ -102,5 +105,5 @@ export async function hasEnded(store: Kept, name: string): Promise<boolean> {
   return store.swapSetting(key, first, undefined);
 }
 
-/** Removes what a process left that this machine knows to be dead. */
+/** Removes the count of a process that is known to be dead. */
 export const forgetBeat = (store: Kept, name: string): Promise<void> => store.setSetting(beatKey(name), undefined);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
 import { proves } from '../../../e2e/verifies.ts';
 import { WriterHold } from './writer.ts';
 
@@ -11,11 +12,13 @@ const PLACE = { log: 'shop/coder' as LogKey, id: 'main' as ConversationId };
 const settings = new Map<string, Json>();
 let names = 0;
 
-type Machine = { readonly hold: WriterHold; frozen: boolean };
+/** `frozen`: the process writes nothing. `answer`: awaited after each write, before the process gets its answer. */
+type Faults = { frozen: boolean; answer?: () => Promise<unknown> };
+type Machine = Faults & { readonly hold: WriterHold };
 
-/** A process on its own machine: no other one can check it. A frozen process writes nothing. */
-function machine(name: string): Machine {
-  const made: { frozen: boolean } = { frozen: false };
+/** A process on a separate machine, which no other process can check. `dead`: the machines that are known to be dead here. */
+function machine(name: string, { dead = [] }: { readonly dead?: readonly string[] } = {}): Machine {
+  const made: Faults = { frozen: false };
   const store = {
     setting: (key: string) => Promise.resolve(settings.get(key)),
     setSetting: (key: string, value: Json | undefined) => Promise.resolve(set(key, value)),
@@ -23,11 +26,13 @@ function machine(name: string): Machine {
       if (made.frozen) throw new Error('it is frozen');
       if (JSON.stringify(settings.get(key)) !== JSON.stringify(from)) return false;
       set(key, to);
+      await made.answer?.();
       return true;
     },
   };
   const owner = { machine: name, pid: 7, startedAt: '1' };
-  const context = { store: store as unknown as Store, owner, isAlive: () => undefined };
+  const isAlive = (other: Owner): boolean | undefined => (dead.includes(other.machine) ? false : undefined);
+  const context = { store: store as unknown as Store, owner, isAlive };
   return Object.assign(made, { hold: new WriterHold(context, `i${names++}`) });
 }
 
@@ -40,7 +45,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** Runs the work, and returns how long it took, s, and why it failed. */
+/** Runs the work, and returns its time in seconds, and its error if it failed. */
 async function timed(work: Promise<unknown>): Promise<{ s: number; why?: string }> {
   const began = performance.now();
   let ended: { s: number; why?: string } | undefined;
@@ -104,4 +109,69 @@ test('a process that the store did not answer for some seconds keeps its convers
   a.frozen = false;
   await a.hold.mustHold(PLACE);
   expect((await taking).why).toContain('writes shop/coder#main on a');
+});
+
+test('a process that learns late of its count asks the store before it writes', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b')];
+  await a.hold.take(PLACE);
+  a.answer = () => new Promise((resolve) => setTimeout(resolve, 15_000));
+  await vi.advanceTimersByTimeAsync(5_000);
+  a.frozen = true;
+  expect(await timed(b.hold.take(PLACE))).not.toHaveProperty('why');
+  a.frozen = false;
+  await expect(a.hold.mustHold(PLACE)).rejects.toThrow('writes shop/coder#main on b');
+});
+
+test('a process that does not learn of its count keeps its conversation', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b')];
+  await a.hold.take(PLACE);
+  a.answer = () => Promise.reject(new Error('the answer is lost'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  delete a.answer;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await timed(b.hold.take(PLACE))).why).toContain('writes shop/coder#main on a');
+  await a.hold.mustHold(PLACE);
+});
+
+test('a process that paused holds a conversation that it takes afterwards', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b')];
+  const later = { ...PLACE, id: 'later' as ConversationId };
+  await a.hold.take(PLACE);
+  a.frozen = true;
+  await timed(b.hold.take(PLACE));
+  a.frozen = false;
+  await a.hold.take(later);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect((await timed(b.hold.take(later))).why).toContain('writes shop/coder#later on a');
+  await a.hold.mustHold(later);
+});
+
+test('a process keeps a conversation while it lets go of another one', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b')];
+  const other = { ...PLACE, id: 'other' as ConversationId };
+  await a.hold.take(PLACE);
+  await a.hold.take(other);
+  await a.hold.release(other);
+  expect((await timed(b.hold.take(PLACE))).why).toContain('writes shop/coder#main on a');
+});
+
+test('another machine takes over from a process that lives, but has closed its inbox', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b')];
+  await a.hold.take(PLACE);
+  a.hold.close();
+  expect(await timed(b.hold.take(PLACE))).not.toHaveProperty('why');
+});
+
+test('a process that is known to be dead is replaced at once, and leaves no count', async () => {
+  proves('agent:one-writer');
+  const [a, b] = [machine('a'), machine('b', { dead: ['a'] })];
+  await a.hold.take(PLACE);
+  a.frozen = true;
+  expect(await timed(b.hold.take(PLACE))).toEqual({ s: 0 });
+  expect([...settings.keys()].filter((key) => key.startsWith('beat'))).toHaveLength(1);
 });

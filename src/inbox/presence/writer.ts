@@ -1,6 +1,6 @@
 /**
- * One writer for each conversation: the process that runs its loop. A dead process of this machine is replaced at once. If its machine
- * died, another machine takes the conversation over after 20 s.
+ * One writer for each conversation: the process that runs its loop. A dead process of this machine is replaced at once. If the
+ * machine of the writer has died, another machine takes the conversation over after 20 s.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -75,7 +75,7 @@ export class WriterHold {
     this.#beat.pause();
   }
 
-  /** Whether another open inbox holds the conversation. A process of another machine is watched. */
+  /** Whether another open inbox holds the conversation. If its process is on another machine, the check takes up to 20 s. */
   async #isTaken(key: string, holder: Holder): Promise<boolean> {
     const { store, isAlive } = this.#context;
     if (this.#isMine(holder)) return holder.inbox === this.#name ? !this.#lost.has(key) : OPEN.has(holder.inbox);

@@ -1,7 +1,7 @@
 /**
  * Queues for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done. After a crash
- * in between, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The receivers of
- * a large project are read in pages, and a record after each page says how far the fan-out is.
+ * during these steps, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The
+ * receivers of a large project are read in pages, and a record after each page says how far the fan-out is.
  */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -40,7 +40,7 @@ const hook = (agent: string, hook_event_name: string, more: object = {}): Promis
 const begin = (agent: string): Promise<string> => hook(agent, 'SessionStart', { source: 'startup' });
 const follow = (...words: readonly string[]): Promise<string> => shell.says(['follow', ...words, '--to', 'coder']);
 
-/** The sources check every few seconds. Following again checks at once. */
+/** Waits until the source has checked. Following again checks at once; otherwise, sources check every few seconds. */
 async function looked(...words: readonly string[]): Promise<void> {
   await follow(...words);
   const since = Date.now();
@@ -173,3 +173,30 @@ it('an agent that is no longer followed is not reported; misplaced options are r
   // After `--`, the name of a source is an ordinary command.
   expect((await shell.run(['follow', '--to', 'coder', '--', 'git', '--version'])).stdout).toMatch(/^git version/u);
 }, 60_000);
+
+verifies(
+  'follow:restart',
+  'after the process of the followers was killed, a new session of an MCP server or gateway starts it again',
+  async () => {
+    await begin('coder');
+    await follow('files', 'docs/**');
+    const first = await until(
+      () => looker(ear.store, 'shop', ear.isAlive),
+      (owner) => owner !== undefined,
+    );
+    process.kill(first?.pid ?? 0, 'SIGKILL');
+    await until(
+      () => looker(ear.store, 'shop', ear.isAlive),
+      (owner) => owner === undefined,
+    );
+    const server = shell.begin(['mcp', '--as', 'coder']);
+    const second = await until(
+      () => looker(ear.store, 'shop', ear.isAlive),
+      (owner) => owner !== undefined,
+    );
+    expect(second?.pid).not.toBe(first?.pid);
+    server.process.stdin.end();
+    await server.ended;
+  },
+  60_000,
+);

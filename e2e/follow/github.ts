@@ -152,7 +152,7 @@ export class GitHub implements AsyncDisposable {
     }
   }
 
-  /** The answer for `gh pr view`: one pull request by its number, or those of a branch. */
+  /** Returns the answer for `gh pr view`: one pull request by its number, or those of a branch. */
   #graphql(body: string): unknown {
     const { variables } = JSON.parse(body) as { variables: Json };
     const { number, title, html_url: url, head } = this.pull;

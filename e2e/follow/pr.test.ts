@@ -91,7 +91,7 @@ describe('a followed pull request', () => {
       expect(words.map((line) => (page.includes(line) ? '' : line)).join('')).toBe('');
       expect(words.length).toBeGreaterThan(3);
 
-      // An unchanged answer does not count for the rate limit, and queues nothing.
+      // An unchanged answer does not count against the rate limit, and queues nothing.
       github.asked.length = 0;
       await look();
       expect(github.asked.map(({ status }) => status)).toEqual([304, 304, 304]);
@@ -103,7 +103,7 @@ describe('a followed pull request', () => {
       github.job(73, 'test', 'success');
       expect(await look()).toMatchObject({ summary: '2 of 2 checks passed', nextAt: now + 60_000 });
       expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: all 2 checks passed']);
-      // It fails again in the same way, which is reported again.
+      // The check fails again in the same way, and is reported again.
       github.job(74, 'test', 'failure', FAILS);
       await look();
       expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);
@@ -199,7 +199,7 @@ describe('a followed pull request', () => {
 describe('GitHub that does not answer as it should', () => {
   proves('follow:trouble');
 
-  /** The last column of `earpiece following`. */
+  /** Returns the last column of `earpiece following`. */
   const listed = async (): Promise<unknown> => (await shell.json(['following']))[0]?.['says'];
   const blind = (says: string): string => `follow.blind warning: pull request acme/shop#12 cannot be followed now: ${says}`;
 
@@ -222,7 +222,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(await open()).toEqual([failed]);
   });
 
-  it('reports a 502 after three checks, and names a connection without an answer', async () => {
+  it('reports a 502 after three failed checks, and names a host that does not answer', async () => {
     github.mood = { kind: 'status', status: 502 };
     for (const times of [1, 2]) {
       expect(await look()).toMatchObject({ trouble: { says: 'GitHub answers HTTP 502', times } });

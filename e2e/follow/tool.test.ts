@@ -89,7 +89,7 @@ it('a thing that both a person and the agent follow is reported once, and each e
       { id: 'f2', to: 'shop/coder', state: 'follows', says: '503 Service Unavailable' },
     ]);
     expect(told).toBe(1);
-    expect(await follow({ stop: 'f1' })).toContain('was not asked for by you');
+    expect(await follow({ stop: 'f1' })).toContain('is a follower that you did not add');
     expect(await shell.says(['unfollow', 'f1'])).toContain('is no longer followed');
     expect(await shell.json(['following'])).toMatchObject([{ id: 'f2', to: 'shop/coder' }]);
     status = 200;
@@ -126,8 +126,8 @@ it('is limited to the project, this machine and this repository, and cannot end 
     [{ agent: 'coder' }, 'is you'],
     [{ agent: '*' }, 'is a whole project; name one agent'],
     [{ agent: 'nobody' }, 'no agent "nobody" has been seen in shop'],
-    [{ stop: 'f1' }, 'was not asked for by you'],
-    [{ stop: 'f9' }, 'is not followed'],
+    [{ stop: 'f1' }, 'is a follower that you did not add'],
+    [{ stop: 'f9' }, 'is not the id of a follower; follow without arguments lists the ids'],
     [{ command: 'rm' }, 'has no argument "command"'],
   ] as const)
     expect(await follow(args), JSON.stringify(args)).toContain(why);

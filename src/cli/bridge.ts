@@ -9,7 +9,7 @@ import { openInboxWith } from '../user-inbox.ts';
 import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
 import { logOfHost, type Host } from '../hosts/index.ts';
 import { identify, systemProcesses } from '../inbox/index.ts';
-import { listKey } from '../sources/follow/key.ts';
+import { keepFollowing, keepHouse } from './housekeeping.ts';
 import { loadAheadSoon } from './ahead.ts';
 import type { GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -45,11 +45,8 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
     complain,
   });
   // The plugin starts this process when a session begins.
-  if ((await ear.store.setting(listKey(config.project))) !== undefined) {
-    const { startLooker } = await import('./looker.ts');
-    await startLooker(ear, process.cwd());
-  }
-  const sweeping = setInterval(() => void ear.sweep().catch(() => undefined), 60_000);
+  await keepFollowing(ear, process.cwd());
+  const endHousekeeping = keepHouse(() => ear, { folder: process.cwd(), complain });
   const hear = lines(
     (line) => running.receive(line as unknown as FromPlugin),
     (line) =>
@@ -57,7 +54,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   );
   process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
   await untilEnd(hear);
-  clearInterval(sweeping);
+  endHousekeeping();
   await running.close();
   await ear.close();
   return EXIT.ok.code;

@@ -18,6 +18,7 @@ import type { Spawned } from '../mcp/spawned.ts';
 import { hasTasks } from '../tasks/settings.ts';
 import { offersTaskTools } from '../tasks/tool-list.ts';
 import { startGateway, type Front, type ProfileKind, type Upstream } from '../gateway/index.ts';
+import { keepFollowing, keepHouse } from './housekeeping.ts';
 import { loadAheadSoon } from './ahead.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -90,6 +91,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
+    // A failure is repeated, and reported, by the housekeeping.
+    void keepFollowing(opened, process.cwd()).catch(() => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
     // The conversation's record names its model's tools, so the list of tools must be known first.
     await known.promise;
@@ -131,8 +134,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),
   });
-  // This question comes last, because the database opens while the servers start. The gateway decides once whether it has the
-  // tools for tasks, before the client lists the tools: a changed list would invalidate the agent's prompt cache.
+  // The database is asked last, because it opens while the servers start. The gateway decides once whether it has the tools for
+  // tasks, before the client lists the tools: a changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,
@@ -147,15 +150,10 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     known.resolve();
   });
   if (gateway.url !== undefined) complain(`listening on ${gateway.url}`);
-  const sweeping = setInterval(() => {
-    inbox
-      ?.sweep()
-      .then(checkClock)
-      .catch((error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`));
-  }, 60_000);
+  const endHousekeeping = keepHouse(() => inbox, { folder: process.cwd(), complain, swept: () => void checkClock() });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void gateway.close({ now: true }));
   const { reason, detail } = await gateway.closed;
-  clearInterval(sweeping);
+  endHousekeeping();
   await rider.end();
   await inbox?.close();
   if (reason !== 'upstream_failed') return EXIT.ok.code;

@@ -21,7 +21,7 @@ import {
   type Printed,
 } from '../hosts/index.ts';
 import { identify, patience, systemProcesses } from '../inbox/index.ts';
-import { listKey } from '../sources/follow/key.ts';
+import { keepFollowing } from './housekeeping.ts';
 import { ageMs } from './hook-age.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
@@ -82,7 +82,7 @@ async function answered(
         await startWaiter(host, await conversationOf(place, host, caller), caller, options);
       };
     if (call.moment.kind === 'session_start' && caller.subagent === undefined)
-      afterwards = async () => goOnFollowing(place.inbox, caller.folder);
+      afterwards = () => keepFollowing(place.inbox, caller.folder);
     if (isAfterTool(call.moment) && caller.subagent === undefined && mayHavePushed(input) && mayOffer(place.inbox))
       afterwards = async () => {
         const { startOffer } = await import('./offer.ts');
@@ -137,13 +137,6 @@ const isAfterTool = ({ kind }: Moment): boolean => kind === 'after_tool' || kind
 
 /** Whether to offer the pull request of a branch. An untrusted project gets no offer. */
 const mayOffer = ({ config }: UserInbox): boolean => config.follow.offer && config.untrusted.length === 0;
-
-/** Starts the process that checks what the project follows, because a session of the project is now active. */
-async function goOnFollowing(inbox: UserInbox, folder: string): Promise<void> {
-  if ((await inbox.store.setting(listKey(inbox.project))) === undefined) return;
-  const { startLooker } = await import('./looker.ts');
-  await startLooker(inbox, folder);
-}
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 

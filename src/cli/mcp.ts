@@ -74,7 +74,7 @@ function hookBox(place: Place): Toolbox {
   };
 }
 
-/** A session of which the host has reported an event. Until `lookUntil`, its transcript may have to prove a delivery. */
+/** A session for which the host has reported an event. Until `lookUntil`, deliveries are searched in its transcript. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 /**

@@ -135,7 +135,10 @@ async function idOf(
   if (typeof resume === 'string') {
     const id = resume.slice(resume.lastIndexOf('#') + 1);
     if (named !== undefined && named !== id)
-      throw new EarpieceError('bad_argument', `--as names the conversation ${named}, --resume another: ${id}`);
+      throw new EarpieceError(
+        'bad_argument',
+        `--as names the conversation ${named}, but --resume names ${id}; leave one of them out`,
+      );
     return id;
   }
   if (named !== undefined) return named;

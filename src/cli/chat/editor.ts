@@ -11,7 +11,7 @@ export class Editor {
   #before = '';
   #after = '';
   #history: string[];
-  /** The position in the history. A position equal to the length of the history means the line being typed. */
+  /** The position in the history. If the position equals the length of the history, the person is typing a new line. */
   #at: number;
   #typed = '';
   #pasting = false;

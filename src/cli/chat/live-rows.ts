@@ -23,7 +23,7 @@ export type RowsOptions = {
 /** The state of the turn, according to the terminal's keys and events. */
 export type TurnState = {
   readonly pending: readonly Item[];
-  /** Whether a person has stopped this turn, which then is about to end. */
+  /** Whether a person has stopped this turn, which has not ended yet. */
   readonly stopping: boolean;
   /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
   readonly pausedBy: string | undefined;

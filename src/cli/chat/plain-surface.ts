@@ -34,7 +34,7 @@ export class PlainSurface implements Surface {
       this.#written = 0;
     }
     const { open } = this.#flow;
-    // The last word may end in half of a character, so only the text before this word is safe to show.
+    // `Flow` keeps back half of a character until the other half arrives.
     this.#options.text(open.slice(this.#written));
     this.#written = open.length;
   }

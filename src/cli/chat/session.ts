@@ -24,6 +24,7 @@ import { handleRegistry, isSecret, runTool, type HandleRegistry, type HandleView
 import type { Upstream } from '../../gateway/index.ts';
 import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE } from '../../inbox/index.ts';
 import { offersTaskTools, Tasks } from '../../tasks/index.ts';
+import { keepFollowing, keepHouse } from '../housekeeping.ts';
 import { upstreamOf, withAbsent } from '../upstream.ts';
 import { begunRecord, type Begun, type Choice } from './conversation-choice.ts';
 import type { Model } from './model-choice.ts';
@@ -54,7 +55,6 @@ export type SessionOptions = {
 
 /** The maximum depth of agents that start agents. An agent at this depth cannot start another agent. */
 const MAX_DEPTH = 3;
-const SWEEP_EVERY_MS = 60_000;
 
 export class Session implements AsyncDisposable {
   readonly ear: LoadedInbox;
@@ -62,7 +62,7 @@ export class Session implements AsyncDisposable {
   readonly choice: Choice;
   readonly #seat: Seat;
   readonly #mcp: McpTools;
-  readonly #sweeping: NodeJS.Timeout;
+  readonly #endHousekeeping: () => void;
   #closed: Promise<void> | undefined;
 
   private constructor(ear: LoadedInbox, options: SessionOptions, seat: Seat, mcp: McpTools) {
@@ -71,10 +71,8 @@ export class Session implements AsyncDisposable {
     this.model = options.model.name;
     this.#seat = seat;
     this.#mcp = mcp;
-    this.#sweeping = setInterval(() => {
-      ear.sweep().catch((error: unknown) => options.note(`housekeeping failed: ${messageOf(error)}`));
-    }, SWEEP_EVERY_MS);
-    this.#sweeping.unref();
+    void keepFollowing(ear, process.cwd()).catch(() => {});
+    this.#endHousekeeping = keepHouse(() => ear, { folder: process.cwd(), complain: options.note });
   }
 
   /**
@@ -140,7 +138,7 @@ export class Session implements AsyncDisposable {
   /** Stops the turn, and ends the background tools and the servers. */
   close(): Promise<void> {
     return (this.#closed ??= (async () => {
-      clearInterval(this.#sweeping);
+      this.#endHousekeeping();
       await this.#seat.close();
       await this.#mcp.close();
     })());

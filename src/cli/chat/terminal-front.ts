@@ -84,7 +84,7 @@ class Chat {
   readonly #over = Promise.withResolvers<number>();
   #mode: Mode = PROMPT;
   #pending: readonly Item[] = [];
-  /** Whether a person has stopped this turn, which then is about to end. */
+  /** Whether a person has stopped this turn, which has not ended yet. */
   #stopping = false;
   /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
   #pausedBy: string | undefined;

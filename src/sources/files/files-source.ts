@@ -171,8 +171,8 @@ class Files implements FilesSource {
 
   async withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T> {
     const entries = (typeof paths === 'string' ? [paths] : paths).flatMap((path) => this.#noted(path) ?? []);
-    // Changes before the write are not the agent's. They must be found now, because after the write they look like the agent's
-    // changes.
+    // Changes before the write are not the agent's. These changes must be found now, because after the write they look like the
+    // agent's changes.
     if (this.#mode === 'watching') await Promise.all(entries.map((entry) => this.#check(entry, { sure: true })));
     for (const entry of entries) entry.writing++;
     try {

@@ -33,7 +33,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
     return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parsePattern(one) }));
   });
   const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
-  /** The names of a path from the root down. Undefined if the path is not below the root. */
+  /** The names of a path from the root down; undefined if the path is not below the root. */
   const namesOf = (path: string): readonly string[] | undefined => {
     const inside = relative(root, path);
     if (inside === '') return [];
@@ -60,7 +60,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   };
 }
 
-/** The error of a glob. Undefined if the glob is usable. */
+/** The error of a glob; undefined if the glob is usable. */
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';

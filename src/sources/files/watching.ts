@@ -8,7 +8,7 @@ import { lineOf } from '../source.ts';
 export type Hints = {
   /** Whether to ignore a path. May be called before the type is known, and again with `stats`. */
   readonly ignored: (path: string, stats: Stats | undefined) => boolean;
-  /** Whether the source wants to know of each raw report about this path, even if the watcher emits no event. */
+  /** Whether to call `hint` for each raw report about this path, even if the watcher emits no event. */
   readonly follows: (path: string) => boolean;
   /** Called for a path that may have changed. `added` is set if the watcher did not know the file before. */
   readonly hint: (path: string, added?: Stats) => void;

@@ -115,8 +115,9 @@ class Telling {
 }
 
 /**
- * The next run of a command has the same uid, and a run that left nothing open has removed its state. So the turns of a new state
- * begin at the time: the store would drop reports with the ids of an earlier run.
+ * Returns the state, with the time as the first turn of a new state. The next run of a command has the same uid, and a run that
+ * left nothing open has removed its state. With turns from 0, its reports would have the ids of an earlier run, and the store
+ * would drop them.
  */
 const begun = (state: State, now: number): State => (state.turn === 0 ? { ...state, turn: now } : state);
 

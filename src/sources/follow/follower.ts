@@ -21,7 +21,10 @@ export type Standing = Told & { readonly key: string; readonly fingerprint: stri
 export type News = Told & {
   readonly id: string;
   readonly key?: string;
-  /** The key of a state that ends. An agent that has not read of the state gets its withdrawal instead of these news. */
+  /**
+   * The key of a state that ends. If an agent has not read about the state, its notification is withdrawn, and the agent does not
+   * get these news.
+   */
   readonly endOf?: string;
 };
 
@@ -37,7 +40,7 @@ export type Look = {
   readonly summary: string;
   /** The time until the next check, in ms. */
   readonly againMs: number;
-  /** The reason why the thing has ended, such as `merged`. A thing with a reason is no longer checked. */
+  /** The reason why the thing has ended, such as `merged`. The thing is then no longer checked. */
   readonly over?: string;
 };
 

@@ -34,7 +34,7 @@ export type Followed = {
   readonly to: string;
   /** The `uid` of the first follower of the same thing, if there was one. Both share one state and one check. */
   readonly group?: string;
-  /** Whether a command has begun to end the follower. It no longer counts as followed. */
+  /** Whether a command has begun to end the follower, which then no longer counts. */
   readonly ending?: true;
   /** Whether the thing is followed even while no session is active. */
   readonly keep?: true;
@@ -53,7 +53,7 @@ export type Followed = {
 
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
-/** All followers of one thing. They share one state, whose `uid` this is, and each agent hears of the thing once. */
+/** All followers of one thing. They share the state with this `uid`, and each agent is notified of the thing once. */
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
   readonly tos: readonly string[];
@@ -76,11 +76,11 @@ export type Report = {
 
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
-  /** A number that grows with each write. It is part of the ids of events. */
+  /** A number that grows with each write, and is part of the ids of events. */
   readonly turn: number;
   /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;
-  /** The ids of the events that reported these states, by key. A log takes an event with the same id once. */
+  /** The ids of the events that reported these states, by key. A log accepts each id of an event only once. */
   readonly ids?: Readonly<Record<string, string>>;
   /** The addresses that were notified of these states. */
   readonly tos?: readonly string[];
@@ -198,7 +198,7 @@ export async function add(
     }
     checkRoom(there, asked);
     const other = list.find((each) => isHeardWith(each, asked));
-    // The thing is checked now, so that the new address hears of its open states.
+    // The thing is checked now, so that the new address is notified of its open states.
     const joined = other === undefined ? {} : { group: groupOf(other), asked: at };
     const followed: Followed = { ...asked, id: freeId(list), since: at, ...joined };
     added = { followed, known: false };

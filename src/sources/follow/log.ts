@@ -14,8 +14,8 @@ const MAX_LINES = 50;
 const LINE_CHARS = 300;
 
 /**
- * The file's inode, the offset up to which it was read, a checksum of the bytes before that offset, how often reading began again
- * (it is part of the ids of lines), and the last matching line.
+ * The position of the follower in the file `ino`. `seen` is a checksum of the bytes before the offset, and `last` is the last
+ * matching line. `restarts` counts how often reading began again, and is part of the ids of lines.
  */
 type Place = {
   readonly ino: number;
@@ -25,7 +25,7 @@ type Place = {
   readonly last?: string;
 };
 
-/** The number of bytes before the offset that show whether the file is still the one that was read. */
+/** The number of bytes before the offset that show whether the file is still the same file. */
 const SEEN_BYTES = 64;
 
 export function logFollower(

@@ -215,7 +215,7 @@ describe('a look', () => {
     await lookOnce(place.around(), followed, state).catch(() => undefined);
     armFaults(undefined);
     expect(place.told).toHaveLength(3);
-    // The first report is that of the crashed check, which is not repeated.
+    // The crashed check made the first report, which is not repeated.
     await place.look(followed);
     expect(place.told).toHaveLength(4);
   });
@@ -303,7 +303,7 @@ describe('a look', () => {
   });
 });
 
-/** The logs of several agents, of which each takes an event with the same id once. */
+/** The logs of several agents. Each log accepts each id of an event only once. */
 class Agents extends Place {
   /** The open messages of each agent, by key. */
   readonly logs = new Map<string, Map<string, string>>();

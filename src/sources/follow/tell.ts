@@ -1,6 +1,7 @@
 /**
  * Reports the findings of a check. The state is first written with the reports, and then they are queued. After a crash in
- * between, the next process queues the written reports again. They have the same ids, so nothing is reported twice.
+ * between, the next process queues the written reports again. The repeated reports have the same ids, so nothing is reported
+ * twice.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { defined } from '../../core/defined.ts';
@@ -28,7 +29,8 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
   const now = new Set(found.standing.map(({ key }) => key));
   const ended = found.whole ? Object.keys(before.told).filter((key) => !now.has(key)) : [];
   const changed = found.standing.filter(({ key, fingerprint }) => before.told[key] !== fingerprint);
-  // A new address also hears of the open states. The log of an agent that has heard of a state drops its id.
+  // A new address also gets the reports of the open states. A log that already has such a report drops the second, because both
+  // have the same id.
   const joined = group.tos.filter((to) => before.tos !== undefined && !before.tos.includes(to));
   const again = joined.length === 0 ? [] : found.standing.filter(({ key, fingerprint }) => before.told[key] === fingerprint);
   const left = leftBy(before, group.tos);
@@ -42,7 +44,10 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
   ];
 }
 
-/** Returns the addresses that were notified and are no longer followed for, without those that another address includes. */
+/**
+ * Returns the notified addresses that no follower has any more. An address that includes a current address, or is included by
+ * one, is left out.
+ */
 const leftBy = ({ tos = [] }: State, now: readonly string[]): readonly string[] =>
   tos.filter((to) => now.every((each) => !covers(each, to) && !covers(to, each)));
 

@@ -1,4 +1,7 @@
-/** The tool `follow` as a model sees it. It has its own file, so that a server can list the tool without loading its code. */
+/**
+ * The tool `follow` as a model sees it. The shape has a separate file, so that a server can list the tool without loading its
+ * code.
+ */
 export const FOLLOW_TOOL = {
   name: 'follow',
   description:

@@ -65,9 +65,16 @@ async function listOf({ inbox, project }: FollowCall): Promise<readonly object[]
 
 async function ended({ inbox, project, log, emitter }: FollowCall, id: string): Promise<object> {
   const found = (await following(inbox.store, project)).find((each) => each.id === id);
-  if (found === undefined) throw new EarpieceError('bad_argument', `stop ${JSON.stringify(id.slice(0, 40))} is not followed`);
+  if (found === undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `stop ${JSON.stringify(id.slice(0, 40))} is not the id of a follower; follow without arguments lists the ids`,
+    );
   if (found.by !== log)
-    throw new EarpieceError('not_trusted', `stop ${id} was not asked for by you; a person ends it: earpiece unfollow ${id}`);
+    throw new EarpieceError(
+      'not_trusted',
+      `stop ${id} is a follower that you did not add; a person can end it: earpiece unfollow ${id}`,
+    );
   await unfollow({ store: inbox.store, project, emitter }, id);
   return { success: true, id, message: 'It is no longer followed.' };
 }

@@ -124,7 +124,8 @@ async function valueIn({ body }: Response, path: string): Promise<string | undef
   try {
     json = JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
   } catch {
-    throw new CannotLook('the answer is not JSON, so it has no values to follow', { lasting: true });
+    // A server that starts or fails may answer with a page for a while.
+    throw new CannotLook('the answer is not JSON, so it has no values to follow');
   }
   const value = at(json, path);
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 300).toWellFormed();
@@ -139,7 +140,10 @@ const downOf = (url: string, severity: Standing['severity'], answers: string): S
   data: { url, answers },
 });
 
-/** An agent that has read of the failure reads this. For other agents, the failure is withdrawn. */
+/**
+ * Makes the news that the URL works again, for agents that have read about the failure. For other agents, the notification about
+ * the failure is withdrawn.
+ */
 const repairedOf = (url: string, id: string, answers: string, before: string): News => ({
   id,
   endOf: 'down',

@@ -28,7 +28,7 @@ export type GitOptions = {
    * The interval of fetches from the upstream's remote, which use the network. The first fetch is at the start. Default 0: never.
    */
   readonly fetchEveryMs?: number;
-  /** Called with each error outside of the events, as one line. */
+  /** Called with one line for each error of the source itself, such as a failed fetch or a lost event. */
   readonly onTrouble?: (line: string) => void;
   /** The path of git. Default: the `git` in the PATH. */
   readonly program?: string;
@@ -94,8 +94,8 @@ class Repository implements GitSource {
   }
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
-    // Changes before the command are not the agent's. They must be found now, because after the command they look like the
-    // agent's changes.
+    // Changes before the command are not the agent's. These changes must be found now, because after the command they look like
+    // the agent's changes.
     if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {

@@ -19,7 +19,7 @@ export type Step = {
   readonly optional?: true;
   /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
-  /** Whether each further line of this form is another problem. Only the last step may have this. */
+  /** Whether each further line of this form is another problem. Only the last step may have this property. */
   readonly loop?: true;
 };
 
@@ -41,8 +41,8 @@ export type Rounds = {
   /** Whether lines of a round may follow its end, because the tool writes errors and the rest to two streams. */
   readonly isLate?: true;
   /**
-   * Returns the files or tests that a line shows as repeated. If a round has named some, its end fixes only their problems, and
-   * those of files that have changed. An empty name means an unknown file.
+   * Returns the files or tests that a line shows as repeated. If a round names files or tests, its end fixes only the problems of
+   * these, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
   /**

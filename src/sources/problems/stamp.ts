@@ -8,7 +8,7 @@ const UNRESOLVED = /resolve (?:import )?["'](?<path>\.{1,2}\/[^"']+)["']/u;
 
 /**
  * Returns a function that gives a text for a file. The text changes when the file changes, or when a missing file is created that
- * the file imports. It is undefined if the file does not exist.
+ * the file imports. The text is undefined if the file does not exist.
  */
 export const stampIn =
   (folder: string) =>

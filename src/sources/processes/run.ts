@@ -30,7 +30,7 @@ export type RunOptions = {
    * it.
    */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: Uint8Array | string) => void) => void;
-  /** Called in a terminal when a person presses keys. If it returns `held`, its owner types the keys later. */
+  /** Called in a terminal when a person presses keys. If the function returns `held`, its owner types the keys later. */
   readonly keyPressed?: ((keys: Buffer) => 'held' | void) | undefined;
 };
 

@@ -19,7 +19,7 @@ const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
 
 type LspWhat = Extract<What, { kind: 'lsp' }>;
-/** The number of times that a file had each error in the last commit. It is read when the file first changes. */
+/** How often a file had each error in the last commit, read when the file first changes. */
 type Before = Readonly<Record<string, number>>;
 /** The errors before the change, by path. */
 export type Files = Readonly<Record<string, Before>>;

@@ -196,6 +196,7 @@ export async function findPr(
   if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is already ${found.state.toLowerCase()}`);
   const url = new URL(found.url);
   const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url.pathname)?.[1];
-  if (repo === undefined) throw new CannotLook(`gh names the address ${found.url}, which is not a pull request's`);
+  if (repo === undefined)
+    throw new CannotLook(`gh returned the address ${found.url}, which is not the address of a pull request`);
   return { kind: 'pr', host: url.host, repo, number: found.number, title: found.title.slice(0, 120) };
 }

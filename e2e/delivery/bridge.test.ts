@@ -60,6 +60,9 @@ describe('a plugin and its bridge', () => {
     if (found === undefined) throw new Error('no bridge runs');
     return found.pid;
   };
+  const offered = async (): Promise<void> => {
+    while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await new Promise(setImmediate);
+  };
   const gone = async (): Promise<void> => {
     // No event reports the end of another program's process, so this reads the process table.
     while (bridges().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -128,7 +131,7 @@ describe('a plugin and its bridge', () => {
       end(slow, 'SIGSTOP');
       handed = await prompt(client);
       end(slow, 'SIGCONT');
-      while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await new Promise(setImmediate);
+      await offered();
     }
     expect(handed.text).toContain('LATE');
     expect(handed.text).not.toContain('repeated');
@@ -139,6 +142,30 @@ describe('a plugin and its bridge', () => {
     expect(next.text).not.toContain('LATE');
     next.confirm();
     expect(one()).toBe(slow);
+  });
+
+  it('a late text whose lease has ended is not given, because the notification comes again', async () => {
+    fs.mkdirSync(path.join(home, 'config/earpiece'), { recursive: true });
+    fs.writeFileSync(path.join(home, 'config/earpiece/earpiece.toml'), '[lease]\nlasts = "500ms"\n');
+    const client = open();
+    await ear.queue('shop/pi', { message: 'WORD' });
+    (await heard(client)).confirm();
+    await ear.queue('shop/pi', { message: 'LATE' });
+    const slow = one();
+    end(slow, 'SIGSTOP');
+    expect(await prompt(client)).toBeUndefined();
+    end(slow, 'SIGCONT');
+    await offered();
+    let again: Handed | undefined;
+    while (again === undefined) again = await client.ask(whose(), { kind: 'batch_end', tools: [] });
+    expect(again.text).toContain('LATE');
+    expect(again.text).toContain('repeated');
+    again.confirm();
+    await ear.queue('shop/pi', { message: 'NEXT' });
+    const next = await heard(client);
+    expect(next.text).toContain('NEXT');
+    expect(next.text).not.toContain('LATE');
+    next.confirm();
   });
 
   it('after five seconds of unanswered requests the plugin ends a hanging bridge and starts another bridge', async () => {

@@ -179,7 +179,7 @@ it('a pause still refuses calls if its refusals cannot be written, and a critica
   other.exec('BEGIN IMMEDIATE');
   const batch = await Promise.all(['a', 'b', 'c'].map(call));
   expect(batch).toEqual([true, true, true]);
-  // A call a second later proves that the agent has read the interrupt, so an outage never blocks an agent for good.
+  // A call a second later proves that the agent has read the interrupt, so an outage never blocks an agent permanently.
   await sleep(ASKED_AGAIN_MS + 200);
   expect(await call('d')).toBe(false);
   other.exec('ROLLBACK');

@@ -167,7 +167,7 @@ describe('the gate', () => {
 
     // The refusal shows no message, so a later call does not prove that it was read.
     expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
-    // The wait is part of the test: this long after any other refusal, a call proves that the model has read it.
+    // The wait is part of the test: a call this long after any other refusal proves that the model has read the interrupt.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await gateway.call('echo', { text: 'refused again' })).isError).toBe(true);
     expect(stage.calls().map(({ text }) => text)).toEqual(['first']);

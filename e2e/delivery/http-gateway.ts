@@ -34,7 +34,7 @@ export class HttpGateway implements AsyncDisposable {
     throw new Error('the gateway ended before it listened');
   }
 
-  /** A client with a session. A client without a name does not identify itself. */
+  /** Connects a client with a session. A client without a name does not identify itself. */
   async client(name?: string, headers: Record<string, string> = {}): Promise<HttpClient> {
     const client = new HttpClient(this.url, headers);
     await client.initialize(name);
@@ -49,7 +49,7 @@ export class HttpGateway implements AsyncDisposable {
 
 export class HttpClient {
   readonly #url: string;
-  /** After the handshake, they contain the session's id. */
+  /** The headers of each request. After the handshake, they contain the session's id. */
   readonly headers: Record<string, string>;
   #next = 1;
 
@@ -62,7 +62,7 @@ export class HttpClient {
     };
   }
 
-  /** The result of the handshake. */
+  /** Returns the result of the handshake. */
   async initialize(name?: string): Promise<{ instructions?: string }> {
     const { body, session } = await this.#post('initialize', {
       protocolVersion: '2025-11-25',

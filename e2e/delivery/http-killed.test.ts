@@ -6,7 +6,7 @@ import { verifies } from '../verifies.ts';
 import { HttpGateway } from './http-gateway.ts';
 import { Stage, textOf } from './stage.ts';
 
-/** One tool call on a connection that stays open. Resolves when the first bytes of its answer have arrived, unread. */
+/** Makes one tool call on a connection that stays open. Resolves when the first bytes of its answer have arrived, unread. */
 async function answered(url: string, headers: Record<string, string>): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const body = JSON.stringify({

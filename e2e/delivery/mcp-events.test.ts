@@ -10,7 +10,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const LOG = logKey('shop', 'coder');
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 
-/** The echo server as a process that reports its pid, and that refuses to start while a file forbids it. */
+/** Returns the echo server as a process that reports its pid, and that refuses to start while a file forbids it. */
 function fragile(stage: Stage): { args: string[]; pid: () => number; hold: () => void; free: () => void } {
   const [script, pidFile, held] = [join(stage.folder, 'fragile.mjs'), join(stage.folder, 'pid'), join(stage.folder, 'held')];
   writeFileSync(
@@ -61,8 +61,8 @@ describe('a server behind the gateway', () => {
       const of = (name: string): (typeof items)[number] | undefined => items.find((item) => item.notification.kind.name === name);
       expect(of('disconnected')?.notification).toMatchObject({ level: 'error', kind: { source: 'mcp' } });
       expect(of('reconnected')?.notification).toMatchObject({ level: 'info', kind: { source: 'mcp' } });
-      // The notification rode on the result of the failing call, or it was withdrawn before any carrier. In both cases, it does
-      // not arrive again.
+      // The notification rode on the result of the failing call, or it was withdrawn before any carrier. In both cases, the
+      // notification does not arrive again.
       expect(of('disconnected')?.outcome).toBe(failed.includes('has disconnected') ? 'delivered' : 'withdrawn');
       expect(next).not.toContain('has disconnected');
     },

@@ -9,7 +9,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
-/** The machine's monotonic clock in ms, which is the same in all processes, unlike the time since their start. */
+/** Returns the machine's monotonic clock in ms, which is the same in all processes, unlike the time since their start. */
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 describe('once', () => {
@@ -60,8 +60,8 @@ describe('once', () => {
     const late = calls.flatMap((call) =>
       call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
     );
-    // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that is a different promise, and the
-    // gateway reports it.
+    // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that case has a different promise, and
+    // the gateway reports it.
     if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
     // Both gateways have carried notifications, and the log has the same deliveries.
     const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });

@@ -186,7 +186,7 @@ describe('a session that has ended', () => {
       const next = await stage.session('second');
       expect((await next.call()).text).toMatch(/repeated[^]*news/);
 
-      // A client that disconnects regularly has read the answers that it received.
+      // A client that disconnects normally has read the answers that it received.
       await queued(stage, '--to', `${LOG}#second`, 'more');
       expect((await next.call()).text).toContain('more');
       await next.end();

@@ -26,7 +26,10 @@ export class Sessions extends Stage {
     return super.env({ EARPIECE_ADDRESS: 'shop/claude-code', ...more });
   }
 
-  /** `as`: the session's id in its environment. `tool`: a tool of this host starts another host, which owns the gateway. */
+  /**
+   * Starts a session. `as` is the session's id in its environment. With `tool`, a tool of this host starts another host, which
+   * owns the gateway.
+   */
   async session(as?: string, options: { readonly tool?: boolean; readonly cwd?: string } = {}): Promise<Session> {
     const session = new Session(this, as, options);
     this.#sessions.push(session);
@@ -101,7 +104,7 @@ export class Session {
     while (gateway !== undefined && isAlive(gateway)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  /** The host starts another gateway and connects to it. */
+  /** Kills the gateway. The host then starts another gateway and connects to it. */
   async killGateway(): Promise<void> {
     const gateways = this.#gateways.length;
     process.kill((this.#gateways.at(-1) as Owner).pid, 'SIGKILL');

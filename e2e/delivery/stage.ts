@@ -27,7 +27,7 @@ export class Stage implements AsyncDisposable {
   readonly entry: string = CLI;
   readonly #started: (Disposable | AsyncDisposable)[] = [];
 
-  /** The environment of the stage, without anything of the machine's user. */
+  /** Returns the environment of the stage, without anything of the machine's user. */
   env(more: Record<string, string> = {}): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -58,7 +58,7 @@ export class Stage implements AsyncDisposable {
     return ear;
   }
 
-  /** A gateway in front of the echo server, or with `configured` in front of the configured servers. */
+  /** Starts a gateway in front of the echo server, or with `configured` in front of the configured servers. */
   async gateway(
     options: { args?: readonly string[]; env?: Record<string, string>; client?: string; configured?: boolean } = {},
   ): Promise<GatewayClient> {

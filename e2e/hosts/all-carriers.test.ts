@@ -18,7 +18,7 @@ const shell = (id: string): Call => ({ shell: `touch ${id}` });
 const note = (text: string): Call => ({ mcp: 'fixture', tool: 'note', args: { text } });
 const pull = (mcp: string): Call => ({ mcp, tool: 'get_notifications' });
 
-/** Built-in calls, MCP calls and mixtures, with an occasional pull by one of the two servers. */
+/** Returns built-in calls, MCP calls and mixtures, with an occasional pull by one of the two servers. */
 const callsOf = (step: number): readonly Call[] =>
   [
     [shell(`a${step}`), note(`a${step}`), shell(`b${step}`)],

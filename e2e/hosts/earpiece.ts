@@ -13,7 +13,7 @@ const fixture = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
 /** The address that the tests send to. */
 export const address = 'fixture/agent';
 
-/** The fixture server behind the gateway, as an entry of an MCP client's settings. */
+/** Returns the fixture server behind the gateway, as an entry of an MCP client's settings. */
 export const wrappedFixture = (database: string): McpServer => ({
   command: process.execPath,
   args: [entry, 'gateway', '--', process.execPath, fixture],
@@ -41,11 +41,11 @@ export async function earpiece(home: string, database: string, ...args: readonly
   return stdout;
 }
 
-/** The hook command of a host, as an entry of its settings. */
+/** Returns the hook command of a host, as an entry of its settings. */
 export const hookCommand = (host: string, database: string): string =>
   `EARPIECE_DB='${database}' '${process.execPath}' '${entry}' hook ${host}`;
 
-/** One gateway before several servers. */
+/** Returns the entry of one gateway in front of several servers. */
 export function gatewayBefore(mcpServers: Readonly<Record<string, McpServer>>, folder: string): McpServer {
   const file = path.join(folder, 'servers.json');
   fs.writeFileSync(file, JSON.stringify({ mcpServers }));
@@ -56,7 +56,7 @@ export function gatewayBefore(mcpServers: Readonly<Record<string, McpServer>>, f
   };
 }
 
-/** The plugin of a host, as `earpiece install` places it. */
+/** Returns the plugin of a host, as `earpiece install` places it. */
 export const pluginOf = (host: 'opencode' | 'pi'): { readonly files: Readonly<Record<string, string>> } => ({
   files: { 'earpiece.js': PLUGIN_FILES[host].content({ node: process.execPath, entry }) },
 });

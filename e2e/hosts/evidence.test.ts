@@ -124,7 +124,7 @@ const goesOn = ({ client }: Agent, at: Place, { home }: Run, resume: boolean): P
     script: [shell('echo three'), { text: 'ALL-DONE' }],
   });
 
-/** The host does not signal that it has written its file. */
+/** Polls until the transcript contains the word, because the host does not signal that it has written its file. */
 async function inTranscript(folder: string): Promise<void> {
   const files = (): readonly string[] =>
     fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));

@@ -38,7 +38,7 @@ server.registerTool(
 );
 
 /**
- * Each result is padded to `chars`, so that clients cut it. It is declared as a writing tool, so that some clients call it
+ * Each result is padded to `chars`, so that clients cut it. The tool is declared as a writing tool, so that some clients call it
  * sequentially.
  */
 server.registerTool(

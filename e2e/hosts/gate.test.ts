@@ -76,7 +76,7 @@ describe.for(clientNames)('%s whose model never calls get_notifications', (clien
   });
 });
 
-/** The command in the refusal, as a person would copy it. */
+/** Returns the command in the refusal, as a person would copy it. */
 function resumeIn(requests: readonly Recorded[]): readonly string[] {
   const command = requests
     .flatMap((request) => textsOf(request))

@@ -12,7 +12,7 @@ import type { ClientName } from './pins.ts';
 export type Place = Disposable & {
   readonly folder: string;
   readonly database: string;
-  /** `around`: shell text for one event; `HOOK` stands for the hook command. */
+  /** Returns the hooks. `around` replaces the command of an event by shell text, in which `HOOK` is the hook command. */
   readonly hooks: (around?: Readonly<Record<string, string>>) => Hooks;
   /** Claude Code's complete settings, including the background waiter. */
   readonly settings: () => JsonObject;

@@ -1,4 +1,4 @@
-/** Agents with hooks: how each starts with them, and where its model reads their output. */
+/** Agents with hooks: how each agent starts with its hooks, and where its model reads their output. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import type { RunOptions } from './run.ts';
 
 export type Hooked = {
   readonly client: ClientName;
-  /** Whether this is the place at which the model reads the output after a tool. */
+  /** Whether the model reads the output of a hook after a tool at this place. */
   readonly place: (text: Text) => boolean;
 };
 
@@ -22,7 +22,7 @@ export const HOOKED: readonly Hooked[] = [
   { client: 'qwen', place: ({ result }) => result !== null },
 ];
 
-/** The options of `run` that give the agent all hooks, each by the agent's own event. */
+/** Returns options of `run` that give the agent all hooks, under the agent's own names of events. */
 export function withHooks(client: ClientName, database: string): Pick<RunOptions, 'hooks' | 'env'> {
   const host = HOOK_HOSTS.find(({ name }) => name === client);
   if (host === undefined) throw new Error(`${client} has no table of hooks`);
@@ -42,5 +42,5 @@ export function temporaryDatabase(): Disposable & { readonly folder: string; rea
   };
 }
 
-/** The files that the agent's calls created in its folder. */
+/** Returns the files that the agent's calls created in its folder. */
 export const filesOf = ({ home }: { readonly home: string }): readonly string[] => fs.readdirSync(path.join(home, 'work'));

@@ -64,7 +64,7 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
     // The prompt carries the critical notification, and the raised gate refuses the next call with the same text. Only Gemini CLI
     // runs a hook at the request with the prompt, which proves that the model reads it.
     expect(counts).toEqual([1, 1, client === 'gemini' ? 1 : 2, 1]);
-    // Gemini CLI drops a prompt that follows the context of a hook in its message.
+    // Gemini CLI drops a prompt if the SessionStart hook adds text, so Earpiece adds none there.
     expect(told(second, 'FIRST-PROMPT')).toBe(1);
     expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));
     expect(filesOf(killed)).not.toContain('never');

@@ -61,7 +61,10 @@ test('Claude Code with its installed MCP server reads each of 20 notifications o
 
 type Storm = { readonly mcpServers?: RunOptions['mcpServers']; readonly database?: string };
 
-/** `mixed`: the calls that differ between the sessions. `set`: how the agent has its hooks; by default all are commands. */
+/**
+ * Runs two sessions while other processes send notifications, and checks what the model reads. `mixed` is the batch of calls that
+ * differs between tests. `set` gives the agent its hooks; by default, all are commands.
+ */
 async function storm(
   { client, place }: Hooked,
   mixed: readonly Call[],
@@ -82,7 +85,7 @@ async function storm(
       if (critical !== undefined) await say(home, critical, '--level', 'critical');
       // A real model takes longer than this to answer. The next call then counts as a new request.
       if (from + step - 1 in CRITICALS) await pause(ASKED_AGAIN_MS);
-      // The last call carries the notifications of the meantime.
+      // The last call carries the notifications that were queued in the meantime.
       if (step === script.length - 2) await Promise.all(sending);
       else if (step % 2 === 0)
         for (const n of numbers.slice(step * 2, step * 2 + 4))
@@ -105,7 +108,7 @@ async function storm(
   const second = script('two', mixed, BUILT_IN, [shell('touch refused-2')], [shell('touch allowed-2')], [long('long-c')]);
   using one = await run(client, options(first, FIRST_TURN, 0));
   using two = await run(client, { ...options(second, WORDS.slice(10), 5), home: one.home, resume: true });
-  // A hook gives up after 250 ms on a busy machine. Its notifications come with the next prompt.
+  // On a busy machine, a hook gives up after 250 ms. The next prompt then carries its notifications.
   const left = WORDS.filter((n) => told(one, word(n)) + told(two, word(n)) === 0);
   using three =
     left.length === 0 ? undefined : await run(client, { ...options([{ text: 'END' }], [], 10), home: one.home, resume: true });
@@ -124,10 +127,10 @@ async function storm(
   expect(filesOf(one).filter((file) => file.startsWith('refused'))).toEqual([]);
 }
 
-/** The changes of earlier messages in the requests. Gemini itself drops and adds signatures. */
+/** Returns the changes of earlier messages in the requests. Gemini itself drops and adds signatures. */
 const changesOf = (seen: Run) => prefixChanges(seen.main, { ignore: ['cache_control', 'thoughtSignature'] });
 
-/** The notifications that appear neither at the documented place, nor in a result, nor with a prompt. */
+/** Returns the notifications that appear neither at the documented place, nor in a result, nor with a prompt. */
 function misplaced(seen: Run, place: Hooked['place']): readonly string[] {
   const last = seen.main.at(-1);
   if (last === undefined) return ['no request'];

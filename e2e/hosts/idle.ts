@@ -24,7 +24,7 @@ export interface IdleOptions {
   readonly onRequest?: TapOptions['onRequest'];
 }
 
-/** A real agent that stays open after its turn: pi in its RPC mode, opencode as a server. It has one session. */
+/** A real agent that stays open after its turn: pi in its RPC mode, opencode as a server. The agent has one session. */
 export interface Idle {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
@@ -33,9 +33,9 @@ export interface Idle {
   readonly prompt: (text: string) => Promise<void>;
   /** The number of times that the agent has become idle. */
   readonly turns: () => number;
-  /** Resolves when the agent has become idle this many times. Rejects after two minutes with the agent's output. */
+  /** Resolves when the agent has become idle `times` times. Rejects after two minutes with the agent's output. */
   readonly idleAgain: (times: number) => Promise<void>;
-  /** Resolves when any other effect of the agent's work has occurred. */
+  /** Resolves when `is` returns true, for any other effect of the agent's work. */
   readonly until: (is: () => boolean, what: string) => Promise<void>;
 }
 

@@ -48,7 +48,7 @@ const doctor = (home: string, client: ClientName): readonly Found[] =>
     .map((line) => JSON.parse(line) as Found)
     .filter(({ what }) => what === client);
 
-/** The settings files, without the files that the agent itself writes while it runs. */
+/** Returns the settings files, without the files that the agent itself writes while it runs. */
 const settingsIn = (home: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [
@@ -110,7 +110,7 @@ describe.for(clientNames)('%s after earpiece install', (client) => {
   });
 });
 
-/** The setting that Codex writes when its user chooses "Trust all and continue". */
+/** Writes the setting that Codex writes when its user chooses "Trust all and continue". */
 async function trustHooks(home: string): Promise<void> {
   const child = spawn(binaryOf('codex'), ['app-server'], {
     cwd: path.join(home, 'work'),

@@ -24,7 +24,7 @@ export const clientNames = Object.keys(pins) as readonly ClientName[];
 
 export const packageOf = (client: ClientName): string => `${pins[client].package}@${pins[client].version}`;
 
-/** The version is part of the folder's name, so checkouts with different pins share one cache. */
+/** Returns the folder of a client. The version is part of its name, so checkouts with different pins share one cache. */
 export const folderOf = (client: ClientName): string => path.join(cacheFolder(), `${client}-${pins[client].version}`);
 
 export const binaryOf = (client: ClientName): string => path.join(folderOf(client), 'node_modules', '.bin', client);

@@ -200,7 +200,7 @@ function stageOf(host: Host) {
           done.add(step);
           const { words = [], late: n, critical, act } = steps[step] ?? {};
           await sends(home, words);
-          // It arrives while the tools of this step run.
+          // This notification arrives while the tools of this step run.
           if (n !== undefined) late.push(sends(home, [n]));
           if (critical !== undefined)
             await send(home, database, `${word(critical)} stop and look`, '--kind', `ci${critical}.done`, '--level', 'critical');
@@ -225,7 +225,7 @@ const placesOf = ({ main }: Run, words: readonly number[]): readonly string[] =>
   ...new Set(words.flatMap((n) => find(main, word(n)).places.map(({ role, type }) => `${role}/${type}`))),
 ];
 
-/** The command in the refusal, as a person would copy it. */
+/** Returns the command in the refusal, as a person would copy it. */
 function resumeIn(requests: readonly Recorded[]): readonly string[] {
   const command = requests
     .flatMap((request) => textsOf(request))

@@ -6,8 +6,8 @@ export interface Running {
 }
 
 /**
- * Lists the living processes of a run: every process with the run's unique HOME, including shells in separate process groups. It
- * reads /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
+ * Lists the living processes of a run: every process with the run's unique HOME, including shells in separate process groups. The
+ * function reads /proc, so it finds nothing outside Linux. There, only the run's own process group is ended.
  */
 export function processesOf(home: string): readonly Running[] {
   if (!fs.existsSync('/proc')) return [];
@@ -26,12 +26,12 @@ export function processesOf(home: string): readonly Running[] {
     });
 }
 
-/** A negative pid means its process group. */
+/** Sends the signal to the process, or with a negative pid to its process group. */
 export function end(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }
 

@@ -14,7 +14,7 @@ import type { Call, NativeCall, Script } from '../model/script.ts';
 import { startTap, type Egress, type Recorded, type TapOptions } from '../model/tap.ts';
 
 export interface RunOptions {
-  /** The prompt. Its text does not matter, because the script decides. */
+  /** The prompt, whose text does not matter, because the script decides. */
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
@@ -22,25 +22,25 @@ export interface RunOptions {
   readonly ownServers?: boolean;
   readonly hooks?: Hooks;
   readonly settings?: JsonObject;
-  /** Added to the command line and to the environment. */
+  /** Arguments that are added to the command line. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** The home of an earlier run; by default a new, empty one. */
+  /** The home of an earlier run; by default, a new empty home. */
   readonly home?: string;
-  /** Resumes the newest session of that home. The script then starts after the prompt of this run. */
+  /** Whether to resume the newest session of that home. The script then starts after the prompt of this run. */
   readonly resume?: boolean;
   readonly timeoutMs?: number;
   /**
-   * The time after the client's end until its remaining processes count as leftovers. Default 10 s, because a busy machine ends
-   * them slowly.
+   * The time after the client's end until its remaining processes count as leftovers. The default is 10 s, because a busy machine
+   * ends processes slowly.
    */
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */
   readonly latency?: number;
-  /** Awaited after the client's settings are written and before the client starts. */
+  /** The run waits for this function after it has written the client's settings and before it starts the client. */
   readonly onPrepared?: (home: string) => void | Promise<void>;
-  /** Awaited before the model answers with this step's calls. */
+  /** The model waits for this function before it answers with the calls of a step. */
   readonly onToolStep?: (event: ToolStep) => void | Promise<void>;
   /** May answer or abort a request to the model instead of passing it on. */
   readonly onRequest?: TapOptions['onRequest'];
@@ -54,7 +54,7 @@ export interface ToolStep {
   readonly kill: (signal?: NodeJS.Signals) => void;
 }
 
-/** The home is removed on disposal. */
+/** The result of a run. Disposal removes its home. */
 export interface Run extends Disposable {
   readonly client: ClientName;
   readonly exitCode: number | null;
@@ -67,15 +67,15 @@ export interface Run extends Disposable {
   /** All requests, including side requests. */
   readonly all: readonly Recorded[];
   readonly egress: readonly Egress[];
-  /** Processes that outlived the run's grace. The harness has ended them. */
+  /** Processes that still ran after `graceMs`. The harness has ended them. */
   readonly leftovers: readonly Running[];
   readonly home: string;
-  /** JSON lines with the bytes of each request. Inside `home`. */
+  /** A file inside `home` with the bytes of each request, as JSON lines. */
   readonly log: string;
 }
 
 /**
- * One run of a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. Everything stays on
+ * Runs a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. Everything stays on
  * 127.0.0.1, and outgoing connections are caught. None of its processes survives the call. An error of `onToolStep` ends the run,
  * and the call throws it.
  */

@@ -29,7 +29,7 @@ const SCRIPT: Script = [
   { text: 'ALL-DONE' },
 ];
 
-/** The hook that gave the model this word. */
+/** Returns the name of the hook that gave the model this word. */
 function placeOf(seen: Run, word: string): string | undefined {
   const last = seen.main.at(-1);
   const text = last === undefined ? undefined : textsOf(last).find((each) => each.message >= 0 && each.text.includes(word))?.text;

@@ -92,14 +92,15 @@ const asPeopleHaveThem = (client: Client, servers: Servers): Record<string, fals
   client === 'codex' ? Object.fromEntries(Object.keys(servers).map((name) => [`mcp_servers.${name}.required`, false])) : {};
 
 /**
- * A command that ends when the file exists. Codex waits at most 10 s for the end of a command, unless the call sets another time.
+ * Returns a command that ends when the file exists. Codex waits at most 10 s for the end of a command, unless the call sets
+ * another time.
  */
 function until(file: string, client: Client): Call {
   const shell = `while [ ! -e ${file} ]; do sleep 0.2; done`;
   return client === 'codex' ? { name: 'exec_command', args: { cmd: shell, yield_time_ms: 30_000 } } : { shell };
 }
 
-/** The servers whose tools a request offers to the model. Claude Code names them in a message. */
+/** Returns the servers whose tools a request offers to the model. Claude Code names them in a message. */
 const offered = (request: Recorded): string[] =>
   ['quick', 'slow', 'broken'].filter((name) =>
     textsOf(request).some(
@@ -107,7 +108,7 @@ const offered = (request: Recorded): string[] =>
     ),
   );
 
-/** The text that the model reads for each call, in the order of the calls. */
+/** Returns the text that the model reads for each call, in the order of the calls. */
 function results(seen: Run): string[] {
   const texts: string[] = [];
   for (const { result, text } of textsOf(seen.main.at(-1)!))

@@ -14,7 +14,7 @@ import { told } from './told.ts';
 import { run, type Run, type RunOptions } from './run.ts';
 
 /**
- * The clients that restart a killed gateway for their next call. Other clients work without its tools until they end.
+ * The clients that restart a killed gateway for their next call. Other clients continue without the gateway's tools.
  */
 const RESTARTS_GATEWAY: ReadonlySet<ClientName> = new Set(['claude', 'qwen']);
 
@@ -30,7 +30,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
   test('reads each of 20 notifications once, and two critical notifications raise the gate until they are read', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
-    /** By step of the script: the notifications that other processes queue before its calls. */
+    /** For each step of the script, the notifications that other processes queue before the calls of the step. */
     const queued: Readonly<Record<number, readonly number[]>> = {
       0: words(0, 3),
       1: words(3, 4),

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** A file whose existence is a signal between two processes. */
+/** Creates a file whose existence is a signal between two processes. */
 export const raise = (file: string): void => fs.writeFileSync(file, '');
 
-/** Rejects if the file does not appear in time. Its folder must exist. */
+/** Resolves when the file exists, and rejects if it does not appear in time. The file's folder must exist. */
 export function raised(file: string, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const watcher = fs.watch(path.dirname(file), look);

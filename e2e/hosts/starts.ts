@@ -12,7 +12,7 @@ const filesystem = createRequire(import.meta.url).resolve('@modelcontextprotocol
 /** Matches the name of a tool of the official filesystem server, with any prefix of the agent. */
 const A_TOOL = /read_text_file/;
 
-/** One start with a new home. `ms`: from the start of the agent to its first request that offers tools. */
+/** Starts the agent once in a new home. `ms` is the time from its start to its first request that offers tools. */
 export async function startOf(client: ClientName): Promise<{ readonly offered: boolean; readonly ms: number }> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-starts-'));
   try {

@@ -17,7 +17,7 @@ describe('Claude Code on a task that a person blocks', () => {
   test('gets its next call refused, reads the interrupt once in its next request, and closes the execution with its report', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
     const database = path.join(folder, 'earpiece.db');
-    /** A person's command, in another process. */
+    /** Runs a person's command in another process. */
     const person = async (...args: readonly string[]): Promise<{ readonly [key: string]: unknown }> => {
       const at = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder, EARPIECE_DB: database }, timeout: 90_000 };
       const words = [entry, '--json', 'tasks', ...args, '--project', project];
@@ -51,7 +51,7 @@ describe('Claude Code on a task that a person blocks', () => {
         find(seen.main, marker).places.find((place) => place.result)?.result?.no;
       expect([result('Take three notes'), result('NOTED-one')]).toEqual([1, 2]);
       expect(find(seen.main, 'NOTED-two').inLast).toBe(0);
-      // The refusal answers the call after the click; get_notifications then gives the details.
+      // The next call after the person blocks the task is refused. `get_notifications` then returns the details.
       const refusal = find(seen.main, 'this call was not made, an interrupt came first');
       expect([refusal.counts, refusal.places[0]?.result?.no]).toEqual([[0, 0, 0, 1, 1, 1], 3]);
       expect(find(seen.main, 'is blocked: LEGAL-SAYS-NO').counts).toEqual([0, 0, 0, 1, 2, 2]);

@@ -14,15 +14,15 @@ import { end, guarded, processesOf } from './processes.ts';
 import { environment, makeHome, native } from './run.ts';
 
 export interface TerminalOptions {
-  /** Restarts with each cleared context, because the mock counts the steps of each request. */
+  /** The script, which restarts with each cleared context, because the mock counts the steps of each request. */
   readonly script: Script;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly hooks?: Hooks;
   readonly env?: Readonly<Record<string, string>>;
-  /** A command line that starts the agent: the agent's own command follows it. */
+  /** The beginning of the command line, after which the agent's own command follows. */
   readonly under?: readonly string[];
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
-  /** Merged into the settings file. */
+  /** Settings that are merged into the settings file. */
   readonly settings?: JsonObject;
 }
 
@@ -142,7 +142,7 @@ const forTerminal = (args: readonly string[], client: TerminalClient): readonly 
       ? args.filter((arg) => arg !== '-p' && arg !== '')
       : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
 
-/** The person's answers at the first start: the theme, the key, and the trust in the folder. */
+/** Writes the person's answers at the first start: the theme, the key, and the trust in the folder. */
 function answerDialogs(home: string, key: string): void {
   write(home, '.claude.json', {
     hasCompletedOnboarding: true,

@@ -24,13 +24,13 @@ async function inTerminal(use: (terminal: ClaudeTerminal, at: Place) => Promise<
   );
 }
 
-/** Resolves when the model has been asked this often. */
+/** Resolves when the model has received this number of requests. */
 const asked = (terminal: ClaudeTerminal, times: number): Promise<void> => terminal.shows(() => terminal.main.length >= times);
 
 const waitersOf = (home: string): readonly number[] =>
   processesOf(home).flatMap(({ pid, command }) => (/^\S*node .*hook claude --wait$/.test(command) ? [pid] : []));
 
-/** The waiting processes, when `like` accepts them; no event reports it. */
+/** Polls until `like` accepts the waiting processes, because no event reports them, and resolves with their ids. */
 async function waiters(home: string, like: (pids: readonly number[]) => boolean): Promise<readonly number[]> {
   for (;;) {
     const pids = waitersOf(home);

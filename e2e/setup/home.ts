@@ -32,7 +32,7 @@ export class Home implements Disposable {
   readonly project = join(this.folder, 'home/shop');
   readonly bin = join(this.folder, 'bin');
 
-  /** `agents`: commands on the PATH. */
+  /** Makes a home; `agents` are commands on the PATH. */
   constructor(...agents: readonly string[]) {
     for (const folder of [this.project, this.bin]) mkdirSync(folder, { recursive: true });
     mkdirSync(join(this.project, '.git'));
@@ -80,7 +80,7 @@ export class Home implements Disposable {
     return existsSync(join(this.home, file));
   }
 
-  /** Every file, link and folder of the home with its bytes and mode, except Earpiece's own state. */
+  /** Returns every file, link and folder of the home with its bytes and mode, except Earpiece's own state. */
   snapshot(): Readonly<Record<string, string>> {
     const all = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => !/^\.(?:local|cache|config\/earpiece)(?:\/|$)/u.test(path))

@@ -23,15 +23,15 @@ const OTHERS = `// What I like.
 }
 `;
 
-const OLDER = `{
-  "hooks": {
-    "Stop": [
-      { "hooks": [{ "type": "command", "command": "notify-send done" }, { "type": "command", "command": "earpiece hook claude" }] }
-    ],
-    "PostToolUseFailure": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "'/old/node' '/old/earpiece/dist/cli/main.js' hook claude" }] }]
-  }
-}
-`;
+const OLD_LINE = `[ -f /old/earpiece/dist/cli/main.js ] && [ -x /old/node ] && exec /old/node /old/earpiece/dist/cli/main.js hook claude; echo 'earpiece: its files are gone' >&2`;
+const PERSON = ['notify-send done', 'earpiece hook claude | tee -a /tmp/hooks.log', 'docker exec dev earpiece hook claude'];
+const commandHook = (command: string): object => ({ type: 'command', command });
+const OLDER = JSON.stringify({
+  hooks: {
+    Stop: [{ hooks: [...PERSON.map(commandHook), commandHook(OLD_LINE)] }],
+    PostToolUseFailure: [{ matcher: '*', hooks: [commandHook(OLD_LINE)] }],
+  },
+});
 
 const HUGE = JSON.stringify(
   { history: Array.from({ length: 12_000 }, (_, i) => ({ at: i, said: `word ${i} `.repeat(6) })) },
@@ -39,12 +39,14 @@ const HUGE = JSON.stringify(
   2,
 );
 
-/** Settings that are changed and restored. */
+/** Files of settings that an installation changes and `uninstall` restores. */
 const KINDS: Readonly<Record<string, (home: Home) => void>> = {
   missing: () => {},
   empty: (home) => void home.write(SETTINGS, ''),
   'an empty object': (home) => void home.write(SETTINGS, '{}'),
   'comments, trailing commas and hooks of others': (home) => void home.write(SETTINGS, OTHERS),
+  "a person's own hooks that start Earpiece": (home) =>
+    void home.write(SETTINGS, `{"a": 1, "hooks": ${JSON.stringify({ Stop: [{ hooks: PERSON.map(commandHook) }] })}}`),
   'one line': (home) => void home.write(SETTINGS, '{"model":"opus","hooks":{"Stop":[]}}'),
   'CRLF and a byte order mark': (home) => void home.write(SETTINGS, `\ufeff${OTHERS.replaceAll('\n', '\r\n')}`),
   'a link into a repository of dotfiles': (home) => {
@@ -93,7 +95,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
     const text = home.read(scope === 'user' ? SETTINGS : 'shop/.claude/settings.local.json');
     expect(Object.keys(jsonAt(text, ['hooks']) as object)).toEqual(expect.arrayContaining(EVENTS));
     expect(commandsIn(text).filter((command) => OURS.test(command) && !command.includes(' --wait;'))).toHaveLength(
-      // After a tool there is one handler for each of two rules.
+      // The event after a tool has two handlers, one for each of its rules.
       EVENTS.length + 1,
     );
     for (const [path, bytes] of Object.entries(before)) expect(installed[path]?.split(' ')[0]).toBe(bytes.split(' ')[0]);
@@ -112,17 +114,17 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
 
 describe('entries of an older version', () => {
   proves('hosts:install');
-  it('are replaced, and other entries stay', () => {
+  it("are replaced, and a person's entries stay, even if they start Earpiece", () => {
     using home = new Home('claude');
     home.write(SETTINGS, OLDER);
     ok(home.run(['install', '--yes']));
     const commands = commandsIn(home.read(SETTINGS));
-    expect(commands.filter((command) => !OURS.test(command))).toEqual(['notify-send done']);
-    expect(commands.filter((command) => command.includes('/old/') || command === 'earpiece hook claude')).toEqual([]);
+    expect(commands.filter((command) => !OURS.test(command))).toEqual(PERSON);
+    expect(commands.filter((command) => command.includes('/old/'))).toEqual([]);
     expect(jsonAt(home.read(SETTINGS), ['hooks', 'PostToolUseFailure'])).toBeUndefined();
 
     ok(home.run(['uninstall', '--yes']));
-    expect(commandsIn(home.read(SETTINGS))).toEqual(['notify-send done']);
+    expect(commandsIn(home.read(SETTINGS))).toEqual(PERSON);
   });
 });
 

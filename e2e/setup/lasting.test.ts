@@ -29,7 +29,7 @@ class Installed extends Home {
     copyFileSync(process.execPath, this.node, constants.COPYFILE_FICLONE);
   }
 
-  /** The `node` of the PATH. */
+  /** Puts a `node` on the PATH. */
   nodeOnPath(options = ''): void {
     this.command('node', `exec '${process.execPath}' ${options} "$@"`);
   }
@@ -54,7 +54,7 @@ function ran(
   });
 }
 
-/** The hook of an event, as the settings name it. */
+/** Returns the hook of an event, as the settings name it. */
 function hook(home: Home, event: string, more: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const { hooks } = JSON.parse(home.read(SETTINGS)) as {
     hooks: Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>;
@@ -64,7 +64,7 @@ function hook(home: Home, event: string, more: Readonly<Record<string, string>> 
   return ran(home, ['/bin/sh', '-c', line], { ...more, input });
 }
 
-/** A registry that closes each connection, as if the network were broken. */
+/** Starts a registry that closes each connection, as if the network were broken. */
 async function deadRegistry(): Promise<AsyncDisposable & { readonly url: string; asked(): number }> {
   let asked = 0;
   const server = createServer((socket) => {
@@ -82,7 +82,7 @@ async function deadRegistry(): Promise<AsyncDisposable & { readonly url: string;
 const heard = (word: string): unknown => ({ code: 0, stdout: expect.stringContaining(word) as string, stderr: '' });
 const OK = { code: 0, stderr: '' };
 
-/** The findings about Claude Code. */
+/** Returns the findings about Claude Code. */
 const about = ({ stdout }: Ran): readonly unknown[] =>
   stdout
     .trimEnd()

@@ -22,7 +22,7 @@ const KINDS: readonly Kind[] = [
   { code: 'ENOTDIR', spoil: (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'x')) },
 ];
 
-/** An agent exists, `prepare` has run, and then the folder becomes unreadable. */
+/** Makes a home with an agent, runs `prepare`, and then makes the folder unreadable. */
 function spoiled({ spoil }: Kind, prepare: (run: Run, home: Home) => void = () => {}): { home: Home; run: Run } {
   const home = new Home('claude');
   homes.push(home);

@@ -114,7 +114,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'Codex: the project switches the MCP server off': {
     agent: 'codex',
-    make: (home) => void home.write('shop/.codex/config.toml', '[mcp_servers.earpiece]\nenabled = false\n'),
+    make(home) {
+      home.write('shop/.codex/config.toml', '[mcp_servers.earpiece]\nenabled = false\n');
+      const file = '.codex/config.toml';
+      home.write(file, `${home.read(file)}\n[projects."${home.project}"]\ntrust_level = "trusted"\n`);
+    },
     says: /shop\/\.codex\/config\.toml has mcp_servers\.earpiece\.enabled = false/u,
     advice: /^remove it from /u,
   },

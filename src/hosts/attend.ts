@@ -35,7 +35,7 @@ export type Place = {
   readonly terminal?: string | undefined;
 };
 
-/** The most times in a row that a turn is held. Each host has a further limit. */
+/** The maximum number of consecutive times that a turn is held. Each host also has a limit. */
 const MAX_HOLDS = 3;
 /** How long a new session waits for deliveries in flight to the previous session. */
 const INHERIT_WITHIN_MS = 1_500;

@@ -35,7 +35,10 @@ export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(va
 export const withContext = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 
-/** Makes the output for an answer. It never has `continue: false`, because Claude Code and Codex would still run the tools. */
+/**
+ * Makes the output for an answer. The output never has `continue: false`, because Claude Code and Codex would still run the
+ * tools.
+ */
 export function format(answer: Answer, input: Input): Printed {
   switch (answer.kind) {
     case 'nothing':

@@ -8,13 +8,16 @@ import { Conversation } from '../inbox/index.ts';
 import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
-/** The most deliveries that are checked at once, the newest first. */
+/** The maximum number of deliveries that are checked at once, the newest first. */
 const DELIVERIES = 20;
-/** The oldest delivery that is searched in a transcript. The host may have removed or cut the transcript of an older delivery. */
+/**
+ * The maximum age of a delivery that is searched in a transcript. The host may have removed or cut the transcript of an older
+ * delivery.
+ */
 const SEARCHED_MS = 10 * 60_000;
 /** How far the times of an entry and of its confirmation may differ. The entry has the time of the host's clock. */
 const SLACK_MS = 5_000;
-/** The most dead sessions that are checked, the newest first. */
+/** The maximum number of dead sessions that are checked, the newest first. */
 const SESSIONS = 5;
 const DIED_WITHIN_MS = 24 * 3_600_000;
 

@@ -4,7 +4,7 @@ import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 import type { Mark } from './quiet-mark.ts';
 
-/** The content of one hook call. Undefined for an event that Earpiece does not use. */
+/** The content of one hook call; undefined for an event that Earpiece does not use. */
 export type HookCall = {
   readonly moment: Moment;
   readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'>;
@@ -15,7 +15,7 @@ export type Printed = { readonly stdout: string; readonly stderr?: string; reado
 
 /** One entry of a host's hook settings. */
 export type HookEvent = {
-  /** The host's own pattern of tool names. Undefined if the event takes no pattern. */
+  /** The host's own pattern of tool names; undefined if the event takes no pattern. */
   readonly matcher?: string;
   /** The time limit in seconds, after which the host ends the hook and continues. */
   readonly timeoutS: number;
@@ -36,11 +36,11 @@ export type HookEvent = {
   readonly served?: Readonly<Record<string, string>>;
   /** The host's own rules for calls: the host starts the command if one of them matches. Default: for each call. */
   readonly onlyIf?: readonly string[];
-  /** Whether this hook, which runs before a tool, carries notifications if the server for a `served` event is not running. */
+  /** Whether this hook before a tool carries notifications while the MCP server that answers the `served` events does not run. */
   readonly standsIn?: true;
 };
 
-/** The properties of a coding agent on which answers depend, whether a hook or a plugin reports its moments. */
+/** The properties of a coding agent that affect the answers to its moments, from hooks and from plugins. */
 export interface Host {
   /** The host's name on Earpiece's command line: `claude`, `codex`. */
   readonly name: string;
@@ -50,7 +50,7 @@ export interface Host {
   readonly agent: string;
   /** The contact points that the host's hooks or plugin reach. */
   readonly points: readonly ContactPoint[];
-  /** The most characters of a text that reach the model. A longer text is cut. */
+  /** The maximum number of characters of a text that reach the model. A longer text is cut. */
   readonly maxChars: number;
   /** Whether `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;
@@ -58,10 +58,10 @@ export interface Host {
   readonly manySessions?: boolean;
   /** Whether Earpiece adds no text at the start of a session. The first frame then explains the mark. Default: no. */
   readonly startsWithoutText?: true;
-  /** How the host proves that its model has read a refusal. Missing if the only proof is the time of the next call. */
+  /** How the host proves that its model has read a refusal; missing if the only proof is the time of the next call. */
   readonly proof?: Proof;
   /**
-   * Reads the host's transcript of a session, to find the texts that its model has read. Missing if the host has no readable
+   * Reads the host's transcript of a session, to find the texts that its model has read; missing if the host has no readable
    * transcript.
    */
   readonly transcript?: Transcript;

@@ -67,6 +67,6 @@ export type Attended = {
   confirm(): Promise<void>;
   /** Releases the notifications, because the host did not get the bytes. */
   release(): Promise<void>;
-  /** Opens the notifications again, even after `confirm`: the host has dropped the bytes. Missing if the answer has no lease. */
+  /** Opens the notifications again, even after `confirm`: the host has dropped the bytes; missing if the answer has no lease. */
   reopen?(): Promise<void>;
 };

@@ -80,7 +80,7 @@ export function forgetMarks(state: string, session: string, { over }: { readonly
 
 type Started = { readonly pid: number; readonly startedAt: string };
 
-/** Notes the process that answers the batch ends of the session. Never throws. */
+/** Stores which process answers the ends of batches in the session. Never throws. */
 export function noteServer(state: string, session: string, { pid, startedAt }: Started): void {
   if (!isName(session)) return;
   try {
@@ -92,8 +92,8 @@ export function noteServer(state: string, session: string, { pid, startedAt }: S
 }
 
 /**
- * Whether the process that answers the batch ends of the session still runs. Another process with the same pid does not count.
- * Never throws.
+ * Whether the process that answers the ends of batches in the session still runs. Another process with the same pid does not
+ * count. Never throws.
  */
 export function serverLives(state: string, session: string, find: (pid: number) => Started | undefined): boolean {
   try {

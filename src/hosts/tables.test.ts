@@ -66,7 +66,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
     // A text that a hook adds to this request is missing from Qwen Code's transcript.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
-    // This prompt is the text of a turn that was held.
+    // This prompt is the text that held the turn.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
     [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
     // Qwen Code fires PostToolBatch after each call of a batch.

@@ -49,7 +49,7 @@ function mayReplace(path: string): boolean {
   return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
-/** Reads the state from the file. Undefined if no hook has written the state yet. */
+/** Reads the state from the file; undefined if no hook has written the state yet. */
 export function stateIn(path: string): TerminalState | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;

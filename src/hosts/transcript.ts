@@ -42,7 +42,7 @@ export function transcriptOf({
   };
 }
 
-/** Returns the last part of a file. Undefined if the file cannot be read. */
+/** Returns the last part of a file; undefined if the file cannot be read. */
 export function tailOf(file: string): string | undefined {
   let opened: number | undefined;
   try {

@@ -12,7 +12,7 @@ import type { Conversation } from '../inbox/index.ts';
 /** The prompt that wakes an agent. Its hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
-/** The number of wake records that are read. It must exceed the largest `wake.max_per_hour`. */
+/** The number of wake records that are read, which must exceed the largest `wake.max_per_hour`. */
 const WAKE_RECORDS = 1_000;
 
 type Wakes = {
@@ -56,8 +56,8 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
 }
 
 /**
- * Returns those notifications that an ended session of the agent was shown. The next session, for example after `/clear`, gets
- * its own copy of a notification to `project/*` with its first prompt, and is not woken for it again.
+ * Returns the notifications that were already delivered to an ended session of the agent. The next session, for example after
+ * `/clear`, gets its own copy of a notification to `project/*` with its first prompt, and is not woken for it again.
  */
 async function shownBefore({ inbox: { store }, log }: Conversation, open: readonly Item[]): Promise<readonly NotificationId[]> {
   const copies = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });

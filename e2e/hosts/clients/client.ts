@@ -20,13 +20,13 @@ export interface Session {
   /** The model's base URL. */
   readonly url: string;
   readonly prompt: string;
-  /** Resumes the newest session of its home. */
+  /** Whether to resume the newest session of the home. */
   readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   /** Claude Code also uses the servers of its settings and plugins. */
   readonly ownServers?: boolean;
   readonly hooks: Hooks;
-  /** Merged into the client's own settings file; `-c key=value` for Codex. */
+  /** Settings that are merged into the client's own settings file, or passed to Codex as `-c key=value`. */
   readonly settings: JsonObject;
 }
 
@@ -60,7 +60,7 @@ const claudeEvents = {
   start: 'SessionStart',
 };
 
-/** Hook settings in the form of Claude Code, which other clients copied with other event names. */
+/** Returns hook settings in the form of Claude Code, which other clients copied with other event names. */
 export function commandHooks(hooks: Hooks, matcher: string, events: Readonly<Record<string, string>> = claudeEvents): JsonObject {
   return Object.fromEntries(
     Object.entries(hooks.commands ?? {}).map(([name, command]) => {

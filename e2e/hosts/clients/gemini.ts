@@ -11,7 +11,7 @@ const events = {
 
 export const gemini: Client = {
   tool: (server, tool) => ({ name: `mcp_${server}_${tool}` }),
-  // It refuses commands with `$(...)`.
+  // Gemini CLI refuses commands with `$(...)`.
   shell: (command) => ({ name: 'run_shell_command', args: { command } }),
   prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
     // From its 30th call in a turn on, Gemini asks its model whether the turn is a loop. A scripted model has no answer, and Gemini
@@ -35,7 +35,7 @@ export const gemini: Client = {
   },
 };
 
-/** Settings of Gemini CLI that its fork Qwen Code accepts too. */
+/** Returns settings of Gemini CLI that its fork Qwen Code accepts too. */
 export const geminiSettings = (auth: string): JsonObject => ({
   general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, disableAutoUpdate: true },
   privacy: { usageStatisticsEnabled: false },

@@ -170,8 +170,8 @@ describe('the bridge of a plugin', () => {
     await queue({ id: 'n4', level: 'error' });
     expect(await pushed('gate')).toMatchObject({ up: true });
     await inbox.resume('shop/pi', { person: 'Ann' });
-    // The agent never saw the pause, so no notification about its end follows. The error that was queued meanwhile wakes the
-    // agent.
+    // The agent never saw the pause, so it gets no notification about the end of the pause. The error that was queued during the
+    // pause wakes the agent.
     expect(await pushed('wake')).toMatchObject({ text: expect.stringContaining('ci error') as string });
     const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
     expect(woken).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
  * The bridge: a process that answers the plugin of a coding agent. The bridge answers through `attend`, as hooks do, and pushes
- * notifications that cannot wait (see `Session`). It ends when the plugin closes its end of the pipe.
+ * notifications that cannot wait (see `Session`). The bridge ends when the plugin closes its end of the pipe.
  */
 import { defined } from '../../core/defined.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
@@ -35,7 +35,7 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Unanswered questions for which the plugin no longer waits. */
+  /** Unanswered questions that the plugin has given up. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
@@ -116,6 +116,7 @@ export class Bridge {
       const session = await this.#session(whose);
       const attended = await this.#attended(session, whose, moment);
       const { answer, carrier } = attended;
+      const { inbox, project } = this.#options.place;
       const gives = answer.kind !== 'nothing' && moment.kind !== 'session_start' && !this.#givenUp.has(id);
       if (gives) this.#unsettled.set(id, { ...attended, session });
       else await attended.release();
@@ -123,7 +124,7 @@ export class Bridge {
         re: id,
         kind: gives ? answer.kind : 'nothing',
         ...(gives && 'text' in answer ? { text: answer.text } : {}),
-        ...(gives && carrier !== undefined ? { carrier } : {}),
+        ...(gives && carrier !== undefined ? { carrier, leaseMs: inbox.policies.policy(project).leaseMs } : {}),
       });
       answered = true;
       if (moment.kind === 'asked') session.become('asking');

@@ -40,6 +40,9 @@ export type Handed = {
   release(): void;
 };
 
+/** `askedAt`: epoch ms. */
+type Overdue = { readonly of: string; readonly whose: Whose; readonly moment: Moment; readonly askedAt: number };
+
 /** How long the agent waits for an answer, and for the first answer of a bridge that has just started. */
 const ANSWER_WITHIN_MS = 250;
 const START_WITHIN_MS = 2_000;
@@ -70,9 +73,13 @@ export class BridgeClient {
   #startedAt = 0;
   #starting: (() => void)[] = [];
   readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
-  /** Questions whose answers the plugin no longer waits for: an answer with a text goes to the next question of this kind. */
-  readonly #overdue = new Map<number, { readonly of: string; readonly whose: Whose; readonly moment: Moment }>();
-  readonly #late = new Map<string, Handed>();
+  /** Questions that had no answer in time. If a late answer has a text, the next question of this kind gets the text. */
+  readonly #overdue = new Map<number, Overdue>();
+  /**
+   * Texts of late answers. `until`: when the lease of the text ends; after that time, the bridge delivers its notifications
+   * again.
+   */
+  readonly #late = new Map<string, Handed & { readonly until: number }>();
   readonly #gates = new Set<string>();
   /** The state of each session, which a new bridge process needs. */
   readonly #states = new Map<string, Extract<FromPlugin, { do: 'state' }>>();
@@ -129,22 +136,22 @@ export class BridgeClient {
     });
   }
 
-  /** Asks the bridge for the text that the model reads at this moment. Undefined if no text arrives in time. */
+  /** Asks the bridge for the text that the model reads at this moment; undefined if no text arrives in time. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();
     await this.#untilReady();
     const of = `${moment.kind} ${whose.session} ${whose.subagent ?? ''}`;
     const late = this.#late.get(of);
-    if (late !== undefined) {
-      this.#late.delete(of);
-      return late;
-    }
+    this.#late.delete(of);
+    if (late !== undefined && Date.now() < late.until) return late;
+    late?.release();
+    const askedAt = Date.now();
     const id = ++this.#ids;
     const generation = this.#generation;
     const reply = this.#ready ? await this.#answered(id, { do: 'ask', id, moment, ...whose }) : undefined;
     if (reply === undefined) {
-      if (this.#ready) this.#overdue.set(id, { of, whose, moment });
+      if (this.#ready) this.#overdue.set(id, { of, whose, moment, askedAt });
       if (moment.kind !== 'before_tool' || !this.#gates.has(whose.session)) return undefined;
       return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
     }
@@ -217,17 +224,23 @@ export class BridgeClient {
   }
 
   /**
-   * Keeps the text of a late answer for the next question of this kind. Otherwise, an agent whose answers take longer than it waits
-   * would never get them.
+   * Keeps the text of a late answer for the next question of this kind. Otherwise, an agent would never get answers that take
+   * longer than its time limit.
    */
-  #cameLate(generation: number, { re: id, kind, text, carrier }: Reply): void {
+  #cameLate(generation: number, { re: id, kind, text, carrier, leaseMs = 0 }: Reply): void {
     const overdue = this.#overdue.get(id);
     this.#overdue.delete(id);
     if (overdue === undefined) return;
-    const { of, whose, moment } = overdue;
+    const { of, whose, moment, askedAt } = overdue;
     if (moment.kind === 'before_tool') this.#gateIs(whose.session, kind === 'deny');
     if (kind === 'tell' && text !== undefined && !this.#late.has(of))
-      this.#late.set(of, { kind, text, ...defined({ carrier }), ...this.#settling(id, generation, whose, carrier) });
+      this.#late.set(of, {
+        kind,
+        text,
+        until: askedAt + leaseMs,
+        ...defined({ carrier }),
+        ...this.#settling(id, generation, whose, carrier),
+      });
     else this.#write({ do: 'release', id });
   }
 

@@ -34,6 +34,8 @@ export type Reply = {
   readonly kind: 'nothing' | 'tell' | 'deny' | 'hold';
   readonly text?: string;
   readonly carrier?: string;
+  /** How long the lease of the text lasts, from the question at the earliest. */
+  readonly leaseMs?: number;
 };
 
 export type Push =

@@ -38,8 +38,8 @@ export class Session {
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
   /**
-   * Whether an interrupt may end the request. After such an end, the next request may finish, unless a person or an action
-   * interrupts again.
+   * Whether an interrupt may end the request. After an interrupt has ended one request, the next request may finish, unless a
+   * person or an action interrupts again.
    */
   #mayForce = true;
   #timer: NodeJS.Timeout | undefined;

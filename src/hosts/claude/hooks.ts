@@ -1,6 +1,7 @@
 /**
  * The hooks of Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, even after denied and
- * failing calls. So it carries the notifications of the whole batch. Claude Code cuts a hook's context above 10,000 characters.
+ * failing calls. So this event carries the notifications of the whole batch. Claude Code cuts a hook's context above 10,000
+ * characters.
  */
 import { defined } from '../../core/defined.ts';
 import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';
@@ -23,7 +24,7 @@ export const claude: HookHost = {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free', standsIn: true },
-    // Only for the offer to follow a pull request. Such a call is rare, so the hook costs nothing else.
+    // This entry is only for the offer to follow a pull request. Such a call is rare, so the hook costs nothing else.
     PostToolUse: { matcher: 'Bash', timeoutS: 5, onlyIf: ['Bash(gh pr create *)', 'Bash(git push *)'] },
     PostToolBatch: { timeoutS: 5, marked: 'quiet', served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },

@@ -9,13 +9,14 @@ import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
 /**
- * A session's file is searched in the folders of this many days. The file is in the folder of the day on which the session began.
+ * The number of days whose folders are searched for a session's file. The file is in the folder of the day on which the session
+ * began.
  */
 const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
 
-/** Whether the session waits for its person. Undefined if the file does not show that. */
+/** Whether the session waits for its person; undefined if the file does not show that. */
 export function isIdle(file: string): boolean | undefined {
   const lines = tailOf(file)?.split('\n') ?? [];
   for (const line of lines.toReversed()) {

@@ -231,8 +231,8 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
 }
 
 /**
- * Makes an id for a part that sorts after the other parts. The order of parts in opencode follows their ids: `prt_`, twelve
- * hexadecimal digits that grow with time, and fourteen random characters.
+ * Makes the id of a part, so that the part sorts after the other parts. The order of parts in opencode follows their ids: `prt_`,
+ * twelve hexadecimal digits that grow with time, and fourteen random characters.
  */
 function partIdAfter(parts: readonly Part[]): string {
   const last = parts.at(-1)?.id ?? '';

@@ -23,7 +23,10 @@ const TYPE = 'earpiece';
 const WOKEN = '[earpiece] This session was idle. No human typed this; the notification follows.';
 const FORCED = '[earpiece] The answer was ended for an interrupt. No human typed this; the interrupt follows.';
 const BEGINS_WITHIN_MS = 10_000;
-/** The most leases of an earlier process that are checked. That process may have ended before it confirmed them. */
+/**
+ * The maximum number of leases of an earlier process that are checked. That process may have ended before it confirmed these
+ * leases.
+ */
 const LEASES_CHECKED = 20;
 
 export function pi(api: Pi, command: BridgeCommand): void {

@@ -1,5 +1,5 @@
 /** The folders and files in which agents keep their settings. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLUGIN_FILES } from '../plugin-file.ts';
 import type { Place } from './setup.ts';
@@ -13,6 +13,70 @@ export const geminiFolder = (place: Place): string =>
   join(place.scope === 'project' ? place.project : inHome(place, 'GEMINI_CLI_HOME', ''), '.gemini');
 export const qwenFolder = (place: Place): string =>
   place.scope === 'project' ? join(place.project, '.qwen') : inHome(place, 'QWEN_HOME', '.qwen');
+
+/** A file of settings that an agent reads. Only an administrator changes a file of the machine. */
+export type SettingsFile = { readonly file: string; readonly of: 'machine' | 'user' | 'project' };
+
+/** Returns the folders of an administrator's settings, on Linux and macOS. */
+const machineFolders = ({ system }: Place, linux: string, mac: string): readonly string[] => [
+  join(system, 'etc', linux),
+  join(system, 'Library/Application Support', mac),
+];
+
+/** The administrator's settings of Claude Code. The last file decides. */
+export const claudeManaged = (place: Place): readonly string[] =>
+  claudeMachine(place).flatMap((folder) => {
+    const more = join(folder, 'managed-settings.d');
+    const names = existsSync(more) ? readdirSync(more).filter((name) => /^[^.].*\.json$/u.test(name)) : [];
+    return [join(folder, 'managed-settings.json'), ...names.toSorted().map((name) => join(more, name))];
+  });
+export const claudeMachine = (place: Place): readonly string[] => machineFolders(place, 'claude-code', 'ClaudeCode');
+
+/** The settings of Gemini CLI. The last file decides. */
+export const geminiSettings = (place: Place): readonly SettingsFile[] =>
+  layered(place, geminiFolder, 'GEMINI_CLI', machineFolders(place, 'gemini-cli', 'GeminiCli'));
+/** The settings of Qwen Code. The last file decides. */
+export const qwenSettings = (place: Place): readonly SettingsFile[] =>
+  layered(place, qwenFolder, 'QWEN_CODE', machineFolders(place, 'qwen-code', 'QwenCode'));
+
+/** Qwen Code is a fork of Gemini CLI, with the same files. */
+function layered(
+  place: Place,
+  folder: (place: Place) => string,
+  prefix: string,
+  machine: readonly string[],
+): readonly SettingsFile[] {
+  const named = place.env[`${prefix}_SYSTEM_SETTINGS_PATH`];
+  const system = named ? [named] : machine.map((each) => join(each, 'settings.json'));
+  const defaults = place.env[`${prefix}_SYSTEM_DEFAULTS_PATH`];
+  const below = defaults ? [defaults] : system.map((file) => join(dirname(file), 'system-defaults.json'));
+  // A file that a variable names is in the hands of the user.
+  return [
+    ...below.map((file) => ({ file, of: named || defaults ? 'user' : 'machine' }) as const),
+    ...(['user', 'project'] as const).map((of) => ({ file: join(folder({ ...place, scope: of }), 'settings.json'), of })),
+    ...system.map((file) => ({ file, of: named ? 'user' : 'machine' }) as const),
+  ];
+}
+
+/** The settings of Codex. The last file decides. Codex reads those of a project only if the user trusts the project. */
+export const codexSettings = (place: Place): readonly SettingsFile[] => [
+  { file: join(place.system, 'etc/codex/config.toml'), of: 'machine' },
+  { file: join(codexFolder({ ...place, scope: 'user' }), 'config.toml'), of: 'user' },
+  { file: join(codexFolder({ ...place, scope: 'project' }), 'config.toml'), of: 'project' },
+  { file: join(place.system, 'etc/codex/managed_config.toml'), of: 'machine' },
+];
+export const codexRequirements = (place: Place): string => join(place.system, 'etc/codex/requirements.toml');
+
+/** The settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides files of the user and project. */
+export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
+  ...opencodeIn(pluginFolder('opencode', { ...place, scope: 'user' }), 'user'),
+  ...(place.env['OPENCODE_CONFIG'] ? [{ file: place.env['OPENCODE_CONFIG'], of: 'user' } as const] : []),
+  ...opencodeIn(place.project, 'project'),
+  ...opencodeIn(join(place.project, '.opencode'), 'project'),
+  ...machineFolders(place, 'opencode', 'opencode').flatMap((folder) => opencodeIn(folder, 'machine')),
+];
+const opencodeIn = (folder: string, of: SettingsFile['of']): readonly SettingsFile[] =>
+  ['opencode.json', 'opencode.jsonc'].map((name) => ({ file: join(folder, name), of }));
 
 /** The settings of Claude Code. The last file decides. */
 export const claudeSettings = (place: Place): readonly string[] => [

@@ -11,7 +11,7 @@ export type Ours = {
   readonly fetched?: readonly string[];
   /** The path of the database, if it is not the default that each process of this user finds. */
   readonly db?: string;
-  /** The state folder with the marks of quiet sessions. Undefined if no hook checks for a mark. */
+  /** The state folder with the marks of quiet sessions; undefined if no hook checks for a mark. */
   readonly state?: string;
   /**
    * Whether to put one gateway in front of the agent's servers. Servers that are already wrapped stay wrapped without this
@@ -99,10 +99,17 @@ export const HOOK_TOOL = 'hook';
 export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown>>): boolean =>
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
+/**
+ * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if it starts Earpiece: such a line may
+ * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message.
+ */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;
   if (isServed(handler)) return true;
-  return typeof command === 'string' && new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command);
+  return (
+    typeof command === 'string' &&
+    new RegExp(`(?:^|; )\\[ -f .* && exec .*${EARPIECE} hook ${host}(?![\\w-]).*; echo 'earpiece: [^']*' >&2$`, 'u').test(command)
+  );
 }
 
 /** Whether a server in a settings file is Earpiece's, by any spelling of its start command. */

@@ -17,10 +17,10 @@ export type FilePlan = {
   /** Earpiece's entries in the file, in words for people. */
   readonly what: readonly string[];
   readonly isPrivate?: boolean;
-  /** The current content. Undefined if the file does not exist. */
+  /** The current content; undefined if the file does not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** The content before the first installation. Undefined if unknown. */
+  /** The content before the first installation; undefined if unknown. */
   readonly base: string | undefined;
   /** The reason why this file cannot be changed, and what to do. If a file has a problem, no file of the host is changed. */
   readonly problem?: string;

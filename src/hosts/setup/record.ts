@@ -26,14 +26,14 @@ export type Recorded = {
   readonly folders: readonly string[];
 };
 
-/** The stored book, in which a base is the SHA-256 of its backup. */
+/** The stored records, in which `base` is the SHA-256 of the backup. */
 type Book = { readonly version: 1; readonly files: Readonly<Record<string, Recorded>> };
 
 export interface InstallBook {
-  /** Throws `bad_config` if the book exists and cannot be read, because the installed files are then unknown. */
+  /** Throws `bad_config` if the stored records exist and cannot be read, because the installed files are then unknown. */
   check(): void;
   /**
-   * Returns the reason, for people, why the saved bytes of a file cannot be read. Undefined if they can be read, or no longer
+   * Returns the reason, for people, why the saved bytes of a file cannot be read; undefined if they can be read, or no longer
    * exist.
    */
   trouble(file: string): string | undefined;

@@ -9,7 +9,7 @@ import type { Part } from './setup.ts';
 type Server = { readonly file: string; readonly path: readonly string[] };
 
 /** Returns the part that adds the server to a JSON file. `entry` is the server in the format of the file. */
-export function jsonServerPart({ file, path, entry }: Server & { readonly entry: unknown }): Part {
+export function jsonServerPart({ file, path, entry }: Server & { readonly entry: object }): Part {
   const own = [...path, SERVER_NAME];
   return {
     file,
@@ -18,7 +18,9 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
     add(text) {
       const there = jsonAt(text, own);
       if (there !== undefined && !isOurServer(wordsOf(there))) return taken(file);
-      return isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
+      // A person may have added keys of the agent, such as `excludeTools`.
+      const wanted = { ...(there as object | undefined), ...entry };
+      return isDeepStrictEqual(there, wanted) ? { kind: 'text', text } : setJson(text, own, wanted, file);
     },
     remove(text, base = '') {
       if (jsonProblem(text, file) !== undefined || !isOurServer(wordsOf(jsonAt(text, own)))) return { kind: 'text', text };

@@ -194,13 +194,15 @@ describe('a command line of Earpiece', () => {
   it.each([
     'earpiece hook claude',
     'npx -y earpiece@1.0.0 hook claude',
-    "EARPIECE_DB='x' '/n/node' '/e/cli/main.ts' hook claude",
-  ])('a command line of another form is recognized too: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(true));
-
-  it.each(['myearpiece-hook claude', 'notify hook claude', 'earpiece hook claude-two', 'echo earpiece'])(
-    'a command line of another program is not recognized: %s',
-    (command) => expect(isOurHook({ command }, 'claude')).toBe(false),
-  );
+    'EARPIECE_DB=/tmp/x.db earpiece hook claude',
+    'docker exec dev earpiece hook claude',
+    'earpiece hook claude | tee -a /tmp/hooks.log',
+    '~/bin/log.sh earpiece hook claude',
+    `sh -c '${shellLine(OURS, ['hook', 'claude']).replaceAll("'", '"')}'`,
+    'myearpiece-hook claude',
+    'earpiece hook claude-two',
+    'echo earpiece',
+  ])('a line that a person wrote is not recognized: %s', (command) => expect(isOurHook({ command }, 'claude')).toBe(false));
 });
 
 it('nothing is written outside of the home and the project', () => {

@@ -27,7 +27,9 @@ export type Part = {
   readonly what: string;
   /** Adds Earpiece's entries, and replaces older Earpiece entries. */
   add(text: string): Edited;
-  /** Removes Earpiece's entries. `base`: the text before the first installation. Empty tables of that text stay. */
+  /**
+   * Removes Earpiece's entries. `base`: the text before the first installation. The empty tables that this text contains stay.
+   */
   remove(text: string, base?: string): Edited;
   /** Set for a file of Earpiece that only its user may read. */
   readonly isPrivate?: true;
@@ -37,8 +39,14 @@ export type Part = {
 
 /**
  * The reason why an agent ignores an installation, and what a person can do. `ofServer`: the agent ignores only the MCP server.
+ * `notOfPlugin`: the agent runs the hooks of a plugin.
  */
-export type Disabled = { readonly why: string; readonly advice: string; readonly ofServer?: true };
+export type Disabled = {
+  readonly why: string;
+  readonly advice: string;
+  readonly ofServer?: true;
+  readonly notOfPlugin?: true;
+};
 
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
@@ -47,7 +55,7 @@ export type FoundHook = { readonly event: string; readonly command?: string };
 export type EnabledPlugin = {
   /** The host's name for the plugin. */
   readonly name: string;
-  /** The folder of the plugin. Undefined if the host does not show the folder. */
+  /** The folder of the plugin; undefined if the host does not show the folder. */
   readonly folder?: string;
   readonly hooks: readonly FoundHook[];
 };
@@ -86,7 +94,7 @@ export interface Setup {
   /** Returns the folders of the agent. If one of these folders exists, the agent is in use. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
-  /** Returns the settings with which the agent ignores an installation in this project. */
+  /** Returns the settings that make the agent ignore an installation in this project. */
   switchedOff(place: Place): readonly Disabled[];
   readonly hooks?: Hooks;
   /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */

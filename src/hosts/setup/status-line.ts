@@ -7,7 +7,8 @@ import type { Part } from './setup.ts';
 
 const OWN = ['statusLine'];
 /**
- * Matches a command that runs two commands on the same input. The line break in it ends a possible comment in the first command.
+ * Matches a command that runs two commands on the same input. The line break in the pattern ends a possible comment in the first
+ * command.
  */
 const BOTH = /^i=\$\(cat\); printf %s "\$i" \| \(([^]*)\n\); printf %s "\$i" \| \([^]* statusline[^]*\)$/u;
 const ALONE = /(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]? statusline/u;

@@ -2,6 +2,16 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { COMPILED } from './e2e/compiled.ts';
 
+// The stages of the tests with a real browser and with real database servers; `scripts/test.ts` runs each stage.
+const CONSOLE = ['e2e/console/**/*.test.ts'];
+const ENGINES = [
+  'contracts/{moves,nats,nats-cluster,postgres-15,postgres-18}.test.ts',
+  'e2e/fleet/**/*.test.ts',
+  'e2e/stores/{migrate,migrate-refused,nats,postgres}.test.ts',
+  'e2e/stores/faults/**/*.test.ts',
+];
+const globalSetup = './e2e/built-setup.ts';
+
 export default defineConfig({
   test: {
     projects: [
@@ -15,10 +25,12 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['{contracts,e2e,examples,bench,scripts}/**/*.test.ts'],
-          exclude: ['e2e/hosts/**', 'node_modules/**'],
-          globalSetup: './e2e/built-setup.ts',
+          exclude: [...CONSOLE, ...ENGINES, 'e2e/hosts/**', 'node_modules/**'],
+          globalSetup,
         },
       },
+      { extends: true, test: { name: 'console', include: CONSOLE, globalSetup } },
+      { extends: true, test: { name: 'engines', include: ENGINES, globalSetup } },
     ],
     reporters: ['default', './scripts/summary.ts'],
     // Most test files wait for processes or timers, so one more worker than cores is faster.

@@ -114,7 +114,7 @@ function link(folder: string): void {
   }
 }
 
-/** Installs what is missing. Returns one line for each program that is still missing. */
+/** Installs the missing programs. Returns one line for each program that is still missing. */
 function prepare(): string[] {
   const wanted = [...(findPostgres() === undefined ? ['postgresql'] : []), ...(findPooler() === undefined ? ['pgbouncer'] : [])];
   const why = wanted.length > 0 ? aptInstall(...wanted) : undefined;

@@ -1,6 +1,7 @@
 /**
- * `npm test` runs everything except the stage with real agent CLIs (`npm run test:hosts`). It prepares what the tests need beyond
- * `npm ci`, or prints what is missing, and ends with one line `N passed, N failed`. Arguments go to vitest.
+ * `node scripts/test.ts [console|engines] [vitest's arguments…]` runs one stage of the tests: the stage that is named, or all tests
+ * that need no browser, no database server and no agent. It prepares what the stage needs beyond `npm ci`, or prints what is
+ * missing, and ends with one line `N passed, N failed`.
  */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';
@@ -9,40 +10,73 @@ import { join } from 'node:path';
 const bin = join(import.meta.dirname, '../node_modules/.bin');
 const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 
-/** Programs that the tests start, with advice if one cannot be started. */
-const NEEDED = [
-  { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' },
-  { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
-  // Tests of the package and of older Nodes pack `dist`, as users get it.
-  { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see the problem' },
-  // Finds a browser, or installs one.
-  {
-    command: 'node',
-    args: ['scripts/browsers.ts'],
-    way: 'the console is tested in a real browser; its tests are not skipped without one',
-  },
-  {
-    command: 'node',
-    args: ['scripts/shells.ts'],
-    way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
-  },
-  {
-    command: 'node',
-    args: ['scripts/postgres.ts'],
-    way: 'the store of PostgreSQL is tested on a real server; its tests are not skipped without one',
-  },
-  {
-    command: 'node',
-    args: ['scripts/nats.ts'],
-    way: 'the store of NATS JetStream is tested on real servers; its tests are not skipped without them',
-  },
-  { command: 'node', args: ['scripts/gh.ts'], way: 'pull requests are followed through the real gh, and not skipped without it' },
-] as const;
+/** A program that the tests start, with advice if it cannot be started. */
+type Need = { readonly command: string; readonly args: readonly string[]; readonly way: string };
 
-const missing = NEEDED.filter(({ command, args, way }) => {
+const BASH: Need = { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' };
+// Tests of the package and of older Nodes pack `dist`, as users get it. The console's page is a part of `dist`.
+const BUILD: Need = { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see the problem' };
+const BROWSER: Need = {
+  command: 'node',
+  args: ['scripts/browsers.ts'],
+  way: 'the console is tested in a real browser; its tests are not skipped without one',
+};
+
+type Stage = { readonly projects: readonly string[]; readonly needs: readonly Need[] };
+
+const MAIN: Stage = {
+  projects: ['unit', 'whole'],
+  needs: [
+    BASH,
+    { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
+    BUILD,
+    {
+      command: 'node',
+      args: ['scripts/shells.ts'],
+      way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
+    },
+    {
+      command: 'node',
+      args: ['scripts/gh.ts'],
+      way: 'pull requests are followed through the real gh, and not skipped without it',
+    },
+  ],
+};
+const STAGES = new Map<string | undefined, Stage>([
+  ['console', { projects: ['console'], needs: [BASH, BUILD, BROWSER] }],
+  [
+    'engines',
+    {
+      projects: ['engines'],
+      needs: [
+        BASH,
+        BUILD,
+        BROWSER,
+        {
+          command: 'node',
+          args: ['scripts/postgres.ts'],
+          way: 'the store of PostgreSQL is tested on a real server; its tests are not skipped without one',
+        },
+        {
+          command: 'node',
+          args: ['scripts/nats.ts'],
+          way: 'the store of NATS JetStream is tested on real servers; its tests are not skipped without them',
+        },
+      ],
+    },
+  ],
+]);
+
+const [first, ...rest] = process.argv.slice(2);
+const named = STAGES.get(first);
+const { projects, needs } = named ?? MAIN;
+const given = named === undefined ? process.argv.slice(2) : rest;
+const title = `npm ${named === undefined ? 'test' : `run test:${first}`}`;
+
+const missing = needs.filter(({ command, args, way }) => {
   const { status, error, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
   if (status === 0) return false;
-  process.stderr.write(`npm test needs ${command}: ${error?.message ?? `${stdout}${stderr}`.trim()}\n  ${way}\n`);
+  process.stderr.write(`${title} needs ${command}: ${error?.message ?? `${stdout}${stderr}`.trim()}\n  ${way}\n`);
   return true;
 });
 
@@ -50,6 +84,9 @@ if (missing.length > 0) {
   process.stdout.write(`0 passed, ${missing.length} failed\n`);
   process.exitCode = 1;
 } else {
-  const { status } = spawnSync('vitest', ['run', ...process.argv.slice(2)], { env, stdio: 'inherit' });
+  const { status } = spawnSync('vitest', ['run', ...projects.map((name) => `--project=${name}`), ...given], {
+    env,
+    stdio: 'inherit',
+  });
   process.exitCode = status ?? 1;
 }

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cpuUs, systemCalls } from './costs.ts';
 import { median, percentile, versus } from './rounds.ts';
 import { missed } from './row.ts';
+import { page, PAGE, read } from './scale/page.ts';
 import { verdictOf, type Stretch } from './steady/verdict.ts';
 import { isMissed, table, type Line } from './table.ts';
 
@@ -158,5 +160,17 @@ describe('the bar', () => {
         '| lost  |          |        |       |             |              | >= 0.6 x | FAILED |',
       ].join('\n'),
     );
+  });
+});
+
+describe('docs/scale.md', () => {
+  it('shows the measured figures; to update it, run node bench/scale/page.ts', () => {
+    const text = fs.readFileSync(PAGE, 'utf8');
+    expect(text).toBe(page(text, read()));
+    expect(text).toContain('xychart-beta');
+  });
+
+  it('asks for no curve that was not measured', () => {
+    expect(() => page('<!-- scale: moons -->\n<!-- /scale -->', read())).toThrow('"moons", which was not measured');
   });
 });

@@ -2,8 +2,8 @@ import type { Inbox } from '../../src/inbox/index.ts';
 import { startModel, type Model } from '../../e2e/model/server.ts';
 
 /**
- * A model that queues a critical notification in the middle of every second answer, and reports how long its socket stayed open
- * afterwards.
+ * A model that queues a critical notification in the middle of every second answer, and reports how long its socket then stayed
+ * open.
  */
 export const cuttingModel = (inbox: Inbox, to: () => string, took: (ms: number) => void): Promise<Model> =>
   startModel((_request, n) =>

@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { percentile, versus } from '../rounds.ts';
@@ -14,8 +14,8 @@ import { race } from './race.ts';
 const PROCESSES = 4;
 const STREAM = 'RAW';
 
-export async function openAt(url: string): Promise<Inbox> {
-  const policy = { ...DEFAULT_POLICY, ...NO_LIMIT };
+export async function openAt(url: string, own: Partial<Policy> = {}): Promise<Inbox> {
+  const policy: Policy = { ...DEFAULT_POLICY, ...NO_LIMIT, ...own };
   return new Inbox({ store: await openStore(url), policies: { policy: () => policy } });
 }
 

@@ -6,17 +6,19 @@ import { data, message } from './ours.ts';
 
 const RECORDS_OF_A_TURN = 14;
 
-/** Appends the records of a typical agent to its log: turns with five tool calls each, and one notification delivered per turn. */
+/**
+ * Appends the records of a typical agent to its log: turns with five tool calls each, and one notification delivered per turn. The
+ * last turn is whole, so the log may get a few records more than `to`. A later fill continues with `from`.
+ */
 export async function fill(
   store: Store,
   { log, conversation, from = 0, to }: { log: LogKey; conversation: ConversationId; from?: number; to: number },
 ): Promise<void> {
   const batch: Draft[] = [];
-  for (let turn = Math.ceil(from / RECORDS_OF_A_TURN), written = from; written < to; turn++) {
-    const drafts = turnOf(turn, conversation);
-    batch.push(...drafts.slice(0, to - written));
-    written += drafts.length;
-    if (batch.length < 2000 && written < to) continue;
+  const turns = Math.ceil(to / RECORDS_OF_A_TURN);
+  for (let turn = Math.ceil(from / RECORDS_OF_A_TURN); turn < turns; turn++) {
+    batch.push(...turnOf(turn, conversation));
+    if (batch.length < 2000 && turn < turns - 1) continue;
     const appended = await store.append(log, batch.splice(0), { withinMs: 60_000 });
     if (appended.kind !== 'appended') throw new Error(`filling the log: ${appended.kind}`);
   }

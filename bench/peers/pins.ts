@@ -8,6 +8,9 @@ import path from 'node:path';
  */
 export const pins = {
   mastra: ['@mastra/libsql@1.23.1', '@mastra/core@1.71.0', '@libsql/client@0.18.0', 'zod@4.6.7'],
+  'pg-boss': ['pg-boss@12.38.0'],
+  'graphile-worker': ['graphile-worker@0.18.0'],
+  bullmq: ['bullmq@6.7.0', 'ioredis@5.11.1'],
 } as const satisfies Record<string, readonly [string, ...string[]]>;
 
 export type PeerName = keyof typeof pins;

@@ -54,7 +54,7 @@ export async function carryTen(inbox: Inbox, forMs: number): Promise<number> {
   const queueTen = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) await inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++n), data: data(n) });
   };
-  // The first carry of each file is not measured, because it also prepares statements and explains the mark.
+  // The first carry of each measurement is not timed, because it may prepare statements and explain the mark.
   await queueTen();
   await carry();
   return medianMs(forMs, queueTen, carry);

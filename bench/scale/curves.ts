@@ -1,17 +1,18 @@
 /** Measures one operation at several sizes of a store. */
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
-import { toLog } from '../../src/inbox/index.ts';
+import { toLog, type Inbox } from '../../src/inbox/index.ts';
+import os from 'node:os';
 import { flood, Stage } from '../bus/stage.ts';
 import { carryTen } from '../rows/carry-long-log.ts';
 import { fill } from '../log/fill.ts';
-import { CONVERSATION } from '../log/ours.ts';
+import { CONVERSATION, data, message } from '../log/ours.ts';
 import { medianMs } from '../rounds.ts';
 import type { Started } from './engines.ts';
 
 export type Point = {
-  readonly curve: 'records' | 'agents' | 'subscribers';
+  readonly curve: 'records' | 'agents' | 'callers' | 'subscribers';
   readonly engine: string;
-  /** The number of records in the log, of agents in the project, or of subscribers. */
+  /** The number of records in the log, of agents in the project, of callers at the same time, or of subscribers. */
   readonly at: number;
   /** The measured figures by name; each name contains the unit. */
   readonly figures: Readonly<Record<string, number>>;
@@ -19,6 +20,9 @@ export type Point = {
 type Report = (point: Point) => void;
 
 const FOR_MS = 400;
+const CALLERS_MS = 4_000;
+/** A fan-out to more agents takes too long to be measured. */
+const FAN_OUT_TO = 100_000;
 
 /** Carries and lists at each length of one log that grows. */
 export async function recordCurve(engine: string, started: Started, sizes: readonly number[], report: Report): Promise<void> {
@@ -87,9 +91,6 @@ export async function agentCurve(engine: string, started: Started, sizes: readon
         queued++;
       },
     );
-    const [began, cpu, rss] = [performance.now(), process.cpuUsage(), process.memoryUsage.rss()];
-    await inbox.queue('bench/*', { kind: 'a.b', message: `to all ${to}` });
-    const { user, system } = process.cpuUsage(cpu);
     report({
       curve: 'agents',
       engine,
@@ -97,15 +98,24 @@ export async function agentCurve(engine: string, started: Started, sizes: readon
       figures: {
         'page of 100 agents ms': page,
         'queue, offer, confirm ms': queueAndCarry,
-        'fan-out ms an agent': (performance.now() - began) / to,
-        'fan-out client CPU us an agent': (user + system) / to,
-        'fan-out more memory MB': (process.memoryUsage.rss() - rss) / 1e6,
         'bytes an idle agent': (bytes - before) / (to - from),
+        ...(to > FAN_OUT_TO ? {} : await fanOut(inbox, to)),
       },
     });
     before = started.bytes();
   }
   await inbox.close();
+}
+
+async function fanOut(inbox: Inbox, agents: number): Promise<Point['figures']> {
+  const [began, cpu, rss] = [performance.now(), process.cpuUsage(), process.memoryUsage.rss()];
+  await inbox.queue('bench/*', { kind: 'a.b', message: `to all ${agents}` });
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    'fan-out ms an agent': (performance.now() - began) / agents,
+    'fan-out client CPU us an agent': (user + system) / agents,
+    'fan-out more memory MB': (process.memoryUsage.rss() - rss) / 1e6,
+  };
 }
 
 const logOf = (i: number): LogKey => `bench/agent-${String(i).padStart(8, '0')}` as LogKey;
@@ -118,6 +128,47 @@ async function several(from: number, to: number, work: (i: number) => Promise<un
   };
   await Promise.all(Array.from({ length: 64 }, one));
 }
+
+/** Queues, offers and confirms notifications of different agents, with more and more callers at the same time in this process. */
+export async function callerCurve(engine: string, started: Started, sizes: readonly number[], report: Report): Promise<void> {
+  const inbox = await started.open('callers');
+  let agents = 0;
+  for (const at of sizes) {
+    const bytes = started.bytes();
+    const [began, cpu, busy] = [performance.now(), process.cpuUsage(), busyUs()];
+    const until = began + CALLERS_MS;
+    let delivered = 0;
+    const caller = async (): Promise<void> => {
+      while (performance.now() < until) {
+        const log = logOf(agents++);
+        const whose = inbox.conversation({ log, conversation: 'main' as ConversationId });
+        // The first notification of an agent costs more, so each agent gets ten.
+        for (let n = 0; n < 10 && performance.now() < until; n++, delivered++) {
+          await inbox.queue(log, { kind: 'tool.stopped', message: message(n), data: data(n) });
+          await (await whose.offer({ at: 'tool_result' }))?.confirm();
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: at }, caller));
+    const { user, system } = process.cpuUsage(cpu);
+    report({
+      curve: 'callers',
+      engine,
+      at,
+      figures: {
+        'notifications a second': (delivered / (performance.now() - began)) * 1_000,
+        'client CPU us a notification': (user + system) / delivered,
+        'CPU us a notification, all processes of the machine': (busyUs() - busy) / delivered,
+        'bytes a notification': (started.bytes() - bytes) / delivered,
+      },
+    });
+  }
+  await inbox.close();
+}
+
+/** The processor time in us that the machine has used since its start. */
+const busyUs = (): number =>
+  os.cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) * 1_000, 0);
 
 /** Emits events in a project with more and more subscribers; nine of the subscribers match the events. */
 export async function subscriberCurve(sizes: readonly number[], report: Report): Promise<void> {

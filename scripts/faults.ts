@@ -4,8 +4,8 @@
  * and the journal of the workers. The last line is the verdict, and the exit code agrees with it. `--bug <name>` adds a deliberate
  * fault to the workers: the verdict must then be bad.
  *
- * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that reads only what
- * clients received. See `e2e/system/command.ts`.
+ * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that reads only the
+ * texts that clients received. See `e2e/system/command.ts`.
  */
 import '../src/node-version.ts';
 import { built } from '../e2e/built-setup.ts';

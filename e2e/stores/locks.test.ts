@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const write = (store: Pick<SqliteStore, 'append'>, message: string): Promise<unknown> =>
   store.append(LOG, [{ type: 'chat_response', message }]);
 
-/** Another process opens and closes the database. If no other process holds a lock, SQLite deletes the `-wal`. */
+/** Opens and closes the database in another process. SQLite deletes the `-wal` then, if no other process holds a lock. */
 function openAndClose(): void {
   const code = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.prepare('SELECT count(*) FROM records').get(); db.close()`;
   execFileSync(process.execPath, ['-e', code, path]);
@@ -78,7 +78,7 @@ describe('the -wal of a database that this process has open stays', () => {
   });
 });
 
-/** A write lock of another connection. SQLite distinguishes the locks of two connections of one process. */
+/** Takes a write lock on another connection. SQLite distinguishes the locks of two connections of one process. */
 function held(): Disposable & { release(): void } {
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
   db.exec('BEGIN IMMEDIATE');

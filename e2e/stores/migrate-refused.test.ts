@@ -98,7 +98,7 @@ test('a target that holds data is refused with what it holds, and one store behi
   const empty = await stored(file());
   const other = file();
   symlinkSync(empty, other);
-  await refused(['--from', empty, '--to', other], 2, /are the same database: name another one with --to/u);
+  await refused(['--from', empty, '--to', other], 2, /are the same database: name another database with --to/u);
   expect([await idsIn(from), await idsIn(full), await idsIn(empty)]).toEqual([['a'], ['b', 'c'], []]);
 });
 
@@ -113,7 +113,7 @@ test('an unfinished migration continues only with its own source and target', as
   );
   await refused(['--from', await stored(file(), 'x'), '--to', to], 6, /holds the beginning of a migration that is not finished/u);
   await refused(['--from', to, '--to', file()], 6, /holds the beginning of a migration that is not finished/u);
-  // Other commands say the same.
+  // Other commands print the same reason.
   const inbox = await shell.run(['inbox', '--all'], { env: { EARPIECE_DB: from } });
   expect([inbox.code, inbox.stderr]).toEqual([6, expect.stringContaining(' is being migrated to postgres:')]);
   expect((await migrate('--from', from, '--to', to)).code).toBe(0);
@@ -131,7 +131,7 @@ test('after --cancel, the source takes writes again and has everything, and the 
   expect(await idsIn(await stored(from, 'b'))).toEqual(['a', 'b']);
   expect((await migrate('--from', from, '--to', to)).code).toBe(0);
   expect(await idsIn(to)).toEqual(['a', 'b']);
-  // And back, to a new file.
+  // The data can also be migrated back, to a new file.
   const back = file();
   expect((await migrate('--from', to, '--to', back)).code).toBe(0);
   expect(await idsIn(back)).toEqual(['a', 'b']);
@@ -189,7 +189,7 @@ test('a file of another program or of a newer Earpiece is refused', async () => 
   await refused(
     ['--from', newer, '--to', file()],
     6,
-    /was written by a newer Earpiece \(schema 1999, this one knows \d+\): migrate it with that version/u,
+    /was written by a newer Earpiece \(schema 1999, this Earpiece knows \d+\): migrate it with that version/u,
   );
 });
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 type Engine = 'sqlite' | 'postgres' | 'nats';
 let made = 0;
-/** The address of a new store. */
+/** Returns the address of a new store. */
 function fresh(engine: Engine): string {
   const n = made++;
   switch (engine) {
@@ -225,6 +225,6 @@ async function refusesWrites(store: Store): Promise<void> {
   for (const write of writes)
     await expect(write(), write.toString()).rejects.toMatchObject({
       code: 'store_refused',
-      message: expect.stringContaining('takes no more writes, because it is being migrated or was migrated'),
+      message: expect.stringContaining('refuses writes, because it is being migrated or was migrated'),
     });
 }

@@ -40,7 +40,7 @@ const HALF = 'half \ud800';
 const SETTINGS = ['mutes shop', `follow ${LOG}`, ODD, 'large', 'last_prune'];
 const HOSTS = [ME, { ...ME, pid: 2 }, { machine: ODD, pid: 3, startedAt: '1' }];
 
-/** `more`: further notifications, so that a move takes several pages. */
+/** Fills a store with every kind of data; `more` is a number of further notifications, so that a move takes several pages. */
 export async function fill(store: Store, clock: TestClock, { seed, more }: { seed: number; more: number }): Promise<void> {
   const append = async (log: LogKey, ...drafts: readonly Draft[]): Promise<void> => {
     await store.append(log, drafts, { withinMs: 60_000 });

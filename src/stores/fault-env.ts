@@ -1,5 +1,6 @@
 import {
   AGENT_FAULT_POINTS,
+  ARCHIVE_FAULT_POINTS,
   armFaults,
   FAULT_POINTS,
   FOLLOW_FAULT_POINTS,
@@ -11,8 +12,8 @@ import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
  * Arms the faults that the environment names, for entry points. With `EARPIECE_FAULT=point:n`, the process kills itself when it
- * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws instead. Does
- * nothing if the variable is not set.
+ * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws instead.
+ * Without the variable, no fault is armed.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
   const wanted = env['EARPIECE_FAULT'];
@@ -25,6 +26,7 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
     ...FOLLOW_FAULT_POINTS,
     ...UNFOLLOW_FAULT_POINTS,
     ...MOVE_FAULT_POINTS,
+    ...ARCHIVE_FAULT_POINTS,
   ];
   if (!points.includes(point)) {
     const near = didYouMean(point, points);

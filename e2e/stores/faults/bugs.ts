@@ -1,4 +1,4 @@
-/** A faulty store for the bug `close_without_condition`: the append of a carry always succeeds, as if it compared with nothing. */
+/** A faulty store for the bug `close_without_condition`: the append of a carry always succeeds, as if it had no condition. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isType, type Draft, type Stored } from '../../../src/core/records.ts';
 import type { Appended, Store } from '../../../src/core/ports.ts';
@@ -15,7 +15,7 @@ export function withoutCondition(store: Store): Store {
 
 async function append(store: Store, ...[log, drafts, options]: Parameters<Store['append']>): Promise<Appended> {
   if (!drafts.some((draft) => isCarry(draft))) return store.append(log, drafts, options);
-  // The other carrier reads meanwhile.
+  // During this wait, the other carrier reads the same items.
   await sleep(20);
   const appended = await store.append(log, drafts, options);
   if (appended.kind !== 'conflict') return appended;

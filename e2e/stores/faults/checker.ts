@@ -1,9 +1,9 @@
 /**
- * The rules that hold for a log after any number of kills. It counts closings itself, record by record, so it finds both a wrong
- * `settle` and a wrong index.
+ * The rules that hold for a log after any number of kills. The checker counts closings itself, record by record, so it finds both
+ * a wrong `settle` and a wrong index.
  */
 import type { LogKey } from '../../../src/core/address.ts';
-import { ANYONE, type Item } from '../../../src/core/items.ts';
+import { ANYONE, NEVER_SENT, type Item } from '../../../src/core/items.ts';
 import { isType, type Draft, type Owner, type Stored } from '../../../src/core/records.ts';
 import type { Store } from '../../../src/core/ports.ts';
 import { judgeEndings, judgeReading, judgeShown } from './journal.ts';
@@ -21,11 +21,11 @@ export type Counts = {
   reoffered: number;
   /** Notifications that a frame showed again without that flag. */
   unflagged: number;
-  /** Notifications that are not delivered when everything has been drained. */
+  /** Notifications that are still not delivered after the drain. */
   stuck: number;
-  /** Records that the reader missed, or got twice or in a wrong order. */
+  /** Records that the reader missed, or read twice or in the wrong order. */
   unread: number;
-  /** Calls that the store refused because it was out of reach or full. */
+  /** Calls that the store refused because its server could not be reached or its disk was full. */
   refused: number;
 };
 export const NOTHING: Counts = {
@@ -40,7 +40,7 @@ export const NOTHING: Counts = {
   refused: 0,
 };
 
-/** The lines of all workers. `from`: where the reader began. */
+/** The lines of all workers, and `from`, the position after which the reader began. */
 type Journal = { readonly told: readonly Told[]; readonly from: number };
 
 export async function check(
@@ -98,13 +98,13 @@ export async function check(
     if (of.length === 0 && item.state === 'closed') problems.push(`${name} is closed and no record closes it`);
     if (of.length > 0 && item.state !== 'closed') problems.push(`${name} is ${item.state} and was closed by ${of.join(', ')}`);
     const times = own.get(key) ?? 0;
-    if (times > 1) problem('twice', `${name} was delivered ${times} times in our own transcript`);
+    if (times > 1) problem('twice', `${name} was delivered ${times} times in Earpiece's own transcript`);
   }
 
   const carriers = new Set<string>();
   const carried = new Set<string>();
   const texts = new Map<string, Line>();
-  /** Returns the last offer of each item. */
+  /** The position of the last offer of each item. */
   const offeredAt = new Map<string, number>();
   for (const { seq, log, body } of records) {
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
@@ -122,7 +122,7 @@ export async function check(
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
-      // If some items of a line have ended or ride elsewhere, the rest of the line gets a new text.
+      // If some items of a line are closed or ride on another carrier, the line gets a new text for the other items.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&
@@ -175,12 +175,12 @@ function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   };
 }
 
-/** Each item's closings by position, and its number of occurrences in our own transcript. */
+/** Returns the positions at which each item was closed, and how often Earpiece's own transcript contains the item. */
 function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map<string, string[]>; own: Map<string, number> } {
   const closings = new Map<string, string[]>();
   const own = new Map<string, number>();
   const offers = new Map<string, readonly string[]>();
-  /** The carrier that holds the lease of each item. */
+  /** The last carrier of each open item that was sent, or may have been sent. */
   const holder = new Map<string, string>();
   for (const { seq, log, body } of records) {
     const close = (keys: readonly string[], how: string): void => {
@@ -200,10 +200,11 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
       offers.set(draft.carrier, keys([...draft.ids, ...(draft.summarizes ?? [])]));
       for (const key of offers.get(draft.carrier) ?? []) holder.set(key, draft.carrier);
     }
-    // A carrier whose lease has ended, or whose notification is withdrawn, may still confirm: that closes nothing.
+    // A carrier whose lease has ended may still confirm. The confirmation closes the items that no other carrier has and that are open.
     const held = (carrier: string): readonly string[] => (offers.get(carrier) ?? []).filter((key) => holder.get(key) === carrier);
     if (isType(draft, 'carrier_confirmed')) close(held(draft.carrier), 'confirm');
-    if (isType(draft, 'carrier_released')) for (const key of held(draft.carrier)) holder.delete(key);
+    if (isType(draft, 'carrier_released') && NEVER_SENT.has(draft.reason))
+      for (const key of held(draft.carrier)) holder.delete(key);
     if (isType(draft, 'notification_closed')) close(keys(draft.ids), draft.outcome);
     if (isType(draft, 'system_notification_folded')) close(keys([draft.id]), 'fold');
   }

@@ -16,14 +16,14 @@ const USAGE = `usage: npm run faults -- <engine> [--schedules N] [--seed S] [--s
   --thread     SQLite: every worker opens its file in a separate thread (default: in every other schedule)
   --bug        adds a deliberate fault to the workers: ${Object.keys(BUGS).join(', ')}`;
 
-/** The maximum of printed problems. */
+/** The maximum number of printed problems. */
 const PRINTED = 20;
-/** So many schedules reach every point and every fault. */
+/** The number of schedules that together reach every point and every fault. */
 const REACHES_ALL = 100;
 
 type Asked = Wanted & { readonly numbers: readonly number[] };
 
-/** Resolves with the exit code: 0 nothing was lost and everything happened, 1 not, 2 the command line is wrong. */
+/** Resolves with the exit code: 0 if nothing was lost and every fault happened, 2 if the command line is wrong, otherwise 1. */
 export async function commandOfSchedules(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   if (typeof asked === 'string') {

@@ -1,4 +1,4 @@
-/** A disk in a file: it can stop, become slow and become full. This needs Linux, root and a loop device. */
+/** A disk in a file: it can freeze, become slow and become full. This needs Linux, root and a loop device. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** A slow disk stands still for most of the time. */
-const SLOW = { stillMs: 60, goesMs: 15 };
+/** A slow disk is frozen for most of the time. */
+const SLOW = { frozenMs: 60, worksMs: 15 };
 
 export class Disk {
   readonly folder: string;
@@ -25,11 +25,11 @@ export class Disk {
     run('mkfs.ext4', '-q', '-m', '0', image);
     run('mount', '-o', 'loop', image, this.folder);
     chmodSync(this.folder, 0o777);
-    // A disk that stays frozen would hang whoever looks at it.
+    // A disk that stays frozen would hang every process that reads it.
     process.on('exit', this.#onExit);
   }
 
-  /** Every write waits. */
+  /** Lets every write wait for `ms`. */
   async freeze(ms: number): Promise<void> {
     await this.#freeze();
     await sleep(ms);
@@ -40,19 +40,19 @@ export class Disk {
     const end = performance.now() + ms;
     while (performance.now() < end) {
       await this.#freeze();
-      await sleep(SLOW.stillMs);
+      await sleep(SLOW.frozenMs);
       this.mend();
-      await sleep(SLOW.goesMs);
+      await sleep(SLOW.worksMs);
     }
   }
 
-  /** No byte is free. */
+  /** Fills the disk to its last byte for `ms`. */
   async fill(ms: number): Promise<void> {
     const ballast = join(this.folder, 'ballast');
     const { bavail, bsize } = statfsSync(this.folder);
     try {
       await exec('fallocate', ['-l', String(bavail * bsize), ballast]);
-      // The ballast itself left a few blocks free.
+      // `fallocate` leaves a few blocks free.
       await exec('dd', ['if=/dev/zero', `of=${ballast}-rest`, 'bs=4096']);
     } catch {
       // It is full.
@@ -84,7 +84,7 @@ export class Disk {
 const exec = promisify(execFile);
 const run = (command: string, ...args: string[]): void => void execFileSync(command, args, { stdio: 'pipe' });
 
-/** Why this machine can have no such disk. Undefined: it can. */
+/** Returns why this machine cannot have such a disk, and undefined if it can. */
 export function whyNoDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-disk-'));
   let disk: Disk | undefined;
@@ -102,7 +102,7 @@ export function whyNoDisk(): string | undefined {
   }
 }
 
-/** A fault of the schedule. Resolves with true when it is over. */
+/** Makes a fault of the schedule. Resolves with true when the fault has ended. */
 export async function faultOf(disk: Disk, kind: string, ms: number): Promise<boolean> {
   if (kind === 'disk.frozen') await disk.freeze(ms);
   if (kind === 'disk.slow') await disk.slow(ms);

@@ -24,9 +24,7 @@ describe.each<EngineName>([...ENGINES])('%s', (name) => {
     'deaths of clients and faults of the machine: nothing acknowledged is lost, nothing is shown again without a flag',
     async () => {
       proves('faults:points', 'faults:random', 'faults:schedules', 'store:kill-9');
-      // In schedule 2 of JetStream, the last read sometimes lacks records. The cause is not known yet.
-      const numbers = name === 'nats' ? [0, 1, 3] : [0, 1, 2];
-      const { happened, counts, problems } = await run(engine, { engine: name, seed: SEED, numbers });
+      const { happened, counts, problems } = await run(engine, { engine: name, seed: SEED, numbers: [0, 1, 2] });
       expect(problems).toEqual([]);
       expect(counts).toMatchObject(NOTHING_WRONG);
       expect(counts.acknowledged).toBeGreaterThan(30);

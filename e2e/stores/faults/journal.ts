@@ -1,9 +1,11 @@
-/** The rules that the checker takes from the journal of the workers alone, as agents and producers saw it. */
+/** The rules that the checker applies to the journal alone: the lines that the workers wrote for agents and producers. */
 import { isType, type Stored } from '../../../src/core/records.ts';
 import type { Problem } from './checker.ts';
 import { PAST, type Told } from './roles.ts';
 
-/** Nobody's clock closes a notification: all of them live for a day or longer. Only its producer withdraws a notification. */
+/**
+ * Checks that no clock has closed a notification, since each lives for at least a day, and that only its producer withdrew it.
+ */
 export function judgeEndings(told: readonly Told[], records: readonly Stored[], problem: Problem): void {
   const acknowledged = new Set(told.flatMap((line) => (line.kind === 'queued' ? [line.id] : [])));
   const withdrawing = new Set(told.flatMap((line) => (line.kind === 'withdrawing' ? [line.id] : [])));
@@ -17,7 +19,7 @@ export function judgeEndings(told: readonly Told[], records: readonly Stored[], 
   }
 }
 
-/** A notification that was shown before is flagged when it is shown again. Our own transcript shows it once. */
+/** Checks that a notification is flagged when it is shown again, and that Earpiece's own transcript shows it once. */
 export function judgeShown(told: readonly Told[], problem: Problem): void {
   const lines = told.toSorted((a, b) => a.t - b.t);
   const shown = new Set<string>();
@@ -41,7 +43,7 @@ export function judgeShown(told: readonly Told[], problem: Problem): void {
     if (times > 1) problem('twice', `${id} was carried ${times} times in the transcripts that our workers saw`);
 }
 
-/** A reader that follows the store, over all its lives, gets every record once and in order. */
+/** Checks that the reader got every record once and in order, although its process was killed and started again. */
 export function judgeReading(
   told: readonly Told[],
   { records, from }: { readonly records: readonly Stored[]; readonly from: number },
@@ -50,7 +52,7 @@ export function judgeReading(
   const seqs = told.flatMap((line) => (line.kind === 'read' ? [line.seq] : []));
   let last = from;
   for (const seq of seqs) {
-    if (seq <= last) problem('unread', `the reader got record ${seq} behind record ${last}`);
+    if (seq <= last) problem('unread', `the reader got record ${seq} after record ${last}`);
     last = Math.max(last, seq);
   }
   const read = new Set(seqs);

@@ -1,4 +1,4 @@
-/** A life of a worker: a process with its output, which is the journal, and its end. */
+/** One process of a worker, from its start to its death. Its output is the journal. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import type { Death } from './schedule.ts';
 
 /** A worker opens its store within this time, also on a busy machine. */
 const READY_MS = 20_000;
-/** A worker that does not reach its point in this time is killed. */
+/** A worker that does not reach the point of its death in this time is killed. */
 const OVERDUE_MS = 4_000;
 /** A worker without output is killed after this time. */
 const SILENT_MS = 1_500;
@@ -19,11 +19,11 @@ type End = { readonly code: number | null; readonly signal: string | null; reado
 export class Life {
   readonly name: string;
   readonly told: Told[] = [];
-  /** Whether the worker was killed before it reached its point. */
+  /** Whether the worker was killed before it reached the point of its death. */
   overdue = false;
   readonly #child: ChildProcess;
   readonly #ended: Promise<End>;
-  /** Resolves with its next output. */
+  /** Resolves at the process's next line of output. */
   #heard = Promise.withResolvers<void>();
 
   constructor(orders: Orders, env: NodeJS.ProcessEnv, death?: Death) {
@@ -52,7 +52,7 @@ export class Life {
     return this.#child.pid ?? 0;
   }
 
-  /** Whether its process runs, paused or not. */
+  /** Whether the process has not exited; a paused process has not. */
   get lives(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -73,12 +73,14 @@ export class Life {
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
   }
 
-  /** Resolves when it has opened the store. False if that takes too long, or if it has ended. */
+  /**
+   * Resolves with true when the process has opened the store, and with false if it has exited or does not open the store in time.
+   */
   ready(): Promise<boolean> {
     return this.hears(() => this.told.length > 0, READY_MS);
   }
 
-  /** Runs until its death, or until it is overdue, or until `over`. */
+  /** Waits until the process dies, is overdue or `over` is aborted; kills the process and resolves with its end. */
   async untilDeath(death: Death, over: AbortSignal): Promise<End> {
     const timer = new AbortController();
     await Promise.race([this.ready(), this.#ended, aborted(over, timer.signal)].map((end) => end.catch(() => {})));
@@ -92,13 +94,13 @@ export class Life {
     return this.#ended;
   }
 
-  /** Resolves after this many more lines, or if no line comes for a while. */
+  /** Resolves after this many more lines, or when the process has written nothing for SILENT_MS. */
   async #tells(more: number, stop: AbortSignal): Promise<void> {
     while (this.told.length < 1 + more && this.lives && !stop.aborted)
       if (await Promise.race([this.#heard.promise.then(() => false), sleep(SILENT_MS, true, { signal: stop })])) return;
   }
 
-  /** Resolves when a line makes the condition true. False after `ms`, or when the process has ended. */
+  /** Resolves with true when a line makes the condition true, and with false after `ms` or when the process has exited. */
   async hears(condition: () => boolean, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
     while (!condition()) {
@@ -109,13 +111,13 @@ export class Life {
     return true;
   }
 
-  /** The unanswered queueing, for the next life. */
+  /** Returns the call of `queue` that got no answer, so that the next process repeats it. */
   unanswered(): { id: string; to: string } | undefined {
     const last = this.told.findLast((told) => told.kind === 'queueing' || told.kind === 'queued');
     return last?.kind === 'queueing' ? { id: last.id, to: last.to } : undefined;
   }
 
-  /** The position behind which the next life reads. */
+  /** Returns the last position that was read; the next process reads after it. */
   readTo(): number | undefined {
     return this.told.findLast((told) => told.kind === 'read')?.seq;
   }

@@ -3,7 +3,7 @@ import type { FAULT_POINTS } from '../../../src/core/faults.ts';
 export const ENGINES = ['sqlite', 'postgres', 'nats'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** The processes that use the store at the same time. Each slot runs one life after the other. */
+/** The processes that use the store at the same time. When the process of a slot dies, the slot starts the next one. */
 export const SLOTS = ['producer-1', 'producer-2', 'carrier-1', 'carrier-2', 'server'] as const;
 export type Slot = (typeof SLOTS)[number];
 export type Role = 'producer' | 'carrier' | 'server';
@@ -12,8 +12,8 @@ export const roleOf = (slot: Slot): Role => slot.split('-')[0] as Role;
 export type Point = (typeof FAULT_POINTS)[number];
 
 /**
- * The roles that pass each point, and their operation. A worker that shall die at a point runs that operation more often;
- * `opener` is a process that creates the store.
+ * For each point, the role that passes it and the operation that leads to it. A worker that is to die at a point runs that
+ * operation more often. An `opener` is a process that creates the store.
  */
 export const AT_POINT = {
   'append.begun': ['producer', 'queue'],
@@ -45,34 +45,41 @@ export type Deed = (typeof AT_POINT)[Point][1];
 /** JetStream writes a record and its items in one message, and its streams need no migration. */
 const NOT_IN_NATS: readonly Point[] = ['append.items_written', 'migrate.begun', 'migrate.step', 'migrate.committed'];
 
-/** The named points of an engine that a process of one of these roles passes. */
+/** PostgreSQL writes records and items in one statement. */
+const NOT_IN_POSTGRES: readonly Point[] = ['append.record_written', 'append.items_written'];
+const NOT_IN: Partial<Record<EngineName, readonly Point[]>> = { nats: NOT_IN_NATS, postgres: NOT_IN_POSTGRES };
+
+/** Returns the named points of an engine that a process of one of these roles passes. */
 export function pointsOf(engine: EngineName, ...roles: readonly (Role | 'opener')[]): readonly Point[] {
   return (Object.keys(AT_POINT) as Point[]).filter(
-    (point) => roles.includes(AT_POINT[point][0]) && !(engine === 'nats' && NOT_IN_NATS.includes(point)),
+    (point) => roles.includes(AT_POINT[point][0]) && NOT_IN[engine]?.includes(point) !== true,
   );
 }
 
 /**
- * Deliberate faults in the workers, never in the product: the checker must find each. The points are those where a death shows
- * the fault.
+ * Deliberate faults in the workers, never in the product: the checker must find each. Each names the points at which the death of
+ * a worker shows the fault.
  */
 export const BUGS = {
   /** A producer says that a notification is stored before it is. */
   ack_before_commit: ['append.begun', 'queue.checked'],
-  /** A carry closes the items that it saw open, without a condition. */
+  /** A carry closes items without checking that they are still open. */
   close_without_condition: [],
-  /** The lease of a dead process is kept. */
+  /** No process releases the lease of a dead process. */
   forget_release: ['offer.appended', 'carrier.before_bytes'],
   /** A frame does not say that it repeats a notification. */
   unmarked_repeat: ['carrier.after_bytes', 'offer.appended'],
-  /** A reader goes on behind the newest position instead of behind the last record that it has read. */
+  /** A reader continues after the newest position instead of after the last record that it has read. */
   read_past: [],
 } as const satisfies Record<string, readonly Point[]>;
 export type Bug = keyof typeof BUGS;
 
-/** A worker's output, one JSON object per line. Written in one call before the next step, so a kill tears no line. */
+/**
+ * A worker's output, one JSON object per line. The worker writes each line in one call before its next step, so a kill tears no
+ * line.
+ */
 export type Told = Said & {
-  /** The monotonic time of the machine, ms: the order of the lines of all workers. */
+  /** The monotonic time of the machine in ms, which orders the lines of all workers. */
   readonly t: number;
 };
 export type Said =
@@ -81,31 +88,32 @@ export type Said =
   | { readonly kind: 'queueing'; readonly id: string; readonly to: string }
   /** The call of `queue` has returned, so this notification must never be lost. */
   | { readonly kind: 'queued'; readonly id: string; readonly to: readonly string[] }
-  /** The call of `withdraw` is about to begin, and has returned. */
+  /** The worker is about to call `withdraw`. */
   | { readonly kind: 'withdrawing'; readonly id: string }
+  /** The call of `withdraw` has returned. */
   | { readonly kind: 'withdrawn'; readonly id: string; readonly result: string }
   /** A carry into Earpiece's own transcript has returned. */
   | { readonly kind: 'carried'; readonly ids: readonly string[] }
   /** The bytes of a leased carrier are written. `marked`: the items that the frame calls repeated. */
   | {
       readonly kind: 'bytes';
-      /** The conversation that reads them. */
+      /** The conversation that reads the bytes. */
       readonly to: string;
       readonly carrier: string;
       readonly ids: readonly string[];
       readonly marked: readonly string[];
-      /** The answer of a tool or a refusal, which has no frame. */
+      /** The bytes are the answer of a tool or a refusal, which has no frame. */
       readonly pulled?: true;
     }
   /** A reader that follows the store got this record. */
   | { readonly kind: 'read'; readonly seq: number }
-  /** The store answered that it is out of reach or full. */
+  /** The store refused a call because its server could not be reached or its disk was full. */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'drained' }
   /** A broken invariant that the worker itself found. */
   | { readonly kind: 'problem'; readonly text: string };
 
-/** A line to a worker's input: its clock is off by so many ms from now on. */
+/** A line for a worker's input: from now on, its clock is wrong by this number of ms. */
 export type Ordered = { readonly clock: number };
 
 /** The argument of a worker, as JSON. */
@@ -113,18 +121,18 @@ export type Orders = {
   readonly url: string;
   readonly role: Role | 'drain' | 'opener';
   readonly name: string;
-  /** Decides about the worker's operations. */
+  /** The seed of the worker's random operations. */
   readonly seed: string;
   readonly thread: boolean;
   readonly bug?: Bug;
-  /** The queueing without an answer of the life before. */
+  /** The call of `queue` to which the previous process of the slot got no answer. */
   readonly unanswered?: { readonly id: string; readonly to: string };
-  /** The last record that the reader before has read. */
+  /** The last record that the previous reader has read. */
   readonly after?: number;
 };
 
 export const LOGS = { coder: 'shop/coder', tester: 'shop/tester' } as const;
-/** The log of an interrupt to all agents of the project. */
+/** The log that holds interrupts for all agents of the project. */
 export const STANDING = 'shop/*';
 /** The log of the set-up, with old records for `prune`. */
 export const PAST = 'past/agent';

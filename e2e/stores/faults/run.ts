@@ -1,6 +1,6 @@
 /**
- * Runs schedules: starts the workers, ends their lives, makes the faults, lets one more process deliver the rest, and asks the
- * checker about the journal and the store.
+ * Runs schedules: starts and kills the workers, makes the faults, lets one more process deliver the rest, and runs the checker on
+ * the journal and the store.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,11 +37,11 @@ export type Verdict = {
 };
 
 const DAY = 86_400_000;
-/** How long the workers may take to come to their last lives after all faults. */
+/** The maximum time after all faults until each slot has started its last process. */
 const LAST_MS = 15_000;
 /** The set-up waits for a slow server. */
 const PATIENT = { withinMs: 60_000 };
-/** How long a reader may be behind when nothing new comes. */
+/** How long a reader may take to read the newest record. */
 const READ_MS = 15_000;
 
 export async function run(engine: Engine, options: Options): Promise<Verdict> {
@@ -76,7 +76,7 @@ class Run {
   readonly #problems: string[] = [];
   readonly #alive = new Map<Slot, Life>();
   #engineFaults: Promise<void> = Promise.resolve();
-  /** The reader gets the records behind this position. */
+  /** The position after which the reader begins. */
   #from = 0;
   #url = '';
   #lives = 0;
@@ -112,18 +112,21 @@ class Run {
     }
   }
 
-  /** Two processes make the store at the same time and one ends: the other one, and the set-up after it, find it whole. */
+  /**
+   * Lets two processes create the store at the same time and kills one. The other process and the set-up must find a complete
+   * store.
+   */
   async #open(): Promise<void> {
     const { opening } = this.#schedule;
     const dying = this.#born('opener', 'dying', {}, opening);
     const other = this.#born('opener', 'other');
     const [end, otherEnd] = await Promise.all([dying.untilDeath(opening, new AbortController().signal), other.end()]);
-    // If the other process was faster, this one had nothing to do and reached no point.
+    // If the other process was faster, the dying process had nothing to do and reached no point.
     if (end.signal === 'SIGKILL' && !dying.overdue) this.#count(opening);
     if (otherEnd.code !== 0) this.#problems.push(`the other process could not open the store: ${otherEnd.stderr.trim()}`);
   }
 
-  /** Resolves with the reader, which is still alive. */
+  /** Runs the workers and the faults. Resolves with the reader, which still runs. */
   async #work(): Promise<Life> {
     const over = new AbortController();
     const last: Promise<unknown>[] = [];
@@ -132,7 +135,7 @@ class Run {
       last.push(promise);
       return this.#livesOf(slot, over.signal, resolve);
     });
-    // The faults begin when everybody works.
+    // The faults begin when every worker has opened the store.
     await Promise.all([...this.#alive.values()].map((life) => life.ready()));
     await Promise.all([sleep(this.#schedule.ms), ...this.#schedule.actions.map((action) => this.#act(action))]);
     await Promise.race([Promise.all(last), sleep(LAST_MS, undefined, { ref: false })]);
@@ -157,7 +160,7 @@ class Run {
     this.#alive.set(slot, life);
     await life.ready();
     onLast();
-    // The reader goes on until it has read the rest.
+    // The reader continues until it has read the rest.
     if (slot === 'server') return;
     await Promise.race([life.end(), over.aborted || new Promise((resolve) => over.addEventListener('abort', resolve))]);
     if (!life.lives) this.#problems.push(`${life.name} ended by itself: ${(await life.end()).stderr.trim()}`);
@@ -169,11 +172,11 @@ class Run {
     this.#alive.delete(slot);
   }
 
-  /** The orders that the next life gets from this one, which has ended. */
+  /** Returns the orders that the next process of the slot gets after this process has ended. */
   #heritage(slot: Slot, life: Life, before: Partial<Orders>): Partial<Orders> {
     this.#told.push(...life.told);
     if (slot === 'server') return { after: life.readTo() ?? before.after ?? 0 };
-    // A life that ended before its first line leaves what it was given.
+    // A process that ended before its first `queueing` passes on the call that it was to repeat.
     const unanswered = life.told.some(({ kind }) => kind === 'queueing') ? life.unanswered() : before.unanswered;
     return unanswered === undefined ? {} : { unanswered };
   }
@@ -200,9 +203,9 @@ class Run {
       life?.order({ clock: 0 });
       this.#happen('clock jump');
     } else {
-      // One fault of the engine at a time, also where the one before takes longer than planned.
+      // Only one fault of the engine happens at a time, even if the previous fault takes longer than planned.
       this.#engineFaults = this.#engineFaults.then(async () => {
-        // A server that is asked to do it may be too slow for that.
+        // The request to the server that makes the fault may time out.
         const done = await this.#engine.perform(action).catch(() => false);
         this.#happen(done ? action.kind : `${action.kind}: could not be done`);
       });
@@ -210,7 +213,7 @@ class Run {
     }
   }
 
-  /** Several times, because a process that a fault still reaches may leave its lease. */
+  /** Delivers the rest, with a second process if the store refused a call of the first one, which then may have left a lease. */
   async #drain(): Promise<void> {
     for (const name of ['drain-1', 'drain-2']) {
       const drain = this.#born('drain', name);
@@ -268,7 +271,7 @@ class Run {
 const lastSeq = async (store: Awaited<ReturnType<typeof openStore>>): Promise<number> =>
   (await store.read({ newestFirst: true, limit: 1 }))[0]?.seq ?? 0;
 
-/** Existing conversations, and old records for `prune` to remove. Resolves with the newest position. */
+/** Makes conversations, and old records that `prune` removes. Resolves with the newest position. */
 async function setUp(url: string): Promise<number> {
   const past = await openStore(url, { clock: { now: () => Date.now() - 3 * DAY } });
   const ids = Array.from({ length: 100 }, (_, i) => `past-${i}` as NotificationId);

@@ -1,13 +1,13 @@
 /**
- * A schedule is a pure function of a seed, a number and an engine: which life of which worker ends how, and which faults of the
- * machine happen when. The same seed gives the same schedule on every machine.
+ * A schedule says how each process of each worker dies, and when faults of the machine happen. It is a pure function of a seed, a
+ * number and an engine. The same seed gives the same schedule on every machine.
  */
 import { Chance } from '../../system/chance.ts';
 import { BUGS, type Bug, type EngineName, type Point, pointsOf, type Role, roleOf, type Slot, SLOTS } from './roles.ts';
 
-/** How a life ends. */
+/** How the process of a worker dies. */
 export type Death =
-  /** SIGKILL from outside, after this number of lines and then of ms. */
+  /** SIGKILL from outside, `ms` after the process has written this number of lines. */
   | { readonly kind: 'kill'; readonly lines: number; readonly ms: number }
   /** SIGKILL from inside, when the process passes the point for the n-th time. */
   | { readonly kind: 'point'; readonly point: Point; readonly times: number };
@@ -40,14 +40,17 @@ export type Schedule = {
   readonly engine: EngineName;
   readonly seed: string;
   readonly number: number;
-  /** JetStream: one server, or three with three copies. */
+  /** JetStream: 1 is one server; 3 is a cluster of three servers with three copies. */
   readonly replicas: 1 | 3;
-  /** The end of one of the two processes that make the store at the same time. */
+  /** How one of the two processes dies that create the store at the same time. */
   readonly opening: Death;
-  /** Each slot's lives, one after the other. One more follows, which lives to the end. */
+  /**
+   * How the processes of each slot die, one after the other. Then each slot starts a last process, which runs to the end of the
+   * schedule.
+   */
   readonly lives: Readonly<Record<Slot, readonly Death[]>>;
   readonly actions: readonly Action[];
-  /** How long the workers work at least. */
+  /** The minimum time for which the workers run. */
   readonly ms: number;
   readonly thread: boolean;
   readonly bug?: Bug;
@@ -56,7 +59,7 @@ export type Schedule = {
 export type Wanted = {
   readonly engine: EngineName;
   readonly seed: string;
-  /** SQLite: whether each worker opens its file in a separate thread. Default: every other schedule. */
+  /** SQLite: whether each worker opens the file in a separate thread. By default, every other schedule does. */
   readonly thread?: boolean;
   readonly bug?: Bug;
 };
@@ -105,7 +108,7 @@ const killed = (chance: Chance, lines: number): Death => ({
   ms: chance.between(0, 150),
 });
 
-/** Deaths that make a deliberate fault visible, and no other faults. */
+/** Returns deaths that make a deliberate fault visible, and no other faults. */
 function livesWith(bug: Bug, chance: Chance): Record<Slot, readonly Death[]> {
   const points: readonly Point[] = BUGS[bug];
   const of = (slot: Slot): readonly Death[] => {
@@ -119,7 +122,10 @@ function livesWith(bug: Bug, chance: Chance): Record<Slot, readonly Death[]> {
 
 type Drawing = { readonly chance: Chance; readonly card: <T>(name: string, cards: readonly T[], at: number) => T };
 
-/** Faults of the engine follow each other, so that one node is away at a time. Faults of the clients overlap with them. */
+/**
+ * Returns the faults of the machine. Faults of the engine follow each other, so that only one node fails at a time. Faults of the
+ * clients overlap with them.
+ */
 function actionsOf(
   engine: EngineName,
   number: number,
@@ -151,7 +157,7 @@ function actionsOf(
   return { actions: actions.toSorted((a, b) => a.atMs - b.atMs), ms: at };
 }
 
-/** The card at a place of an endless row of shuffled decks: each card comes once in each deck. */
+/** Returns the card at a place of an endless row of shuffled decks. Each deck contains each card once. */
 function cardAt<T>(seed: string, cards: readonly T[], at: number): T {
   const chance = new Chance(`${seed} ${Math.floor(at / cards.length)}`);
   const deck = [...cards];
@@ -162,7 +168,7 @@ function cardAt<T>(seed: string, cards: readonly T[], at: number): T {
   return deck[at % cards.length] as T;
 }
 
-/** One line for people, which says all. */
+/** Describes the schedule for people, with one line for each slot and each fault. */
 export function describe({ engine, seed, number, replicas, thread, opening, lives, actions }: Schedule): string {
   const death = (one: Death): string =>
     one.kind === 'kill' ? `kill after ${one.lines} lines + ${one.ms} ms` : `${one.point}:${one.times}`;

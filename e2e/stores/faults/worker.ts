@@ -24,7 +24,7 @@ import { withoutCondition } from './bugs.ts';
 import { AT_POINT, type Deed, HOST, LOGS, type Ordered, type Orders, OWN, type Point, type Said } from './roles.ts';
 
 const DAY = 86_400_000;
-/** A call that the store refuses for a passing reason is repeated for at most this time. */
+/** The maximum time for which a worker repeats a call that the store refuses for a temporary reason. */
 const PATIENCE_MS = 60_000;
 const SWEEP_EVERY_MS = 400;
 
@@ -32,10 +32,12 @@ const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const { role, name, bug } = orders;
 const chance = new Chance(`${orders.seed} ${name}`);
 const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
-/** The operation that leads to this worker's point; it is half of its work. */
+/** The operation that leads to the point of this worker's death. It is half of the worker's operations. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
-/** The clock jumps between two operations, because a notification gets its time of expiry and its stamp from the same clock. */
+/**
+ * The clock jumps only between two operations, because both times of a notification, expiry and stamp, must come from one clock.
+ */
 let wrongBy = 0;
 let jumpsTo = 0;
 createInterface({ input: process.stdin }).on('line', (line) => (jumpsTo = (JSON.parse(line) as Ordered).clock));
@@ -77,7 +79,7 @@ process.exit(0);
 
 async function produce(): Promise<never> {
   const { unanswered } = orders;
-  // A producer without an answer repeats the same id.
+  // A call of `queue` that got no answer is repeated with the same id.
   if (unanswered !== undefined) await queue(unanswered.id, unanswered.to);
   for (let n = 0; ; n++) {
     const deed = fault !== undefined && chance.of(0.5) ? preferred : chance.of(0.05) ? 'fan_out' : 'queue';
@@ -154,7 +156,7 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
       await conversations.own.seen({ pulls: true });
       return;
     case 'prune':
-      // The old records of the set-up; new ones stay, for the check.
+      // This prunes only the old records of the set-up. The checker needs the new records.
       await store.prune(Date.now() - DAY);
       return;
     case 'queue':
@@ -179,7 +181,7 @@ async function pull(conversation: Conversation): Promise<void> {
   await ride(conversation, (await conversation.pull({ mark: true })).offer, 'confirm', 'pulled');
 }
 
-/** The steps of a gateway's answer: begun, written, then settled by the client's next frame. */
+/** Does the steps of a gateway's answer: begin, write, and settle at the client's next frame. */
 async function ride(
   { log, id }: Conversation,
   offer: Offer | undefined,
@@ -221,7 +223,7 @@ async function passGate(conversation: Conversation): Promise<void> {
   await pull(conversation);
 }
 
-/** Gets every record behind its position, once and in order, as a server does for its clients. */
+/** Reads every record after its position once and in order, as a server does for its clients. */
 async function follow(): Promise<never> {
   let after = orders.after ?? 0;
   for (;;)
@@ -239,7 +241,7 @@ async function follow(): Promise<never> {
     });
 }
 
-/** The rest of a server's work: it releases the leases of dead processes and counts for the console. */
+/** Does the rest of a server's work: releases the leases of dead processes, and counts for the console. */
 async function keepHouse(): Promise<never> {
   for (;;) {
     await attempt(async () => {
@@ -251,7 +253,7 @@ async function keepHouse(): Promise<never> {
   }
 }
 
-/** The rest, and the half-finished work of killed processes. */
+/** Delivers the open notifications, and finishes the work of killed processes. */
 async function drain(): Promise<void> {
   await insist(() => inbox.sweep());
   for (let round = 0; round < 200; round++) {
@@ -267,13 +269,13 @@ async function drain(): Promise<void> {
   await inbox.close();
 }
 
-/** Whether the store could not answer for a passing reason, and said that. */
+/** Whether the error says that the store refused the call for a temporary reason. */
 function isRefusal(error: unknown): error is EarpieceError {
   const codes = ['store_unavailable', 'store_full', 'conflict'];
   return error instanceof EarpieceError && error.retryable && codes.includes(error.code);
 }
 
-/** Does it once; a refusal is noted. */
+/** Does the work once. Writes a line if the store refuses it. */
 async function attempt(work: () => Promise<void>): Promise<void> {
   wrongBy = jumpsTo;
   try {
@@ -285,7 +287,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Repeats it until the store takes it. */
+/** Repeats the work until the store accepts it. */
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -300,5 +302,14 @@ async function insist<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function tell(said: Said): void {
-  writeSync(1, `${JSON.stringify({ t: Number(process.hrtime.bigint() / 1_000n) / 1_000, ...said })}\n`);
+  let rest = Buffer.from(`${JSON.stringify({ t: Number(process.hrtime.bigint() / 1_000n) / 1_000, ...said })}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      // The pipe is full until its reader continues.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
 }

@@ -1,14 +1,14 @@
 import type { Action, EngineFault, Schedule } from '../schedule.ts';
 
-/** An engine that runs for several schedules, with a separate store for each. */
+/** An engine runs for several schedules and gives each schedule a separate store. */
 export interface Engine {
-  /** The things that this machine lacks for some of the faults, one line each. */
+  /** One line for each thing that some faults need and this machine lacks. */
   readonly lacks: readonly string[];
-  /** Makes everything run, and returns the address of a new store. */
+  /** Starts or repairs the servers, and returns the address of a new store. */
   begin(schedule: Schedule): Promise<string>;
-  /** Resolves when the fault is over. False: this machine cannot do it. */
+  /** Makes the fault. Resolves with true when the fault has ended, and with false if this machine cannot make it. */
   perform(fault: Fault): Promise<boolean>;
-  /** Makes everything run again. */
+  /** Makes all servers and disks work again. */
   heal(): Promise<void>;
   /** Removes the store of the schedule. */
   end(): Promise<void>;
@@ -17,5 +17,5 @@ export interface Engine {
 
 export type Fault = Extract<Action, { kind: EngineFault }>;
 
-/** Faults of a disk, by the names of the schedule. */
+/** Whether the fault is a fault of a disk. */
 export const isOfDisk = (kind: EngineFault): boolean => kind.startsWith('disk.');

@@ -1,4 +1,4 @@
-/** One server, and three in a cluster, with streams for each schedule. */
+/** A single NATS server and a cluster of three, with separate streams for each schedule. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { Disk, faultOf, whyNoDisk } from '../disk.ts';
 import { type Engine, type Fault, isOfDisk } from './engine.ts';
 
 const MEGABYTES = 128;
-/** How long a cluster may take to have a leader and three copies. */
+/** The maximum time until a cluster has a leader and three copies. */
 const READY_MS = 60_000;
 
 export async function startNatsServers(): Promise<Engine> {
@@ -65,7 +65,7 @@ class Servers {
     const disk = this.#disks[at % nodes.length];
     if (disk !== undefined && isOfDisk(kind)) {
       await faultOf(disk, kind, ms);
-      // A server whose disk was full has switched its streams off, until it is started again.
+      // A server whose disk was full turns its streams off until it is restarted.
       return kind === 'disk.full' ? restart(node, 0) : true;
     }
     switch (kind as string) {
@@ -90,7 +90,7 @@ class Servers {
     }
   }
 
-  /** Messages with old positions, in any order, and several times. */
+  /** Sends wake-ups with old positions, in any order and repeatedly. */
   async #wakeUp(ms: number): Promise<boolean> {
     await this.#asked(async (jsm, nc) => {
       const { state } = await jsm.streams.info(this.#stream);
@@ -102,7 +102,7 @@ class Servers {
     return true;
   }
 
-  /** All nodes run, and the streams of the schedule have a leader and all their copies. */
+  /** Restarts stopped nodes, and waits until the streams of the schedule have a leader and all their copies. */
   async heal(): Promise<void> {
     for (const disk of this.#disks) disk?.mend();
     for (const node of this.#servers.nodes) node.signal('SIGCONT');
@@ -117,7 +117,7 @@ class Servers {
       const infos = await Promise.all(
         [this.#stream, `${this.#stream}_TABLES`].map((name) =>
           jsm.streams.info(name).catch((error: unknown) => {
-            // It is not made yet.
+            // The stream does not exist yet.
             if ((error as { code?: number }).code === 10_059) return undefined;
             throw error;
           }),

@@ -8,9 +8,9 @@ import { kill, PASSWORD, type PostgresServer, run, startPostgres } from '../../p
 import { Disk, faultOf, whyNoDisk } from '../disk.ts';
 import { type Engine, type Fault, isOfDisk } from './engine.ts';
 
-/** The primary writes new files of its log soon, so that a full disk is noticed. */
+/** The primary needs new files of its log soon, so that it notices a full disk. */
 const SETTINGS = { wal_level: 'replica', max_wal_senders: '8', min_wal_size: '2MB', max_wal_size: '16MB', wal_keep_size: '16MB' };
-/** How long a standby may take to follow. */
+/** The maximum time until a standby follows its primary. */
 const FOLLOWS_MS = 60_000;
 
 type Node = { readonly disk: Disk | undefined; readonly within: string; server: PostgresServer | undefined };
@@ -80,13 +80,13 @@ class Pair {
       case 'node.pause':
         return this.#pause(this.#primary, ms);
       case 'backend.kill': {
-        // The server ends all its connections and recovers.
+        // When one backend is killed, the server ends all connections and recovers.
         const text = 'SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()';
         const [backend] = await this.#ask<{ pid: number }>(this.#primary, text);
         return backend !== undefined && kill(backend.pid, 'SIGKILL');
       }
       case 'standby.kill':
-        // A primary that was lost must not come back as a second one.
+        // Without this check, a lost primary would start again as a second primary.
         if (!(await this.#hasStandby())) return false;
         await this.#standby.signalAll('SIGKILL');
         await sleep(ms);
@@ -110,7 +110,7 @@ class Pair {
     return true;
   }
 
-  /** The primary is gone for good, and the standby takes over. */
+  /** Kills the primary, which never returns, and lets the standby take over. */
   async #promote(): Promise<boolean> {
     if (!(await this.#hasStandby())) return false;
     await this.#primary.signalAll('SIGKILL');
@@ -119,9 +119,12 @@ class Pair {
     return true;
   }
 
-  /** Notifications with old positions, in any order, and several times. */
+  /** Sends `NOTIFY` with old positions, in any order and repeatedly. */
   async #wakeUp(ms: number): Promise<boolean> {
-    const head = await this.#ask<{ seq: string }>(this.#primary, `SELECT seq FROM "${this.#schema}".head`);
+    const head = await this.#ask<{ seq: string }>(
+      this.#primary,
+      `SELECT coalesce(max(seq), 1) AS seq FROM "${this.#schema}".records`,
+    );
     const client = await connected(this.#primary);
     for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
       const seq = Math.ceil(Math.random() * Number(head[0]?.seq ?? 1));
@@ -132,7 +135,7 @@ class Pair {
     return true;
   }
 
-  /** The primary takes writes. */
+  /** Makes the primary accept writes again. */
   async heal(): Promise<void> {
     for (const { disk } of this.#nodes) disk?.mend();
     for (const { server } of this.#nodes) await server?.signalAll('SIGCONT');
@@ -141,7 +144,7 @@ class Pair {
       await this.#ask(this.#primary, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
   }
 
-  /** The primary has a synchronous standby. */
+  /** Makes the primary accept writes again, and gives it a synchronous standby. */
   async mend(): Promise<void> {
     const [first, second] = this.#nodes;
     first.server ??= await startPostgres({ durable: true, walFileMb: 1, within: first.within, settings: SETTINGS });
@@ -150,7 +153,7 @@ class Pair {
     await second.server?.signalAll('SIGKILL');
     await second.server?.remove();
     second.server = await startPostgres({ durable: true, within: second.within, standbyOf: first.server, settings: SETTINGS });
-    // A standby that takes over later waits for no standby at first.
+    // Only this server gets the setting, because a standby that takes over has no standby at first.
     await this.#ask(first.server, "ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
     for (const end = performance.now() + FOLLOWS_MS; !(await this.#hasStandby()); await sleep(50))
       if (performance.now() > end) throw new Error('the standby does not follow its primary');
@@ -179,7 +182,7 @@ class Pair {
     }
   }
 
-  /** Runs the statements one after the other, again while the server recovers. Resolves with the rows of the first. */
+  /** Runs the statements in order, and retries while the server recovers. Resolves with the rows of the first statement. */
   async #ask<R extends pg.QueryResultRow>(server: PostgresServer, ...texts: readonly string[]): Promise<R[]> {
     const client = await connected(server);
     try {

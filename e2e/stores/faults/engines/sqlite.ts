@@ -26,7 +26,7 @@ export function startSqlite(): Engine {
         try {
           utimesSync(`${path()}-wal`, new Date(), new Date());
         } catch {
-          // Nobody has the file open at the moment.
+          // No process has the file open at the moment.
         }
       }
       return true;

@@ -17,11 +17,11 @@ const BAR = 24;
 
 export type ProgressView = {
   readonly show: (phase: Phase, done: number, of: number) => void;
-  /** Ends the line of the terminal. */
+  /** Ends the progress line on a terminal. */
   readonly end: () => void;
 };
 
-/** Writes to stderr, so that stdout has the result alone. */
+/** Shows the progress on stderr, so that stdout contains only the result. */
 export function progressOf(
   { json }: { readonly json: boolean },
   { stderr } = process,

@@ -1,6 +1,6 @@
 /**
- * Sums of a store's content. The sum of a record covers its position, log, time and body. Positions are unique, so the order of
- * reading does not change the sum, and each engine reads in the order that costs it least.
+ * Computes sums of a store's content. The sum of a record covers its position, log, time and body. Positions are unique, so the
+ * order of reading does not change the sum, and each engine reads in the order that costs it least.
  */
 import { hash } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';

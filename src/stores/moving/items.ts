@@ -24,7 +24,7 @@ type Of = { readonly byId: Map<NotificationId, Item[]>; readonly byCarrier: Map<
 
 export class PageItems {
   readonly #logs = new Map<LogKey, Of>();
-  /** Each changed or new item, in its last state, by log, position and audience. */
+  /** The last state of each changed or new item, by log, position and audience. */
   readonly changed = new Map<string, { readonly log: LogKey; readonly item: Item }>();
   /** Rows that an heir's item replaces. */
   readonly gone = new Map<string, { readonly log: LogKey; readonly item: Item }>();

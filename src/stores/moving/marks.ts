@@ -22,14 +22,14 @@ export function markedError(name: string, mark: Mark): EarpieceError {
 export const frozenError = (name: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_refused',
-    `${name} takes no more writes, because it is being migrated or was migrated: nothing was written; open it again to see where its data went`,
+    `${name} refuses writes, because it is being migrated or was migrated: nothing was written; open it again to see where its data went`,
     { cause, data: { store: name } },
   );
 
 /** The text with which a database's own triggers refuse a write. */
 export const FROZEN = 'earpiece: this database is being migrated or was migrated';
 
-/** Addresses lack their passwords here. */
+/** Returns the command that continues a move. The addresses in it have no passwords. */
 export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
   `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;

@@ -1,5 +1,6 @@
 /**
- * Moves the content of one store to another engine. The steps, each of which a killed process may leave behind for the next run:
+ * Moves the content of one store to another engine. If the process is killed, the next run continues with the unfinished step.
+ * The steps are:
  *
  * 1. The source is checked, and the target gets its mark. 2. The source gets its mark, and from then on refuses all writers.
  * 3. Records are copied in pages, then the rows. 4. Both stores are read and compared, and the target is checked.
@@ -16,7 +17,7 @@ export type Phase = 'check' | 'copy' | 'compare' | 'verify';
 export type MoveOptions = {
   /** `done` of `of` records. */
   readonly onProgress?: (phase: Phase, done: number, of: number) => void;
-  /** Stops the move behind the current page. */
+  /** Stops the move after the current page. */
   readonly signal?: AbortSignal;
   /** Called as soon as the source refuses writers. */
   readonly onMarked?: (mark: Mark) => void;
@@ -34,7 +35,7 @@ export type Moved =
       readonly fingerprint: string;
     }
   | { readonly kind: 'stopped'; readonly mark: Mark; readonly copied: number; readonly of: number }
-  /** Thrown if the target differs from the source, or its index from its records. It has one line for each problem. */
+  /** The target differs from the source, or the target's index from its records. `problems` has one line for each difference. */
   | { readonly kind: 'differs'; readonly mark: Mark; readonly problems: readonly string[] };
 
 export async function move(from: End, to: End, options: MoveOptions = {}): Promise<Moved> {
@@ -65,7 +66,8 @@ export async function move(from: End, to: End, options: MoveOptions = {}): Promi
 }
 
 /**
- * Gives up an unfinished move, so that the source accepts writes again. If the target is given, its part of the move is removed.
+ * Gives up an unfinished move, so that the source accepts writes again. If `to` is given, also removes the target with its copied
+ * records.
  */
 export async function cancelMove(from: End, to: End | undefined): Promise<{ readonly discarded: boolean }> {
   const [source, target] = [await from.find(), await to?.find()];
@@ -127,9 +129,9 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
   await begin(from, to, marked);
   const seen = await from.find();
   if (seen.kind === 'marked' && seen.mark.role === 'target') {
-    // Two addresses of one empty store.
+    // Both addresses name the same empty store.
     await to.release();
-    throw new EarpieceError('bad_argument', `${from.name} and ${to.name} are the same database: name another one with --to`);
+    throw new EarpieceError('bad_argument', `${from.name} and ${to.name} are the same database: name another database with --to`);
   }
   await freeze(from, marked);
   return marked;
@@ -143,7 +145,7 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
     return source;
   }
   if (source.doneAt !== undefined || source.to !== to.address) throw markedError(from.name, source);
-  // The target was removed meanwhile, so the move starts again from the beginning.
+  // The target was removed after the interruption, so the move starts again from the beginning.
   checkEmpty(to, target);
   await begin(from, to, source);
   return source;
@@ -153,7 +155,7 @@ function checkEmpty(to: End, found: Found): void {
   if (found.kind === 'store' && found.holds !== undefined)
     throw new EarpieceError(
       'conflict',
-      `${to.name} is not empty, it holds ${found.holds}: a migration needs an empty database, so name another one with --to`,
+      `${to.name} is not empty, it holds ${found.holds}: a migration needs an empty database, so name another database with --to`,
     );
 }
 

@@ -1,9 +1,9 @@
 /**
- * The port of `earpiece migrate`, in addition to `Store`: one end of a move, which gives or takes the whole content of a store
- * with the positions and times of its records. An adapter of another engine may lack it.
+ * The port that `earpiece migrate` needs in addition to `Store`: one end of a move. An end reads or writes the whole content of a
+ * store, with the positions and times of its records. An adapter of another engine may lack this port.
  *
- * A move leaves a mark in both stores, and as long as a store has a mark, `openStore` refuses it. The source refuses all writers from
- * the first mark on, also writers that opened it before. So nothing can change between two runs of an interrupted move.
+ * A move writes a mark into both stores, and `openStore` refuses a store with a mark. The source refuses all writers as soon as
+ * it has a mark, including writers that opened it before. So no data can change between two runs of an interrupted move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
@@ -17,12 +17,15 @@ export type Mark = {
   /** The addresses of both stores, without secrets. */
   readonly from: string;
   readonly to: string;
-  /** Epoch ms. `doneAt`: the target has everything. Only a source has it. */
+  /** Epoch ms. `doneAt`: the time at which the target had everything; only the mark of a source has this field. */
   readonly startedAt: number;
   readonly doneAt?: number;
 };
 
-/** The position up to which the records were copied. A source that gives one log after the other, by name, also says the log. */
+/**
+ * The position up to which the records were copied. A source that yields one log after another, ordered by name, also gives the
+ * log.
+ */
 export type Cursor = { readonly seq: number; readonly log?: LogKey; readonly copied: number };
 
 export type RecordPage = { readonly records: readonly Stored[]; readonly cursor: Cursor };
@@ -41,7 +44,7 @@ export type Row =
   | { readonly kind: 'setting'; readonly key: string; readonly value: Json }
   | { readonly kind: 'secret'; readonly value: string };
 
-/** The content at an address. `holds`: for people, such as `12 records`. Absent for an empty store. */
+/** The content at an address. `holds`: a description for people, such as `12 records`; absent for an empty store. */
 export type Found =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly holds?: string }
@@ -58,35 +61,40 @@ export interface End {
   find(): Promise<Found>;
 
   /**
-   * Refuses all writers from now on, in one step with the mark, until `thaw`. Earlier writes are complete then. A second call replaces
-   * the mark.
+   * Writes the mark, and from the same step on refuses all writers until `thaw`. When the call resolves, earlier writes are
+   * complete. A second call replaces the mark.
    */
   freeze(mark: Mark): Promise<void>;
   /** Removes the mark of a source, which then accepts writes as before. */
   thaw(): Promise<void>;
 
-  /** Makes an empty store with this mark. `first`: the first position that a record will have. */
+  /** Makes an empty store with this mark. `first`: the position of its first record. */
   begin(mark: Mark, first: number): Promise<void>;
-  /** The position up to which an interrupted move has copied records. Undefined: no record was copied. */
+  /** Returns the position up to which an interrupted move has copied records. Undefined if it has copied no record. */
   cursor(): Promise<Cursor | undefined>;
-  /** Keeps a page of records with the cursor, durably and all or nothing, or (without transactions) a beginning of it. */
+  /**
+   * Stores a page of records with the cursor durably, either completely or not at all. An engine without transactions may store
+   * only the first records of the page.
+   */
   take(page: RecordPage): Promise<void>;
-  /** Keeps rows. A row that exists already is replaced. */
+  /** Stores rows. A row that already exists is replaced. */
   takeRows(rows: readonly Row[]): Promise<void>;
-  /** After the last page: no later record gets a position up to `head`. */
+  /** Called after the last page: makes sure that every later record gets a position above `head`. */
   takeHead(head: number): Promise<void>;
-  /** Removes the mark of a target, which is then an ordinary store. */
+  /** Removes the mark of a target, which thereby becomes an ordinary store. */
   release(): Promise<void>;
   /** Removes a target with its mark. */
   discard(): Promise<void>;
 
   /** Returns the approximate number of records after the cursor. */
   count(after?: Cursor): Promise<number>;
-  /** The first position of a record, and the newest position that the store has given. 0 for an empty store. */
+  /**
+   * Returns the position of the first record, and the newest position that the store has given. Both are 0 for an empty store.
+   */
   bounds(): Promise<{ readonly first: number; readonly head: number }>;
   /**
-   * Yields pages of records after the cursor, each log in the order of its positions. Memory stays bounded by a page, if the
-   * engine can.
+   * Yields pages of records after the cursor, each log in the order of its positions. If the engine allows this, only one page is
+   * in memory at a time.
    */
   records(after: Cursor | undefined): AsyncIterable<RecordPage>;
   rows(): AsyncIterable<readonly Row[]>;
@@ -95,7 +103,7 @@ export interface End {
   close(): Promise<void>;
 }
 
-/** Records in one page, at most. */
+/** The most records in one page. */
 export const PAGE = 2_000;
 /** The first page is small, because the records may be large. The pages then grow. */
 export const FIRST_PAGE = 100;

@@ -74,7 +74,7 @@ describe('the loop', () => {
       agent.mode === 'idle' &&
       events.filter(({ type }) => type === 'turn_started').length === events.filter(({ type }) => type === 'turn_ended').length;
     await until(over);
-    // The check that shows the first marker may have begun before this call. The second marker makes sure of a later check.
+    // The check that shows the first marker may have begun before this call. The second marker proves that a later check has run.
     for (const message of ['first marker', 'second marker']) {
       await inbox.queue(agent.address, { kind: 'test.marker', message });
       await until(() => events.some((event) => event.type === 'waiting' && event.message === message));

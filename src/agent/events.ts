@@ -34,7 +34,10 @@ export type AgentEvent =
   /** The agent has ended the model's answer or the tools. */
   | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
   | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
-  /** The provider refused a request with these notifications and accepted it without them, so one line replaces them. */
+  /**
+   * The provider refused a request with these notifications and accepted the request without them, so one line replaces the
+   * notifications.
+   */
   | { readonly type: 'left_out'; readonly ids: readonly NotificationId[]; readonly why: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
   /** A person must decide whether these notifications may wake the agent (`wake = "ask"`). */
@@ -43,7 +46,7 @@ export type AgentEvent =
       readonly type: 'turn_ended';
       readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
       readonly cycles: number;
-      /** Why the turn was truncated, refused or failed. Missing if the turn is complete or stopped. */
+      /** Why the turn was truncated, refused or failed; missing if the turn is complete or stopped. */
       readonly error?: string;
     };
 

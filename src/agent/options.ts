@@ -80,6 +80,9 @@ export type TurnResult = {
   readonly text: string;
   readonly cycles: number;
   readonly error?: string;
-  /** The notifications that were open when a person stopped the turn. They stay open and do not wake the agent by themselves. */
+  /**
+   * The notifications that were open when a person stopped the turn. These notifications stay open and do not wake the agent by
+   * themselves.
+   */
   readonly handedBack: readonly NotificationId[];
 };

@@ -331,7 +331,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** Queues as many events of the storm as one line can list, and counts the others. */
+  /** Queues as many events of the storm as one line can list, and counts the other events. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));

@@ -14,7 +14,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  */
 export type Configured = { readonly variables: readonly string[] };
 
-/** Finds the server with this name in the client's configuration. Undefined for a client whose file a person edits. */
+/** Finds the server with this name in the client's configuration; undefined for a client whose file a person edits. */
 export function configuredServer(
   host: InstallHost,
   name: string,

@@ -94,7 +94,7 @@ function fishOf(commands: readonly CommandLine[]): string {
     const seen = path === '' ? [] : path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
     const none =
       path === '' ? '__fish_use_subcommand' : `not __fish_seen_subcommand_from ${next.map(({ name }) => name).join(' ')}`;
-    // The words after \`help\` are names of commands. They must not count as the command that is being typed.
+    // The words after \`help\` are names of commands, which must not count as the command that is being typed.
     const first = path === 'help' ? seen : [...seen, none];
     const optionsAt = path === '' ? ['__fish_use_subcommand'] : seen;
     return [

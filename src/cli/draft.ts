@@ -5,11 +5,11 @@
 import { stripVTControlCharacters } from 'node:util';
 
 const ESCAPE = '\u001B';
-/** Recalls an earlier prompt into the box. */
+/** The key that recalls an earlier prompt into the box. */
 const UP = `${ESCAPE}[A`;
-/** Ends of keys that leave the box empty: Enter and Ctrl+C. */
+/** The last characters of keys that leave the box empty: Enter and Ctrl+C. */
 const EMPTIES = ['\r', '\u0003'];
-/** After an escape character: a move of the mouse, or a terminal's report about itself with its end. */
+/** Matches input that no person has typed, without its escape character: a move of the mouse, or a report of the terminal. */
 const REPORT = /^(?:\[<[\d;]+[Mm]|P.*|\\)/s;
 
 export class Draft {

@@ -1,7 +1,8 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
- * line is typed only while the agent waits for its user and the user has typed nothing since, and has no unsent text in the box. Otherwise the bell rings.
+ * line is typed only while the agent waits for its user. The user must have typed nothing since then, and must have no unsent
+ * text in the box. Otherwise the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ const BELL = '\u0007';
 const BELL_EVERY_MS = 60_000;
 /** The time after a turn during which nothing is typed, because the person may be about to send the next line. */
 const SETTLED_MS = 500;
-/** The time within which an Enter begins a turn. It includes the start of the prompt hook on a busy machine. */
+/** The time within which an Enter begins a turn. This time includes the start of the prompt hook on a busy machine. */
 const TURN_WITHIN_MS = 4_000;
 /** The maximum number of times that Enter is pressed for one line. */
 const MAX_ENTERS = 3;

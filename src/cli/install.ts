@@ -35,7 +35,7 @@ export type InstallQuestion = {
   readonly name?: string;
   readonly url?: string;
   readonly servers?: string;
-  /** An absolute path. Undefined for the default database, which every process of this user finds by itself. */
+  /** An absolute path; undefined for the default database, which every process of this user finds by itself. */
   readonly db?: string;
   readonly as?: string;
   readonly purpose?: string;
@@ -57,7 +57,7 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
       : []),
     ...(cached
       ? [
-          `this earpiece runs from a cache folder (${entry()}), which a cleaned cache no longer has; the printed line then fetches earpiece again. ` +
+          `this earpiece runs from a cache folder (${entry()}), which may be cleaned; the printed line then fetches earpiece again. ` +
             'For a line that needs no network: npm install -g earpiece, then print again',
         ]
       : []),

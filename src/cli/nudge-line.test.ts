@@ -84,6 +84,18 @@ describe('the keys of a person', () => {
     desk.press('?');
     expect(desk.arrived.at(-1)).toBe('?');
   });
+
+  test('wait also after a second Enter; an Enter of the person alone arrives at once then', async () => {
+    desk.send();
+    await after(150 + 1_000);
+    const again = desk.line.enter();
+    desk.press('\r');
+    expect(desk.arrived).toEqual([LINE, '\r', '\r']);
+    desk.isTaken = true;
+    await after(20);
+    expect(desk.arrived).toEqual([LINE, '\r', '\r', '\r']);
+    expect(await again).toBe('sent');
+  });
 });
 
 describe('the line is erased before the next key', () => {

@@ -1,14 +1,16 @@
 /**
- * The line that Earpiece types into an agent's input box. The person's keys wait from the line until the agent has taken it. If
- * the agent does not take the line, it is erased before the next key, so the person's text never joins it.
+ * The line that Earpiece types into an agent's input box. The person's keys wait until the agent has taken the line. If the agent
+ * does not take the line, Earpiece erases it before the next key, so the person's text never joins the line.
  */
 
 /**
  * The time between a key and Enter. Gemini CLI takes an Enter within 30 ms of a key as pasted text, and other agents have similar
- * limits. Then the text stays in the input box, unsent.
+ * limits. After such an Enter, the text stays in the input box, unsent.
  */
 const ENTER_AFTER_MS = 150;
-/** The maximum time after Enter during which keys wait for the turn. Its start includes the start of the prompt hook. */
+/**
+ * The maximum time after Enter during which keys wait for the turn. The start of a turn includes the start of the prompt hook.
+ */
 const TURN_SOON_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 const ENTER = 13;
@@ -46,14 +48,15 @@ export class NudgeLine {
     return false;
   }
 
-  /** Types the line, and Enter if `isReady` then. `isTaken` tells whether the agent has begun a turn since. */
+  /**
+   * Types the line, and then Enter if `isReady` returns true. `isTaken` returns whether the agent has begun a turn since then.
+   */
   async send(text: string, { isReady, isTaken }: { isReady: () => boolean; isTaken: () => boolean }): Promise<Sent> {
     const line: Line = { text, isTaken, enters: 0 };
     this.#line = line;
     this.#holds = true;
     this.#write(text);
     await pause(ENTER_AFTER_MS);
-    if (this.#line !== line) return 'erased';
     if (isReady()) return this.enter();
     this.#erase();
     await this.#passOn();
@@ -68,7 +71,6 @@ export class NudgeLine {
     line.enters += 1;
     this.#write('\r');
     for (let ms = 0; ms < TURN_SOON_MS && this.#line === line && !line.isTaken(); ms += LOOK_EVERY_MS) await pause(LOOK_EVERY_MS);
-    if (this.#line !== line) return 'erased';
     const isTaken = line.isTaken();
     if (isTaken) this.#line = undefined;
     else if (this.#held.length > 0) this.#erase();
@@ -87,7 +89,7 @@ export class NudgeLine {
 
   /** Passes on the held keys. An Enter after other keys waits, because the agent would take it as pasted text. */
   async #passOn(): Promise<void> {
-    for (let isFirst = true; this.#holds && this.#held.length > 0; isFirst = false) {
+    for (let isFirst = true; this.#held.length > 0; isFirst = false) {
       if (!isFirst && this.#held[0]?.[0] === ENTER) await pause(ENTER_AFTER_MS);
       // Ctrl+C passes on all keys at once.
       const keys = this.#held.shift();

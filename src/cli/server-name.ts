@@ -40,7 +40,7 @@ const DOCKER = options(`
   --annotation -a --attach
 `);
 
-/** Shells and wrappers that take a whole command after their options, with the options that take a value. */
+/** Shells and wrappers that run the command after their options. Each has the list of its options that take a value. */
 const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   env: ['-u', '--unset', '-C', '--chdir', '-S'],
   sudo: ['-u', '--user', '-g', '--group', '-C', '-h'],

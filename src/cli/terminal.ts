@@ -115,7 +115,9 @@ export function endWithReaders(code: () => number, failed: number): void {
   process.stderr.on('error', () => {});
 }
 
-/** The error with which stdout failed. It is kept here, because Node sets `process.stdout.errored` to null again at once. */
+/**
+ * The error with which stdout failed. The error is kept here, because Node sets `process.stdout.errored` to null again at once.
+ */
 let failure: NodeJS.ErrnoException | undefined;
 
 /** Whether `error` is the error with which stdout failed. */

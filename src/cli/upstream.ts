@@ -17,7 +17,7 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** Removes the values that the client's entry for the gateway keeps for wrapped servers: each server gets only its own values. */
+/** Removes the variables with the values of all wrapped servers, because each server gets only its own values. */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );

@@ -11,7 +11,7 @@ import type { GlobalOptions } from './context.ts';
 /** The message from the hook to the process that waits. */
 type Wait = { readonly address: string; readonly session: string; readonly host: Owner; readonly transcript: string };
 
-/** The maximum time for the command that wakes the host. It only writes to a queue, so it is fast. */
+/** The maximum time for the command that wakes the host. The command only writes to a queue, so it is fast. */
 const WAKES_WITHIN_MS = 30_000;
 
 /** Starts the process for this session, unless one runs already. The process continues when the hook has ended. */

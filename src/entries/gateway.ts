@@ -95,8 +95,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Makes the rider that delivers notifications through a gateway. Pass it to `startGateway`. `idle` resolves when all writes are
- * done.
+ * Makes the rider that delivers notifications through a gateway. Pass it to `startGateway`. The returned `idle` resolves when all
+ * writes are done.
  */
 export function inboxRider(options: InboxRiderOptions): InboxRider {
   check('inboxRider', options, RIDER);

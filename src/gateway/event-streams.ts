@@ -4,8 +4,8 @@ import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
 /**
- * Returns the event stream that a frame belongs to (the id of its request) and the frame's cursor. Undefined for a frame without
- * a cursor of an event stream.
+ * Returns a frame's cursor, and the id of the request that began its event stream. Returns undefined for a frame without such a
+ * cursor.
  */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;

@@ -159,8 +159,8 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Sends a request to the server and passes the answer on. If `client` is given, answers to its open requests get the relay's
-   * changes.
+   * Sends a request to the server and passes the answer on. If `client` is given, the answers to the client's open requests are
+   * changed as by a relay.
    */
   async #pass(
     exchange: Exchange,
@@ -257,7 +257,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Returns the server's answer, changed for this client. Undefined if the frame does not answer an open request of the client.
+   * Returns the server's answer, changed for this client; undefined if the frame does not answer an open request of the client.
    */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;

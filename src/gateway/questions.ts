@@ -46,7 +46,7 @@ export class Questions {
     return waiting !== undefined;
   }
 
-  /** Ends the wait for the answer to this request, or without an id, to all requests. */
+  /** Ends the wait for the answer to this request. Without an id, ends the wait for all answers. */
   lost(id?: string): void {
     for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
       this.#waiting.delete(each);

@@ -53,9 +53,9 @@ export type RelayOptions = {
 };
 
 /**
- * Passes frames between one client and one server, byte for byte. It changes only results of tools/list and tools/call, as the
- * profile requires. It answers refused calls and calls of the gateway's tools itself. The server answers the handshake. Requests
- * keep their ids, so an answer is recognized by its id.
+ * Passes frames between one client and one server, byte for byte. The relay changes only results of tools/list and tools/call, as
+ * the profile requires. The relay answers refused calls and calls of the gateway's tools itself. The server answers the
+ * handshake. Requests keep their ids, so an answer is recognized by its id.
  *
  * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
  * most `holdMs`. Other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State

@@ -69,7 +69,7 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
     case 'success':
       return true;
     case 'failure':
-      // An error with the id null answers no request. It reports a frame that the server could not read.
+      // An error with the id null answers no request. Such an error reports a frame that the server could not read.
       return frame.id !== 'null';
     case 'request':
       return isBoth(frame.bytes);

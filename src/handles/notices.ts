@@ -6,8 +6,8 @@ import type { Handle } from './handle.ts';
 import type { ToolResult } from './state.ts';
 
 /**
- * The key of all notices about a handle. The newest notice replaces the others, because a wait no longer matters after the handle
- * has stopped.
+ * The key of all notices about a handle. The newest notice replaces the earlier notices, because a wait no longer matters after
+ * the handle has stopped.
  */
 export const keyOf = (uid: string): string => `handle:${uid}`;
 

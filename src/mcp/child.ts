@@ -51,7 +51,8 @@ export class ChildServer implements Link {
     try {
       running = this.#first ?? new Spawned(this.#command);
     } catch (error) {
-      // Node throws for some commands and reports others by an event. The caller gets the same event for both.
+      // Node throws for some commands, and reports a failure of other commands by an event. The caller gets the same event for
+      // both.
       const why = startFailure(this.#command, error as NodeJS.ErrnoException);
       const startedAt = performance.now();
       setImmediate(() => this.#ended(undefined, why, startedAt));

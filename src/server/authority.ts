@@ -147,20 +147,20 @@ function described(scope: Scope): string {
 }
 
 function refused(who: Principal, what: string): ProblemError {
-  return new ProblemError('forbidden', `${what} exceeds what ${allows(who)}; use another token`);
+  return new ProblemError('forbidden', `${what} exceeds the rights of ${allows(who)}; use another token`);
 }
 
 function allows(who: Principal): string {
   const name = `the ${who.kind} token ${JSON.stringify(who.name)}`;
   switch (who.kind) {
     case 'admin':
-      return `${name} is for`;
+      return name;
     case 'project':
-      return `${name} is for: it is for project ${who.project}`;
+      return `${name}, which is for project ${who.project}`;
     case 'agent':
-      return `${name} is for: it is for ${who.project}/${who.agent}${who.conversation === null ? '' : `#${who.conversation}`}`;
+      return `${name}, which is for ${who.project}/${who.agent}${who.conversation === null ? '' : `#${who.conversation}`}`;
     case 'send':
-      return `${name} is for: it queues notifications and events at most at ${MAX_LEVEL} in project ${who.project}, and reads nothing`;
+      return `${name}, which queues notifications and events at most at ${MAX_LEVEL} in project ${who.project}, and reads nothing`;
     default:
       return who.kind satisfies never;
   }

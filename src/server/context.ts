@@ -24,7 +24,7 @@ export type Env = {
   Variables: {
     /** The id of the answer, which problems and the server's log name. */
     answer: string;
-    /** The caller. The guards set it on every route that is not public. */
+    /** The caller, which the guards set on every route that is not public. */
     who: Principal;
     address: string;
     /** Whether the route has set headers. */

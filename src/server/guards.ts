@@ -160,8 +160,8 @@ function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string 
 }
 
 /**
- * Returns the name of the cookie for the address that the browser uses. Browsers send a host's cookies to all of its ports, so the
- * name has the port. The servers behind one proxy share a cookie, whatever their own ports are.
+ * Returns the name of the cookie for the address that the browser uses. Browsers send a host's cookies to all of its ports, so
+ * the name has the port. The servers behind one proxy share a cookie, even if their own ports differ.
  */
 export const cookieName = (c: Context<Env>): string => `earpiece_${/:(\d+)$/u.exec(c.req.header('host') ?? '')?.[1] ?? ''}`;
 

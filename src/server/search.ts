@@ -1,6 +1,6 @@
 /**
- * Searches the log for words, newest records first. One answer reads a limited number of records and characters. It says how far
- * back the search went, and the next request continues there.
+ * Searches the log for words, newest records first. One answer reads a limited number of records and characters. The answer says
+ * how far back the search went, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';

@@ -1,6 +1,6 @@
 /**
- * The HTTP server: an API for programs, live streams, and the console. It does not own the store and the inbox: the caller closes
- * them after `stop`.
+ * The HTTP server: an API for programs, live streams, and the console. The server does not own the store and the inbox: the
+ * caller closes them after `stop`.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
@@ -57,9 +57,9 @@ export type ServerOptions = ServerSettings & {
   readonly tokens?: Tokens;
   /** Returns the current configuration, for the settings route. */
   readonly config?: () => Config;
-  /** Changes settings. Without it, settings are only shown. */
+  /** Changes settings. Without this option, settings are only shown. */
   readonly configWriter?: ConfigWriter;
-  /** Emits incoming events. Without it, events are refused. */
+  /** Emits incoming events. Without this option, events are refused. */
   readonly emitter?: Emitter;
   /** Returns the current subscribers of a project, and whether each is on. */
   readonly bus?: Deps['bus'];

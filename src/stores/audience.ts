@@ -5,8 +5,8 @@ import { ANYONE, type Item } from '../core/items.ts';
 export const takenBy = (item: Pick<Item, 'takenBy' | 'audience'>): ConversationId => item.takenBy ?? item.audience;
 
 /**
- * Whether the item holds this conversation's gate up. An item for ANYONE holds every conversation's gate up until a conversation
- * takes it.
+ * Whether the item holds the gate of this conversation up. An item for ANYONE holds every conversation's gate up until a
+ * conversation takes it.
  */
 export const heldFor = (item: Pick<Item, 'takenBy' | 'audience'>, conversation: ConversationId | undefined): boolean =>
   conversation === undefined || takenBy(item) === conversation || takenBy(item) === ANYONE;

@@ -81,7 +81,7 @@ export function overviewOf(key: LogKey, log: Log | undefined, presence: readonly
   };
 }
 
-/** Finds the cells that a record touches, including cells that earlier drafts of the same append made or changed. */
+/** Finds the cells that a record touches. These include cells that earlier drafts of the same append made or changed. */
 export function found(
   log: Log,
   need: Touches,
@@ -200,7 +200,7 @@ const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) 
 
 /**
  * Removes old closed items from one log, and adds the positions of the removed records to `removed`. Returns the number of
- * removed items. With `most`, removes about as many items, and as many records without an item.
+ * removed items. `most`: the approximate maximum number of removed items, and of removed records without an item.
  */
 export function pruneLog(
   log: Log,

@@ -59,7 +59,10 @@ export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<vo
   }
 }
 
-/** Notifies each asking agent once that the agent's turn or session has ended. An ended session also counts as idle. */
+/**
+ * Notifies each asking agent once that the agent's turn or session has ended. An agent whose session has ended also counts as
+ * idle.
+ */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));

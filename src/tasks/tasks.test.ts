@@ -159,7 +159,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await (await talk()).gate()).toHaveLength(1);
     });
 
-    it('is for the conversation that works on the task, even after an hour of silence', async () => {
+    it('interrupts the conversation that works on the task, even after an hour of silence', async () => {
       const task = await working(await talk());
       now += 3_600_000;
       await talk('coder', 's2');

@@ -182,8 +182,8 @@ export class Tasks {
   }
 
   /**
-   * Removes these tasks. If any of them was changed meanwhile or has the store's newest record, it removes none and returns
-   * false.
+   * Removes these tasks. If one of these tasks has changed since it was read, or has the store's newest record, the call removes none
+   * and returns false.
    */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [

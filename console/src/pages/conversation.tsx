@@ -226,7 +226,7 @@ function withContact(
   return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
 }
 
-/** The line with the date. It is shown where a new day begins, and above the first line if that is not from today. */
+/** Shows the date where a new day begins, and above the first line unless that line is from today. */
 function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {
   const said = day(at);
   return said === day(before ?? serverNow()) ? null : (

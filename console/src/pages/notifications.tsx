@@ -130,7 +130,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         </p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && words === undefined && (
-        <p className="muted">None of the newest notifications passes these filters; older ones may.</p>
+        <p className="muted">None of the newest notifications passes these filters; older notifications may.</p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
         <NoneFound filtered={Object.keys(query).length > 0} />

@@ -153,7 +153,7 @@ const NOTHING: Doing = { busy: false, problem: null };
 const nameOf = ({ project, id }: TaskView): string => `${project} ${id}`;
 
 /**
- * The running changes, one for each task. They are kept by task, because a row may have moved to another section when the answer
+ * The running changes, one for each task. The key is the task, because its row may have moved to another section when the answer
  * arrives.
  */
 function useDoings(onChanged: () => void): {
@@ -270,7 +270,7 @@ function TaskRow({
               className={`small ${status === 'cancelled' || status === 'backlog' ? 'quiet' : ''}`}
               aria-busy={busy}
               onClick={({ detail }) => {
-                // The second click of a double click is ignored: the list may have changed, so that it hits another row or
+                // After the first click of a double click, the list may change, so the second click could hit another row or
                 // button.
                 if (detail > 1) return;
                 if (asks(status)) setAsked(status);

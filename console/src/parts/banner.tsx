@@ -1,4 +1,4 @@
-/** A banner that says that the page may be out of date. It is hidden while the page is live. */
+/** A banner that says that the page may be out of date. The banner is hidden while the page is live. */
 import type { ReactElement } from 'react';
 import { useCell } from '../state/cell.ts';
 import { lasting } from '../state/clock.ts';

@@ -19,9 +19,9 @@ export const FORK_IS =
 export function useForks(log: string, conversation: string): ForksReply | undefined {
   const address = `${log}#${conversation}`;
   const { value, again } = useLoaded(address, (signal) => client.forks(address, { signal }));
-  const [heard, setHeard] = useState<readonly Fork[]>([]);
+  const [streamed, setStreamed] = useState<readonly Fork[]>([]);
   useEffect(() => {
-    setHeard([]);
+    setStreamed([]);
     return listen((records) => {
       const made = records.flatMap(({ log: of, at, body }) => {
         const forked = of === log ? as(body, 'conversation_forked') : undefined;
@@ -29,7 +29,7 @@ export function useForks(log: string, conversation: string): ForksReply | undefi
       });
       const mine = made.filter(({ from }) => from === conversation);
       if (mine.length > 0)
-        setHeard((were) => [
+        setStreamed((were) => [
           ...were,
           ...mine.map(({ conversation: name, upTo, at }) => ({ conversation: name ?? '', upTo, at })),
         ]);
@@ -38,9 +38,9 @@ export function useForks(log: string, conversation: string): ForksReply | undefi
   }, [log, conversation, again]);
   return useMemo(() => {
     if (value === undefined) return undefined;
-    const all = new Map([...value.forks, ...heard].map((fork) => [fork.conversation, fork]));
+    const all = new Map([...value.forks, ...streamed].map((fork) => [fork.conversation, fork]));
     return { ...value, forks: [...all.values()].toSorted((a, b) => b.at - a.at) };
-  }, [value, heard]);
+  }, [value, streamed]);
 }
 
 /** Shows the origin of a fork, in the head of the conversation. */

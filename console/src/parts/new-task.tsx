@@ -1,4 +1,4 @@
-/** The form for a new task. It keeps the typed text when the person leaves the page. */
+/** The form for a new task. The form keeps the typed text when the person leaves the page. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';

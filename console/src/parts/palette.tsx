@@ -140,7 +140,7 @@ function commands(onHelp: () => void): Choice[] {
     page('Settings: account', to.settings('account'), ''),
     page('Settings: models', to.settings('models'), ''),
     page('Settings: advanced', to.settings('advanced'), 'filters, budgets, sources, tokens'),
-    // These commands need an agent's page.
+    // The following commands need an agent's page.
     ...(document.querySelector('#say') === null
       ? []
       : [

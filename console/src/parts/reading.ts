@@ -1,7 +1,7 @@
 /**
  * Scrolling in a long timeline. A person at the end stays at the end. For a person who has scrolled up, the visible lines keep
- * their place when lines are added above or below. Distant lines are not on the page. They are added when an edge is near, from
- * the loaded lines or from the server.
+ * their place when lines are added above or below. Distant lines are not on the page: the page adds them when an edge is near,
+ * from the loaded lines or from the server.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import type { Talk } from '../state/conversation.ts';
@@ -11,7 +11,10 @@ import { around, earlierThan, laterThan, NEWEST, spanOf } from '../state/window.
 /** The distance from an edge at which the next part is loaded. */
 const NEAR_PX = 400;
 const AT_END_PX = 40;
-/** If the page has fewer lines, the next page is loaded too, because notifications that were only queued have no line. */
+/**
+ * The minimum number of lines. With fewer lines, the next page of records is loaded too, because notifications that were only
+ * queued have no line.
+ */
 const ENOUGH = 20;
 /** The maximum number of pages that are loaded without scrolling. */
 const MAX_BY_ITSELF = 20;

@@ -1,4 +1,4 @@
-/** A repeated request, of which only the newest answer is used. */
+/** Sends a request again and again, and uses only the newest answer. */
 
 export type Asked = {
   /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */

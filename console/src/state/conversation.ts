@@ -71,16 +71,16 @@ export function useTalk(log: string, conversation: string): Talk {
     const address = `${log}#${conversation}`;
     // A page of history may also contain records of the conversation from which this conversation was forked; the stream has only
     // new records.
-    const add = (more: readonly Stored[], heard: readonly NotificationView[] = [], history = false): void => {
+    const add = (more: readonly Stored[], listed: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {
         const own = history ? more : more.filter((record) => concerns(record, conversation));
         const records = merged(now.records, own);
         // A list may be older than records from the stream, so those records are applied again.
         const known =
-          heard.length === 0
+          listed.length === 0
             ? applied(now.known, more, conversation)
-            : applied(learn(now.known, heard, conversation), merged(merged(now.records, meanwhile), more), conversation);
+            : applied(learn(now.known, listed, conversation), merged(merged(now.records, meanwhile), more), conversation);
         return { ...now, records, known };
       });
     };

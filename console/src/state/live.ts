@@ -4,7 +4,7 @@
  *
  * - **connecting**: no record has arrived yet.
  * - **live**: the page is as new as the log.
- * - **away**: the connection is closed, or open and silent. The page is as old as `since`, and the next try is at `againAt`.
+ * - **away**: the connection is closed, or open and silent. The page shows the log of the time `since`, and retries at `againAt`.
  * - **resting**: the page was hidden for a while, so its connection was closed.
  * - **over**: this browser is not logged in.
  */
@@ -21,7 +21,7 @@ export type Connection =
   | { readonly kind: 'over' };
 
 export const connection = new Cell<Connection>({ kind: 'connecting' });
-/** Increases when records may be missing; all data is then loaded again. */
+/** A number that increases when records may be missing. All data is then loaded again. */
 export const generation = new Cell(0);
 
 type Listener = (records: readonly Stored[]) => void;

@@ -1,4 +1,4 @@
-/** The mutes of one agent or a project. They are loaded again when a record says that they have changed. */
+/** The mutes of one agent or a project. The mutes are loaded again when a record says that they have changed. */
 import { useEffect } from 'react';
 import type { MuteView } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';

@@ -11,7 +11,7 @@ export const STUCK_MS = 60_000;
 export const NEEDS = ['asks', 'held', 'budget', 'failed', 'waits_with_error', 'waits'] as const;
 export type Need = { readonly kind: (typeof NEEDS)[number]; readonly since: number };
 
-/** Returns the reason why the agent needs a person; null if it needs nobody. */
+/** Returns the reason why the agent needs a person; null if it needs no person. */
 export function needOf(agent: AgentSummary, now: number): Need | null {
   const { active, held, asksSince, failedAt, open } = agent;
   if (!active) return null;

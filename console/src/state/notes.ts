@@ -14,7 +14,7 @@ export type Note = {
   readonly kind: string;
   readonly level: Level;
   readonly message: string;
-  /** The request to the agent. */
+  /** The instruction that the agent reads after the message. */
   readonly instruction: string | null;
   readonly count: number;
   readonly action: string | null;
@@ -29,7 +29,7 @@ export type Note = {
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
   readonly receipt: string;
-  /** The person who marked it as read, if no record proves that the agent has read it. */
+  /** The person who marked the notification as read, if no record proves that the agent has read it. */
   readonly markedBy: string | null;
   readonly gate: boolean;
 };
@@ -79,10 +79,10 @@ export type Known = { readonly notes: Notes; readonly offers: Offers };
 
 export const NOTHING_KNOWN: Known = { notes: new Map(), offers: new Map() };
 
-/** Adds the server's lists (`heard`), which are newer than the known notifications. */
-export function learn(known: Known, heard: readonly NotificationView[], conversation: string): Known {
+/** Adds the server's lists (`listed`), which are newer than the known notifications. */
+export function learn(known: Known, listed: readonly NotificationView[], conversation: string): Known {
   const notes = new Map(known.notes);
-  for (const view of heard) {
+  for (const view of listed) {
     if (view.conversation !== null && view.conversation !== conversation) continue;
     const before = notes.get(view.id);
     notes.set(view.id, { ...noteOf(view), templated: before?.templated ?? false });

@@ -298,7 +298,7 @@ export function doingIn(records: readonly Stored[]): Doing | null {
   return null;
 }
 
-/** Records that only the host of the conversation writes. They prove that the host was active. */
+/** Records that only the host of the conversation writes. Such records prove that the host was active. */
 const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
 
 /**

@@ -1,12 +1,13 @@
-/** Computes which part of a long timeline is on the page. Positions in the list of entries are named by records. */
+/** Computes which part of a long timeline is on the page. A record names a position in the list of entries. */
 
-/** The maximum number of entries on the page: laying out more takes a browser noticeable time. */
+/** The maximum number of entries on the page: a browser takes noticeable time to lay out more entries. */
 export const SHOWN = 240;
 /** The number of entries by which the part moves at an edge. The visible lines stay on the page. */
 const STEP = 80;
 
 /**
- * The place of the part. `upTo` is the record of the last shown entry; null means the newest entry, also when new entries arrive.
+ * The end of the shown part. `upTo` is the record of its last entry; null means the newest entry, even after new entries have
+ * arrived.
  */
 export type Place = { readonly upTo: number | null };
 export const NEWEST: Place = { upTo: null };

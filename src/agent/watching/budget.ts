@@ -8,7 +8,7 @@ import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 export type BudgetOptions = {
   /** The maximum number of input and output tokens of all requests of one turn, cached or not. */
   readonly tokens?: number;
-  /** The size of the model's context window. The last request and its answer must fit into it. */
+  /** The size of the model's context window. The last request and its answer must fit into this window. */
   readonly contextTokens?: number;
   /** How long a turn should take. The agent is only warned; to end the turn, call `stop`. */
   readonly timeoutMs?: number;
@@ -120,7 +120,7 @@ export class Budget {
     return late;
   }
 
-  /** Returns the event for a turn that ended because it may make no further request. */
+  /** Returns the event for a turn that ended at its maximum number of requests. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
     return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {

@@ -61,7 +61,7 @@ export class RateLimits {
     });
   }
 
-  /** Returns the event for a request that was refused with 429. `afterMs` is the wait that the provider asks for. */
+  /** Returns the event for a request that was refused with 429. `afterMs` is the delay that the provider requests. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
     const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {

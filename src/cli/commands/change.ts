@@ -54,8 +54,8 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
             results.push({ log, ...result });
         };
         const logs = await logsOf();
-        // The project's log comes first. Otherwise a conversation that begins during this change could still get a copy from the
-        // project's log.
+        // The project's log is changed first. Otherwise a conversation that begins during this change could still get a copy from
+        // the project's log.
         const whole = logs.filter(isProject);
         for (const log of whole) await takeBack(log);
         for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);

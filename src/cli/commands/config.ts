@@ -120,7 +120,8 @@ async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   if (set && now.held.some((each) => each.key === key))
     print(`${plain(file)} has the value, which has no effect before you run: earpiece trust`);
   else if (set && !own) print(`${plain(file)} has the value, but ${plain(decidedBy)} has higher priority and decides here`);
-  else if (!written) print(paint('dim', set ? `${plain(file)} already had this value` : `${plain(file)} did not set it`));
+  else if (!written)
+    print(paint('dim', set ? `${plain(file)} already had this value` : `${plain(file)} has no value for ${plain(key)}`));
   else if (counts !== undefined) print(paint('dim', `The change takes effect ${counts}.`));
 }
 

@@ -192,7 +192,7 @@ async function whatOf(
   return { kind, file: resolve(ear.config.root, resolve(first)), match };
 }
 
-/** Throws if a word can be no pull request, before `gh` is asked. */
+/** Throws if the word cannot name a pull request, before `gh` is called. */
 async function checkPr(word: string): Promise<void> {
   if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
   const { gitIn } = await import('../../sources/git/index.ts');

@@ -75,7 +75,7 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
     return {
       word: 'waits',
       ok: false,
-      says: 'no process checks this; earpiece follow pr, log or url starts a process, and so does the next session',
+      says: 'no process checks this; earpiece follow pr, log or url starts a process, and so does each session within a minute',
     };
   return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
 }

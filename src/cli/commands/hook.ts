@@ -14,7 +14,7 @@ export function hook(command: CommandLine): void {
     .option('--beside <session>', 'wait during a session and wake its idle agent; the hook of a prompt starts this')
     .option(
       '--served',
-      'also carry notifications while the MCP server of Earpiece, which the host calls at the end of a batch, does not run',
+      'also carry notifications while the MCP server of Earpiece does not run; for hosts that call it at the end of a batch',
     )
     .option('--wait', 'wait in the background, and wake the idle agent for a notification; the host starts this')
     .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')

@@ -155,7 +155,9 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** Data that only the machine of the database has. `words` returns the rendered texts of a list that fits on one page. */
+/**
+ * Data that is available only on the machine of the database. `words` returns the rendered texts of a list that fits on one page.
+ */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;

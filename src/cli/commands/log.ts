@@ -1,5 +1,5 @@
 import { formatKind } from '../../core/notification.ts';
-import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
+import { inPrintedForm, isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { CommandLine } from '../command-line.ts';
 import {
@@ -104,11 +104,7 @@ class LogView {
 
   show(records: readonly Stored[]): void {
     if (this.#json) {
-      for (const { seq, log: key, at, body } of records) {
-        const place = { seq, log: key, at: new Date(at).toISOString() };
-        // A record of an unknown type may have fields with the names in `place`, so `place` is spread again after the body.
-        printJson({ ...place, ...body, ...place });
-      }
+      for (const record of records) printJson(inPrintedForm(record));
       return;
     }
     if (records.length === 0) return;

@@ -138,7 +138,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     });
 }
 
-/** Returns the agents that the project has seen. Undefined if the addressed agent is one of them, or if no agent is named. */
+/** Returns the agents that the project has seen; undefined if the addressed agent is one of them, or if no agent is named. */
 async function agentsThere({ store }: UserInbox, to: Address): Promise<ReadonlySet<string> | undefined> {
   if (to.kind === 'project' || (await store.presence({ log: logOf(to) })).length > 0) return undefined;
   return new Set((await store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));

@@ -38,7 +38,7 @@ type Part = {
   readonly what: readonly string[];
   /** The parts that are already trusted. */
   readonly already: readonly string[];
-  /** Describes the effect of the consent. Printed after the place. */
+  /** The effect of the consent, printed after the place. */
   readonly lasts: string;
   readonly allow: () => void;
 };

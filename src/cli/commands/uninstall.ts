@@ -7,7 +7,7 @@ export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Removes what earpiece install wrote into the settings of coding agents, in your own and in every project. ' +
-        'A file that nobody has changed since is restored byte for byte; from any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
+        'A file without later changes is restored byte for byte; from any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
         'With --purge, the command also removes the database, the configuration of the user and the caches, and lists them first.',
     )
     .option('--all', 'every agent that has such entries (default without names)')

@@ -51,7 +51,7 @@ export async function canary(
 /** The word of a test, queued for the host in the database that `env` names. `folder` is deleted afterwards. */
 type Word = { readonly word: string; readonly folder: string; readonly env: Readonly<Record<string, string>> };
 
-/** Queues a word for each try, until a try hears its word. */
+/** Repeats a test with a new word, until a word arrives or the last try has failed. */
 export async function tried(host: Host, listen: (at: Word) => Promise<Proof>): Promise<Proof> {
   for (let tries = 1; ; tries++) {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
@@ -89,7 +89,7 @@ async function once(host: HookHost, { event, command }: Required<Hook>, { word, 
   return { kind: 'deaf', event, why: whyDeaf(code, stderr) };
 }
 
-/** Describes the end of a process that did not carry the word. `code`: undefined if the process did not end in time. */
+/** Describes the end of a process that did not print the word. `code`: undefined if the process did not end in time. */
 export function whyDeaf(code: number | undefined, stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const said = lines.find((line) => /^(?:\w*Error|earpiece):/u.test(line)) ?? lines[0] ?? '';

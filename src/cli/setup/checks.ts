@@ -68,7 +68,8 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
-  for (const { why, advice } of setup.switchedOff(user)) findings.push(bad(why, advice));
+  const disabled = setup.switchedOff(user);
+  for (const { why, advice } of disabled) findings.push(bad(why, advice));
   if (installed.length > 1)
     findings.push(
       bad(
@@ -97,7 +98,8 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const wrong = [...old, ...paths, ...gone];
   findings.push(...(wrong.length > 0 ? wrong : wrongPlans(setup, first, ours, bad)));
   const lines = commandsOf(first);
-  const trust = name === 'codex' && command !== undefined ? await untrusted(command, lines) : undefined;
+  const isOff = disabled.some(({ ofServer }) => ofServer !== true);
+  const trust = name === 'codex' && command !== undefined && !isOff ? await untrusted(command, lines) : undefined;
   if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
   findings.push(...wrongDatabase(first, ours, bad));
 
@@ -115,7 +117,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
 async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
   const { hooks, name, title } = setup;
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
-  const off = setup.switchedOff(placeHere('user')).find(({ ofServer }) => ofServer !== true);
+  const off = setup.switchedOff(placeHere('user')).find(({ ofServer, notOfPlugin }) => !ofServer && !notOfPlugin);
   if (off !== undefined) return bad(off.why, off.advice);
   if (hooks === undefined || plugin.folder === undefined || plugin.hooks.length === 0)
     return bad(`the plugin ${plugin.name} is enabled, but its hooks are missing`, again);

@@ -1,4 +1,5 @@
 /** `earpiece install` and `earpiece uninstall`: change the settings of coding agents. */
+import { delimiter, join } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import {
   changes,
@@ -16,6 +17,7 @@ import {
 } from '../../hosts/setup/index.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import { EXIT } from '../exit.ts';
+import { isOnPath } from '../shell.ts';
 import { complain, paint, plain, print } from '../terminal.ts';
 import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
@@ -95,13 +97,20 @@ function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
 
 function nextStep(setups: readonly Setup[], missing: readonly Setup[], ours: Ours): string {
   const own = setups.flatMap(({ next }) => (next === undefined ? [] : [`First ${next}.\n\n`])).join('');
-  const earpiece = ours.fetched === undefined ? 'earpiece' : 'npx earpiece';
+  const earpiece = ours.fetched === undefined && isOnPath('earpiece', ownPath(process.env)) ? 'earpiece' : 'npx earpiece';
   const namesOf = (some: readonly Setup[]): string => some.map(({ title }) => title).join(', ');
   const there = setups.filter((setup) => !missing.includes(setup));
   const first = missing.length === 0 ? '' : `install ${namesOf(missing)}${there.length === 0 ? ', start it' : '; '}`;
   const again = there.length === 0 ? '' : `restart ${namesOf(there)}`;
   return `${own}Next: ${first}${again} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
+
+/** Leaves out the folders that npm adds to the PATH of the programs that it runs: the person's shell does not have them. */
+const ownPath = ({ PATH = '' }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  PATH: PATH.split(delimiter)
+    .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))
+    .join(delimiter),
+});
 
 /** Runs `earpiece uninstall`; resolves with the exit code. */
 export async function runUninstall(names: readonly string[], options: SetupOptions): Promise<number> {

@@ -105,7 +105,7 @@ export class HttpFront {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open.add(response);
     response.once('close', () => this.#open.delete(response));
-    response.on('error', () => {}); // The client has disconnected. The `close` event handles that.
+    response.on('error', () => {}); // The client has disconnected, which the `close` event handles.
     try {
       const refused = this.#refusal(request);
       if (refused) {

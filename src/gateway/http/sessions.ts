@@ -330,7 +330,7 @@ class HttpSession {
     return false;
   }
 
-  /** Returns the POST to which a server's frame belongs. Undefined if the frame names no request and no progress token. */
+  /** Returns the POST to which a server's frame belongs; undefined if the frame names no request and no progress token. */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
     const subscription = param(frame, '_meta', META_SUBSCRIPTION);

@@ -74,7 +74,7 @@ export class GuardedRider {
   }
 
   /**
-   * Returns the rider's text for the handshake. Undefined if the rider fails. The rider gets more time than for a call, because
+   * Returns the rider's text for the handshake; undefined if the rider fails. The rider gets more time than for a call, because
    * each connection needs the text only once.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
@@ -226,8 +226,8 @@ export class GuardedRider {
 }
 
 /**
- * The delivery of a refusal that is sent before the store answers. The store's later delivery of the same text gets the outcome
- * of this delivery, because the client may never read the refusal.
+ * The delivery of a refusal that is sent before the store answers. If the store later returns a delivery of the same text, that
+ * delivery is confirmed or released with this one, because the client may never read the refusal.
  */
 class EarlyDelivery implements Delivery {
   #delivery: Delivery | undefined;

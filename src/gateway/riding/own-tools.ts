@@ -41,8 +41,8 @@ export class OwnTools {
   }
 
   /**
-   * Returns the client's name for one of the gateway's own tools. Before tools/list the client knows no name, so this call does
-   * not fix the name.
+   * Returns the client's name for one of the gateway's own tools. Before tools/list, the client knows
+   * no name, so the result may change until then.
    */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;

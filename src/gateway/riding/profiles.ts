@@ -60,9 +60,9 @@ export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxError
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
- * opencode 1.18.33 joins the text blocks with an empty line. It shows a result of 51,200 bytes or 2,000 lines whole, and only the
- * beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms to 1.6 s
- * after the answer, when the model's step has ended.
+ * opencode 1.18.33 joins the text blocks with an empty line. opencode shows a result of 51,200 bytes or 2,000 lines whole, and
+ * only the beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms to
+ * 1.6 s after the answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',

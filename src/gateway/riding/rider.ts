@@ -6,10 +6,11 @@ import type { Profile } from './profiles.ts';
  * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
  * and the gateway writes one line to stderr for each outage.
  *
- * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then it
- * calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, it calls `callTool`, writes the
- * bytes, and then calls `confirm` or `release`. After the client cancels a call, the gateway calls no method for this call.
- * `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task handle).
+ * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
+ * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
+ * `callTool`, writes the bytes, and then calls `confirm` or `release`. After the client cancels a call, the gateway calls no
+ * method for this call. `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task
+ * handle).
  */
 export interface Rider {
   /**
@@ -45,7 +46,8 @@ export interface Rider {
   working?(): boolean;
 
   /**
-   * Returns the text about notifications that is appended to the server's own instructions. Must be the same for the same agent.
+   * Returns the text about notifications that is appended to the server's own instructions. The text must always be the same for
+   * the same agent.
    */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
@@ -122,9 +124,9 @@ export type Ride =
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
- * Settles a delivery. The gateway calls exactly one of the two methods. It calls `confirm` after the bytes were written: when the
- * client's next frame is not a cancel, or after 250 ms. It calls `release` if the bytes did not arrive, or if the rider took
- * longer than 250 ms. Neither method may throw or block.
+ * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
+ * when the client's next frame is not a cancel, or after 250 ms. The gateway calls `release` if the bytes did not arrive, or if
+ * the rider took longer than 250 ms. Neither method may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 

@@ -143,8 +143,9 @@ export class Seat {
 }
 
 /**
- * Returns the conversation for which a connection reads notifications and reports tasks, usually its own. Only a connection of an
- * unknown client may act for another conversation, with that conversation's token. An address does not count as a token.
+ * Returns the conversation whose notifications a connection reads and whose tasks it reports: usually the connection's own
+ * conversation. Only a connection of an unknown client may act for another conversation, with that conversation's token. An
+ * address does not count as a token.
  */
 export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
   const own = await seat.working();

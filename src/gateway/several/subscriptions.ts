@@ -56,7 +56,7 @@ export class Subscriptions {
     }
   }
 
-  /** Returns the frames for a server's change, one for each subscription that matches. Undefined if the note is not a change. */
+  /** Returns the frames for a server's change, one for each subscription that matches; undefined if the note is not a change. */
   of(peer: Peer, note: Note): Buffer[] | undefined {
     if (note.method === 'notifications/subscriptions/acknowledged') return [];
     const part = Object.hasOwn(CHANGES, note.method) ? CHANGES[note.method] : undefined;

@@ -184,7 +184,9 @@ export class HttpLink implements Link {
     this.#events.frame(frame);
   }
 
-  /** Stores what later requests need from an answer: the agreed version, and the arguments that tools want in headers. */
+  /**
+   * Stores the data that later requests need from an answer: the agreed version, and the arguments that tools want in headers.
+   */
   #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;
     if (request === undefined) return;

@@ -42,7 +42,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
             .min(1_000)
             .max(31 * 24 * HOUR)
             .optional()
-            .openapi({ description: 'milliseconds; default: a 48th' }),
+            .openapi({ description: 'milliseconds; default: 1/48 of the period' }),
         }),
       },
       responses: answers(activity, 'activity'),

@@ -127,7 +127,8 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
                 .optional()
                 .openapi({ description: 'an agent or one of its conversations; without this, nothing is sent' }),
               for: z.string().max(400).optional().openapi({
-                description: 'an agent or one of its conversations: the effect of a real notification there now; nothing is sent',
+                description:
+                  'an agent or one of its conversations; the answer predicts the effect of a real notification there, and nothing is sent',
               }),
             })
             .openapi('TestInput'),
@@ -234,7 +235,7 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
   };
 }
 
-/** Describes what will become of a test notification, in the same words as `why`. */
+/** Describes the future of a test notification, in the same words as `why`. */
 function sentSays(verdict: Verdict | null, now: number): string {
   if (verdict === null) return 'sent as a test';
   const says = sayVerdict(verdict, {

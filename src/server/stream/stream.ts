@@ -28,7 +28,7 @@ const HEARTBEAT = encoder.encode(': \n\n');
 
 export type StreamQuery = Scope & {
   readonly types?: readonly string[] | undefined;
-  /** The position after which the stream begins. By default, it sends only new records. */
+  /** The position after which the stream begins. By default, the stream sends only new records. */
   readonly after?: number | undefined;
 };
 
@@ -40,7 +40,7 @@ export type Streams = {
   reading<T>(work: () => Promise<T>): Promise<T>;
   /** Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. */
   holds(more: number): boolean;
-  /** Makes a stream live; it must have every record up to the position. */
+  /** Makes a stream live; the stream must have every record up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };

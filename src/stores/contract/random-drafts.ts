@@ -41,7 +41,7 @@ export type Step = { readonly tick: number } & (
 /** Makes a draft. `fresh` names the carrier of a new offer, and `past` the carrier of an earlier offer. */
 type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft;
 
-/** Steps of the clock, which sometimes stops or goes backwards. */
+/** The steps of the clock, which sometimes stops or runs backwards. */
 const TICKS = [0, 1, 10, 100, -50];
 
 export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {

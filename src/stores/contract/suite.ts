@@ -33,7 +33,7 @@ export type Stage = {
   readonly producers: (count: number) => Promise<Producing>;
 };
 
-/** Runs the case of this rule. At the end, the store is verified, and every store that the case opened is closed. */
+/** Runs the case of this rule. At the end, verifies the store, and closes every store that the case opened. */
 export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule: string, body: Case): Promise<void> {
   const clock = { time: 1_000_000, now: (): number => clock.time };
   const store = await backend.make({ clock });

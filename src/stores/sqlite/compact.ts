@@ -1,4 +1,4 @@
-/** Returns the space of removed records to the file system. Other processes can use the database meanwhile. */
+/** Returns the space of removed records to the file system. During this work, other processes can use the database. */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
@@ -13,7 +13,7 @@ export type Compacted = {
   readonly readable: readonly string[];
 };
 
-/** How many pages one transaction returns. Such a transaction takes a few milliseconds. */
+/** The number of pages that one transaction returns. Such a transaction takes a few milliseconds. */
 const STEP_PAGES = 1_000;
 /**
  * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for

@@ -49,7 +49,7 @@ export class Conversations {
     if (after !== undefined) logs.and('l.key > ?', after);
     const where = logs.copy();
     if (limit !== undefined) {
-      // A page ends with a whole log.
+      // A page never ends within a log.
       logs.and('EXISTS (SELECT 1 FROM conversations c WHERE c.log = l.id)');
       const page = `SELECT l.id FROM logs l ${logs.sql} ORDER BY l.key LIMIT ?`;
       where.and(`l.id IN (${page})`, ...logs.values, limit);

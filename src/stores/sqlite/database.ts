@@ -13,7 +13,7 @@ import { truncation } from './truncation.ts';
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
-/** How often the files at the path are compared with the opened files, even without calls. */
+/** How often the files at the path are compared with the opened files, even if no call is made. */
 const CHECK_EVERY_MS = 500;
 /** Connections that must stay open. Closing such a connection would delete records of other programs: see `Database.close`. */
 const LEFT_OPEN = new Set<DatabaseSync>();
@@ -73,8 +73,8 @@ export class Database {
 
   /**
    * Opens the files at the path if these are not the opened files. Must not run inside a transaction. Callers that write pass
-   * `atOnce` to check the files at each call. Without `atOnce`, the files are checked every 500 ms, and only the folder in
-   * between. The error of a broken file is thrown to each caller until the file is fixed.
+   * `atOnce` to check the files at each call. Without `atOnce`, the files are checked every 500 ms, and other calls check only
+   * the folder. The error of a broken file is thrown to each caller until the file is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -122,7 +122,7 @@ export class Database {
   }
 
   /**
-   * Yields the rows one by one, for results that may not fit into memory. Other statements may run in between, because this
+   * Yields the rows one by one, for results that may not fit into memory. Other statements may run between two rows, because this
    * statement is not cached.
    */
   each<T = Row>(sql: string, ...values: SQLInputValue[]): Iterable<T> {

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 /**
  * Rewrites each page of the file, so that no byte of the removed data is left. Must not run inside a transaction. `secure_delete`
  * is not enough: when SQLite splits a page, it leaves copies of rows in the free space of the neighbouring pages. Other writers
- * wait meanwhile, about a second for 256 MB.
+ * wait until the rewrite ends, about a second for 256 MB.
  */
 export const rewrite = (db: Database): void => void db.all('VACUUM');
 

@@ -1,7 +1,7 @@
 /**
  * The files of one database: the main file, its `-wal` and its `-shm`. Processes that have opened different inodes of these files
- * overwrite each other, and the last process to close discards the others' records. So each process compares its open files with
- * the files at the path.
+ * overwrite each other, and the last process to close discards the records of the other processes. So each process compares its
+ * open files with the files at the path.
  */
 import { lstatSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A database file as one end of a move. Its application id says that it has a mark, so that no other process opens it. Triggers refuse
- * the writes of processes that opened it before.
+ * A database file as one end of a move. A marked file has another application id, so that no other process opens it. Triggers
+ * refuse the writes of processes that opened the file before.
  */
 import { rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -46,7 +46,9 @@ class SqliteEnd implements End {
   readonly address: string;
   readonly #path: string;
   readonly #turns: Turns;
-  /** The numbers of logs. A failed transaction ends this process's work, so they stay right. */
+  /**
+   * The numbers of logs. They need no correction after a rollback, because a failed transaction ends the work of this process.
+   */
   readonly #numbers = new Map<LogKey, number>();
   #db: Database | undefined;
 
@@ -64,7 +66,7 @@ class SqliteEnd implements End {
       if (version > VERSION)
         throw new EarpieceError(
           'store_refused',
-          `${this.name} was written by a newer Earpiece (schema ${version}, this one knows ${VERSION}): migrate it with that version`,
+          `${this.name} was written by a newer Earpiece (schema ${version}, this Earpiece knows ${VERSION}): migrate it with that version`,
         );
       const text = metaOf(db, 'move');
       if (text !== undefined) return { kind: 'marked', mark: JSON.parse(text) as Mark };
@@ -136,7 +138,8 @@ class SqliteEnd implements End {
   async takeHead(head: number): Promise<void> {
     await this.#change((db) => {
       const last = db.get<{ seq: number; at: number; log: number }>('SELECT seq, at, log FROM records ORDER BY seq DESC LIMIT 1');
-      // The file gives the position behind its newest record, and readers of the source may have seen a higher one.
+      // The file gives the next record the position after its newest record, but readers of the source may have seen a higher
+      // position.
       if (last === undefined || last.seq >= head) return;
       const body: Draft = { type: SKIPPED };
       const place = { number: last.log, seq: head, at: last.at };

@@ -107,7 +107,7 @@ function markIn(db: DatabaseSync): Mark {
   return JSON.parse(String(row?.['value'])) as Mark;
 }
 
-/** Runs reads on one snapshot. Without a snapshot, another process could migrate the file in between. */
+/** Runs reads on one snapshot. Without a snapshot, another process could migrate the file between two reads. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

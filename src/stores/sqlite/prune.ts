@@ -7,7 +7,7 @@ import type { ItemIndex } from './item-index.ts';
 import { DONE, UNREAD } from '../item-row.ts';
 import { ITEMS } from './rows.ts';
 
-/** The notifications that one transaction removes. Other processes can write in between. */
+/** The number of notifications that one transaction removes. Other processes can write between two transactions. */
 const CHUNK = 200;
 
 /** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */

@@ -274,7 +274,7 @@ class SqliteFile implements OwnedStore {
         total.records += chunk.records;
         total.items += chunk.items;
         after = chunk.next;
-        // Lets other work of this process run in between.
+        // Lets other work of this process run between two steps.
         await new Promise(setImmediate);
       }
     }

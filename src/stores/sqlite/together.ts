@@ -16,7 +16,7 @@ const MOST = 256;
 
 /**
  * Commits all waiting writes in one transaction, with one sync of the disk, in the order of their arrival. Each caller gets its
- * own result. A write that throws or is rolled back does not affect the others.
+ * own result. A write that throws or is rolled back does not affect the other writes.
  */
 export class Together {
   readonly #db: Database;

@@ -9,7 +9,8 @@ type Asked = Wait & { readonly askedAt?: number };
 /** The number of attempts before the event loop runs again. These attempts delay the event loop by at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
 /**
- * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms, and its slowest append took 5 to 7 x longer.
+ * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms. With that handler, the slowest append took 5
+ * to 7 x longer.
  */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
 /**

@@ -26,7 +26,7 @@ export class Wakeups {
   #step = 0;
   #closed = false;
 
-  /** `head` returns the newest position, or undefined if it cannot be read at the moment. */
+  /** `head` returns the newest position, or undefined if the head cannot be read now. */
   constructor(walPath: string, head: () => number | undefined, pollMs = POLL_MS) {
     this.#walPath = walPath;
     this.#head = head;
@@ -107,7 +107,7 @@ export class Wakeups {
       });
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // There is no file yet, or the system has no more watches. The poll continues.
+      // The file does not exist yet, or the system allows no more watches. The poll continues.
     }
   }
 

@@ -49,7 +49,7 @@ export type ThreadOptions = {
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 /** Rounds a time for a timer, which takes whole milliseconds up to a maximum. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);
-/** The additional time for an answer after the thread's own time limit. A later thread counts as blocked. */
+/** The additional time for an answer after the thread's own time limit. A thread that needs more time counts as blocked. */
 const SPARE_MS = 50;
 /** The longest wait for the answer to `quiet`. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
@@ -142,7 +142,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // Checked before the thread answers, so that the next call notices a commit in between.
+    // Checked before the thread answers, so that the next call notices a commit that happens during the answer.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);

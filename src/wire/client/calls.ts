@@ -258,6 +258,6 @@ export type CallOptions = Call & {
   readonly headers?: Readonly<Record<string, string>>;
   /** How long the server may wait before its answer, in ms. */
   readonly forMs?: number;
-  /** An error status whose body counts as the result. */
+  /** An error status whose body is the result of the call. */
   readonly alsoStatus?: number;
 };

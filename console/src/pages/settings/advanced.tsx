@@ -1,6 +1,6 @@
 /**
  * The page of filters, budgets, sources and tokens. It shows each value and the place that sets it, and changes values in the
- * configuration files. It also creates and revokes tokens.
+ * configuration files. The page also creates and revokes tokens.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';

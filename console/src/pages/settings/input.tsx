@@ -17,7 +17,7 @@ type InputProps = {
   readonly apply: (value: Value) => Promise<boolean>;
 };
 
-/** The input of one setting. It is not disabled during a save, because a disabled field loses the focus. */
+/** The input of one setting. The input is not disabled during a save, because a disabled field loses the focus. */
 export function Input({ setting, change, scope, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement {
   const { form } = change;
   const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };

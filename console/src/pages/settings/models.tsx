@@ -10,11 +10,11 @@ export function Models(): ReactElement {
   const own = settings.value?.settings.filter(({ key }) => key.startsWith('agent.')) ?? [];
   return (
     <>
-      <p>The model of the agent that ships with Earpiece. Other hosts choose their own.</p>
+      <p>The model of the agent that ships with Earpiece. Other hosts choose their own models.</p>
       {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
       {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
       {own.length > 0 && <SettingTable label="models" settings={own} />}
-      <p>To choose a model for one start, or permanently from the next start of earpiece chat or earpiece run on:</p>
+      <p>To choose a model for one start, or for all later starts of earpiece chat and earpiece run:</p>
       <Command text="earpiece chat --model anthropic:claude-sonnet-5" />
       <Command text="earpiece config set agent.model ollama:qwen3" />
     </>

@@ -11,7 +11,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
   const off = what === 'disable';
   group
     .command(`${what} <id>`)
-    .summary(off ? 'queue no notifications for its events' : 'switch it on again')
+    .summary(off ? 'switch a subscriber off' : 'switch a subscriber on again')
     .description(
       off
         ? 'Switches a subscriber off from the next event on, in every process: it queues nothing. A core subscriber cannot be switched off.'

@@ -11,7 +11,7 @@ export function many({ test }: Suite): void {
     producers,
   }) => {
     const running = await producers(2);
-    // In the best of three rounds, three of four appends must be fast. Other programs on the machine may slow some of them down.
+    // Three of four appends must be fast in the best of three rounds. Other programs on the machine may slow down single appends.
     const slowest = async (): Promise<number> => {
       const took: number[] = [];
       for (let i = 0; i < 20; i++) {
@@ -76,7 +76,7 @@ export function many({ test }: Suite): void {
   });
 }
 
-/** If a wait lasts longer, the store has lost a record. */
+/** The longest wait. A longer wait means that the store has lost a record. */
 const PATIENCE_MS = 60_000;
 
 async function waitFor(store: Store, condition: () => Promise<boolean>): Promise<void> {

@@ -14,7 +14,10 @@ const Y = { log: LOG, conversation: conversation('y') };
 const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
-  /** Writes data, and closes and reopens the store. `seen` must return the same before and after, including `expected`. */
+  /**
+   * Writes data, and closes and reopens the store. `seen` must return the same value before and after, and this value must
+   * include `expected`.
+   */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {
       const { store, also } = stage;

@@ -72,7 +72,7 @@ export const SUCCESSION: readonly Effect[] = [
     },
   },
   {
-    name: 'an heir takes over a delivered interrupt that nobody has read, and its gate',
+    name: 'an heir takes over a delivered interrupt that no model has read, and its gate',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x')],
     when: succeeded(['!'], 'x', 'y'),
     becomes: { '! for y': { state: 'closed', outcome: 'delivered', gate: true, takenBy: 'y', passedFrom: 'x' } },

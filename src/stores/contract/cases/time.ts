@@ -44,7 +44,7 @@ export function time({ test, testWhere }: Suite): void {
     equal(await store.verify(), []);
   });
 
-  testWhere('survives-restart', 'continues in a store that is opened later', async ({ append, also, clock }) => {
+  testWhere('survives-restart', 'the clock continues in a store that is opened later', async ({ append, also, clock }) => {
     await append(said('x'));
     clock.time = 5;
     const other = await also();

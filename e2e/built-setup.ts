@@ -1,5 +1,5 @@
 /**
- * Bundles the command line, and those programs of the tests that start often, once for all tests of a run. A bundle needs half of
+ * Bundles the command line and the programs that tests start often, once for all tests of a run. A bundle needs half of
  * the processor time of the sources to start. The folder's name contains the hash of its inputs, so no test starts an older
  * bundle, and parallel runs do not share a folder.
  */
@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<void> {
   });
 }
 
-/** The path of its `main.js`. */
+/** Builds the bundle if it does not exist, and returns the path of its `main.js`. */
 export async function built(): Promise<string> {
   const folder = join(BUILDS, hashOfSources('{src,e2e/stores}'));
   if (!existsSync(folder)) await make(folder);

@@ -14,11 +14,11 @@ export const PROGRAMS = {
   'store-writer': 'e2e/stores/writer.ts',
 } as const;
 
-/** Asks the environment anew, because a program may bundle them itself. */
+/** Returns the path of a program. Reads the environment at each call, because a program may make the bundle itself. */
 export function programOf(name: keyof typeof PROGRAMS): string {
   const cli = process.env['EARPIECE_TEST_CLI'] ?? SOURCES;
   return cli === SOURCES ? join(import.meta.dirname, '..', PROGRAMS[name]) : join(cli, `../../programs/${name}.js`);
 }
 
-/** The folder of its package.json. */
+/** The folder that holds the package.json of this Earpiece. */
 export const PACKAGE = join(CLI, '../../..');

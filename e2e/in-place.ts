@@ -38,7 +38,10 @@ export function upgrade(folder: string): void {
 
 export const UPGRADED = '99.0.0';
 
-/** A registry on loopback with the package of this folder. Its dependencies come from this machine, so no other registry is asked. */
+/**
+ * Starts a registry on loopback with the package of this folder. The dependencies of the package come from this machine, so npm
+ * queries no other registry.
+ */
 export async function startRegistryOf(packageFolder: string, tarballs: string) {
   const manifest = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as Manifest;
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', tarballs], { cwd: packageFolder });

@@ -253,7 +253,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
   const ECHO = join(root, 'e2e/delivery/echo-server.ts');
   const LOADED = { NODE_OPTIONS: `--import ${root}/e2e/loaded.ts` };
 
-  /** A separate installation, and an environment in which each process reports the modules that it loads. */
+  /** Returns a separate installation, and an environment in which each process reports the modules that it loads. */
   function another(name: string): { home: string; entry: string; env: Record<string, string>; loaded: () => string } {
     const home = join(folder, name);
     cpSync(app, home, { recursive: true, verbatimSymlinks: true });
@@ -276,7 +276,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
     return client.answer(id);
   }
 
-  /** From another installation: an event with a template, and a notification without one. */
+  /** From another installation, emits an event with a template and queues a notification without a template. */
   function tell({ EARPIECE_DB = '' }: Record<string, string>): void {
     const event = node([cli, 'run-and-tell', '--to', 'shop/coder', '--', 'sh', '-c', 'exit 2'], process.execPath, {
       EARPIECE_DB,
@@ -353,7 +353,9 @@ describe('a process whose installation is replaced or removed while it runs', ()
   });
 });
 
-/** A Node that is made to report an old version, which works on every machine, and each really old Node on this machine. */
+/**
+ * Returns a Node that is made to report an old version, which works on every machine, and each really old Node on this machine.
+ */
 function oldNodes(): readonly { name: string; command: string; args: readonly string[]; version: string }[] {
   const pretend =
     "for (const [key, value] of [['versions', { ...process.versions, node: '20.0.0' }], ['version', 'v20.0.0']]) Object.defineProperty(process, key, { value })";

@@ -7,7 +7,7 @@ import { proves } from './verifies.ts';
 const root = join(import.meta.dirname, '..');
 const ids = Object.keys(REQUIREMENTS) as RequirementId[];
 
-/** The ids that tests cite: `verifies('id'`, `proves('id', 'id'`. */
+/** Returns the ids that tests cite: `verifies('id'`, `proves('id', 'id'`. */
 function cited(source: string): string[] {
   return [...source.matchAll(/\b(?:verifies\(\s*('[^']*')|proves\(([^)]*)\))/gu)].flatMap(([, one, many]) =>
     [...(one ?? many ?? '').matchAll(/'([^']*)'/gu)].map((match) => match[1] as string),
@@ -26,7 +26,7 @@ const proved = new Set(
 const PAGE = join(root, 'docs/guarantees.md');
 const [BEGIN, END] = ['<!-- promises -->', '<!-- end of promises -->'];
 
-/** The ids that a page names in its text, outside of the generated table. */
+/** Returns the ids that a page names in its text, outside of the generated table. */
 const namedIn = (page: string): string[] => {
   const [before = '', rest = ''] = page.split(BEGIN);
   const text = before + (rest.split(END)[1] ?? '');

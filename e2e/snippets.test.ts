@@ -77,7 +77,7 @@ function leads(page: string, link: string): boolean {
   return existsSync(file) && (heading === undefined || anchorsOf(readFileSync(file, 'utf8')).includes(heading));
 }
 
-/** The anchors that GitHub makes of headings. */
+/** Returns the anchors that GitHub makes of headings. */
 const anchorsOf = (page: string): string[] =>
   [...page.replaceAll(/^```[^]*?^```/gmu, '').matchAll(/^#+ (.+)$/gmu)].map(([, heading = '']) =>
     heading

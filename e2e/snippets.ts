@@ -12,7 +12,7 @@ export type Block = { readonly line: number; readonly language: string; readonly
 /** The places for commands and files. */
 export type Known = { readonly root: string; readonly scripts: ReadonlySet<string>; readonly program: Command };
 
-/** One line for each block of `page` that breaks these rules. */
+/** Returns one line for each block of `page` that breaks these rules. */
 export function wrongSnippets(name: string, page: string, known: Known): string[] {
   return blocksOf(page).flatMap((block) => wrong(name, block, known).map((why) => `${name}:${block.line} ${why}`));
 }
@@ -50,7 +50,7 @@ function wrong(name: string, { language, text, note }: Block, known: Known): str
   return text.split('\n').flatMap((line) => wrongCommands(line, known));
 }
 
-/** The file, or its part between `// #region name` and `// #endregion`. */
+/** Returns the file, or its part between `// #region name` and `// #endregion`. */
 function sourceOf(file: string, region: string | undefined): string | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');

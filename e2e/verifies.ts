@@ -4,7 +4,7 @@ import { REQUIREMENTS, type RequirementId } from './requirements.ts';
 
 type Body = () => Promise<void> | void;
 
-/** A test of one promise. An optional `detail` names the part or the case. */
+/** Registers a test of one promise. An optional `detail` names the part or the case. */
 export function verifies(id: RequirementId, body: Body, timeoutMs?: number): void;
 export function verifies(id: RequirementId, detail: string, body: Body, timeoutMs?: number): void;
 export function verifies(id: RequirementId, first: string | Body, second?: Body | number, third?: number): void {
@@ -16,7 +16,10 @@ export function verifies(id: RequirementId, first: string | Body, second?: Body 
   it(`[${id}] ${detail}`, body, timeoutMs);
 }
 
-/** The first line of a test that proves these promises, or of a `describe` whose tests prove them together. */
+/**
+ * Says that a test proves these promises. The call is the first line of the test, or of a `describe` whose tests prove them
+ * together.
+ */
 export function proves(...ids: readonly RequirementId[]): void {
   for (const id of ids) if (!(id in REQUIREMENTS)) throw new Error(`${id} is no promise of e2e/requirements.ts`);
 }

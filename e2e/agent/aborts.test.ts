@@ -109,7 +109,7 @@ describe.each(APIS)('%s', (api) => {
   });
 });
 
-/** The records between the aborted request and the forced request. */
+/** Returns the records between the aborted request and the forced request. */
 function keptIn({ agent }: Talk): readonly string[] {
   const records = agent.records as readonly { readonly [key: string]: unknown }[];
   const requests = records.flatMap(({ type }, i) => (type === 'chat_request' ? [i] : []));

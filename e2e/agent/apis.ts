@@ -5,8 +5,8 @@ export const APIS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', '
 export type Api = (typeof APIS)[number];
 
 /**
- * Model names that the packages know, because the requests depend on the model family: reasoning, thinking, signatures. Loads
- * only the needed package, because some tests start many processes.
+ * Returns a model with a name that its package knows, because the requests depend on the model family: reasoning, thinking,
+ * signatures. Loads only the needed package, because some tests start many processes.
  */
 export async function modelOf(api: Api, url: string, fetch = globalThis.fetch): Promise<LanguageModelV4> {
   const apiKey = 'dummy';

@@ -31,7 +31,7 @@ function blocksOf(body: JsonObject): readonly Block[] {
   ].map(block);
 }
 
-/** The number of blocks of each request that the cache has from earlier requests. */
+/** Returns the number of blocks of each request that the cache has from earlier requests. */
 function readFromCache(requests: readonly JsonObject[]): readonly { readonly of: number; readonly read: number }[] {
   const cache = new Set<string>();
   return requests.map((body) => {

@@ -13,8 +13,8 @@ export type Changed = {
 };
 
 /**
- * The parts that the model reads, in order, one text for each. Each part of a message counts separately: the Anthropic package
- * puts a following text into the previous user message, which changes nothing that the model read before.
+ * Returns the parts that the model reads, in order, one text for each. Each part of a message counts separately: the Anthropic
+ * package puts a following text into the previous user message, which changes nothing that the model read before.
  */
 export function partsOf(body: JsonObject | undefined): readonly string[] {
   return messagesOf(body).flatMap((message) => {

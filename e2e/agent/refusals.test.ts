@@ -26,7 +26,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string): Part => ({ kind: 'call', id, name: 'echo' });
 
-/** An error response of a provider. Each provider's package can read its body. */
+/** Returns an error response of a provider. Each provider's package can read its body. */
 const refusal = (status: number, message: string): Step => ({
   refuses: {
     status,
@@ -233,7 +233,8 @@ describe('a kill -9 between a refusal and the next request', () => {
       refuses = false;
       expect(await live({})).toBeNull();
       const counts = find(model.requests, MARKER).counts;
-      // Before the fifth request, the record that it was left out already exists: three refusals have proved the cause.
+      // Before the fifth request, the log already records that the notification was left out: three refusals have proved the
+      // cause.
       expect(counts.at(-1)).toBe(nth === 5 ? 0 : 1);
       const store = await openSqliteStore({ path: db });
       const types = (await store.read({ log: 'shop/coder' as LogKey })).map(({ body }) => body.type);

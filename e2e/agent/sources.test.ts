@@ -19,7 +19,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
-/** Each answer begins with signed thinking, because without it Anthropic refuses an answer with calls. */
+/** Makes an answer that begins with signed thinking, because Anthropic refuses an answer with calls and without thinking. */
 const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
 const fails = doing('fails', () => Promise.reject(new Error('NO-SUCH-VAULT')));
 
@@ -38,7 +38,7 @@ async function start(steps: readonly Step[], options: TalkOptions = {}, api: Api
   return talk;
 }
 
-/** How often the n-th request (from 1; default: the last) contains the text, also in tool results and arguments. */
+/** Returns how often the n-th request (from 1; default: the last) contains the text, also in tool results and arguments. */
 const times = (talk: Talk, words: string, n = talk.requests.length): number => find(talk.requests, words).counts[n - 1] ?? 0;
 
 describe.each(APIS)('%s: tools that fail', (api) => {
@@ -60,7 +60,7 @@ describe.each(APIS)('%s: tools that fail', (api) => {
   });
 });
 
-/** The outcomes of the notifications about failed calls. */
+/** Returns the outcomes of the notifications about failed calls. */
 const outcomes = async (talk: Talk): Promise<readonly (string | undefined)[]> => {
   const ids = (await talk.inbox.store.read({ log: 'shop/coder' as LogKey })).flatMap(({ body }) =>
     body.type === 'system_notification_queued' ? [(body as unknown as { id: NotificationId }).id] : [],

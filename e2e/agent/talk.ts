@@ -20,12 +20,12 @@ import { changes, partsOf } from './prefix.ts';
 
 export type TalkOptions = Partial<AgentOptions> & {
   readonly store?: Store;
-  /** Used instead of an inbox on `store` with `policy`; closed with the talk. */
+  /** Replaces an inbox on `store` with `policy`. The talk closes it at its end. */
   readonly inbox?: AgentOptions['earpiece'];
   readonly policy?: Partial<Policy>;
-  /** Used instead of the script in its order. */
+  /** Chooses the step for each request, instead of the order of the script. */
   readonly stepOf?: (request: Request, n: number) => Step;
-  /** Used instead of the scripted model; disposed of with the talk. */
+  /** Replaces the scripted model. The talk disposes of it at its end. */
   readonly server?: Model<Recorded>;
 };
 
@@ -132,7 +132,7 @@ export class Talk implements AsyncDisposable {
     for (const marker of markers) expect(find(this.requests, marker), marker).toMatchObject({ inLast: 1 });
   }
 
-  /** The golden file: the last request, and how many of its parts each request had. */
+  /** Compares the golden file: the last request, and how many of its parts each request had. */
   async golden(name: string): Promise<void> {
     const sent = this.requests.map(({ body }) => partsOf(body).length);
     const text = JSON.stringify({ sent, path: this.requests.at(-1)?.path, body: this.requests.at(-1)?.body }, null, 1);
@@ -155,5 +155,5 @@ export const echo: Tool = {
   execute: async (args) => ({ content: `echo ${JSON.stringify(args)}` }),
 };
 
-/** A tool whose work the test defines. */
+/** Returns a tool whose work the test defines. */
 export const doing = (name: string, execute: Tool['execute']): Tool => ({ ...echo, name, execute });

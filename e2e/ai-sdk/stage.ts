@@ -98,7 +98,7 @@ export class Desk implements AsyncDisposable {
     return this.server.requests;
   }
 
-  /** The settings that a user of the SDK would write. */
+  /** Returns the settings that a user of the SDK would write. */
   options<T extends Sdk.ToolSet>(tools: T) {
     return {
       model: this.model,
@@ -118,7 +118,7 @@ export class Desk implements AsyncDisposable {
     this.#ids.set(message.split(' ')[0] ?? '', id);
   }
 
-  /** The receipt of each notification, by the first word of its message. */
+  /** Returns the receipt of each notification, by the first word of its message. */
   async receipts(): Promise<Readonly<Record<string, string>>> {
     const all: Record<string, string> = {};
     for (const [word, id] of this.#ids) all[word] = (await this.inbox.why(id))?.items[0]?.receipt ?? 'unknown';
@@ -138,7 +138,7 @@ export class Desk implements AsyncDisposable {
     }
   }
 
-  /** The messages of each request begin with the bytes of the previous request's messages. */
+  /** Checks that the messages of each request begin with the bytes of the previous request's messages. */
   checkBytes(): void {
     const bytes = this.requests.map(({ body }) => JSON.stringify(messagesOf(body)).slice(0, -1));
     for (const [i, request] of this.requests.entries()) expect(request.raw.toString()).toContain(bytes[i]);

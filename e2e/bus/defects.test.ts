@@ -1,6 +1,6 @@
 /**
- * Tests that would detect the known defects of an earlier build of this design. They use the shipped subscribers, real templates,
- * and a database file.
+ * Tests that would detect the known defects of an earlier build of this design. The tests use the shipped subscribers, real
+ * templates, and a database file.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

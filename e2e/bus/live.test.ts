@@ -50,7 +50,7 @@ verifies(
     });
     const build = (marker: string) =>
       ear.bus.emit({ type: 'build.failed', source: 'ci', subject: 'shop/coder', severity: 'error', data: { marker } });
-    /** Folders are checked at most every 10 ms. */
+    /** Waits until the folders were checked, which happens at most every 10 ms. */
     const heard = (is: boolean) =>
       vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.some(({ id }) => id === 'build')).toBe(is), 20_000);
     const tools = [

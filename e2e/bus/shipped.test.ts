@@ -35,7 +35,7 @@ const find = (id: string): Subscriber => {
   return found;
 };
 
-/** `rest`: the number of surplus events of a storm. */
+/** Renders the notifications of these events; `rest` is the number of surplus events of a storm. */
 const render = (id: string, happened: readonly Happened[], rest = 0): Promise<string> =>
   renderGroup(id, [
     ...happened,
@@ -45,7 +45,7 @@ const render = (id: string, happened: readonly Happened[], rest = 0): Promise<st
   ]);
 const MORE = 'more events than are listed';
 
-/** Groups the notifications of one subscriber like the plan. */
+/** Renders the notifications of one subscriber, grouped as in the plan. */
 async function renderGroup(id: string, happened: readonly (Happened & { readonly rest?: true })[]): Promise<string> {
   const { output, batching } = find(id);
   const group = happened.map(({ type, count = 1, rest, ...said }): Grouped => {
@@ -100,8 +100,7 @@ describe('the files', () => {
   });
 
   // The nine subscribers of the first design, with their windows, keys and results. The plan and the code of the first design
-  // disagree;
-  // here both levels are critical.
+  // disagree; here both levels are critical.
   test.each([
     [
       'tool_failure',

@@ -4,7 +4,7 @@ import { matchesType } from '../../src/bus/matching.ts';
 import type { Subscriber, SubscriberSet } from '../../src/bus/subscriber.ts';
 import { FIELDS } from '../../src/bus/subscribers/fields.ts';
 
-/** The page with the right content in each part between `<!-- made: name -->` and `<!-- made -->`. */
+/** Returns the page with the right content in each part between `<!-- made: name -->` and `<!-- made -->`. */
 export function withTables(page: string, set: SubscriberSet): string {
   const made: Readonly<Record<string, string>> = { fields: fields(), shipped: shipped(set), types: types(set) };
   return page.replaceAll(/(<!-- made: (\w+) -->\n)[^]*?(<!-- made -->)/gu, (all, head: string, name: string, end: string) =>

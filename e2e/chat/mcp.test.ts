@@ -5,7 +5,7 @@ import { call, ChatStage, Hold, readIn, text } from './stage.ts';
 
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
 
-/** The user's own configuration, which needs no trust. */
+/** Adds a server to the user's own configuration, which needs no trust. */
 function withServer(stage: ChatStage, name: string, command: string): void {
   const folder = join(stage.folder, 'config/earpiece');
   mkdirSync(folder, { recursive: true });

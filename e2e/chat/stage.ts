@@ -22,7 +22,10 @@ export class ChatStage extends Shell {
     this.model = model;
   }
 
-  /** The n-th request gets the n-th step, and later requests get the last step. Alternatively, a function chooses the step. */
+  /**
+   * Starts a stage whose model gives the n-th request the n-th step, and later requests the last step. A function in place of
+   * `steps` chooses the step itself.
+   */
   static async open(steps: readonly Step[] | ((request: Request, n: number) => Step), toml = ''): Promise<ChatStage> {
     return new ChatStage(await startModel(typeof steps === 'function' ? steps : inOrder(steps)), toml);
   }
@@ -37,7 +40,7 @@ export class ChatStage extends Shell {
     });
   }
 
-  /** Resolves with the id of the process that writes its id into this file. */
+  /** Resolves with the process id in this file when a process has written it. */
   async pid(file: string): Promise<number> {
     const path = join(this.folder, file);
     for (;;) {
@@ -180,7 +183,7 @@ export class Hold {
   }
 }
 
-/** All texts that the model reads in a request, in order. */
+/** Returns all texts that the model reads in a request, in order. */
 export const readIn = (request: Request | undefined): string =>
   request === undefined
     ? ''

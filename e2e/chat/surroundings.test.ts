@@ -1,6 +1,6 @@
 /**
- * If other programs change an agent's files or repository, the agent in a terminal gets notifications. It gets none about its own
- * changes.
+ * If other programs change an agent's files or repository, the agent in a terminal gets notifications. The agent gets no
+ * notifications about its own changes.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -53,7 +53,7 @@ const quoted = (word: string): string => {
   return `'${short.replaceAll("'", "'\\''")}'`;
 };
 
-/** Text inside of a table: lines are joined, and invisible characters are spelled out. */
+/** Formats a text for a table: joins its lines, and spells out invisible characters. */
 function code(text: string): string {
   const seen = text
     .trimEnd()

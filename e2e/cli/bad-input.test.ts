@@ -40,7 +40,10 @@ const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
 
-/** Rows about permissions need a user without root's rights. Only root can become a user without an account. */
+/**
+ * Whether this user cannot run the row: rows about permissions need a user without root's rights, and only root can become a user
+ * without an account.
+ */
 function cannotBe(given: Given | undefined): boolean {
   if (given === 'a user without home') return !isRoot || !canBecome;
   return isRoot && !canBecome && /rights|unreadable/u.test(given ?? '');
@@ -52,9 +55,9 @@ function above(file: string): string[] {
 }
 
 type Prepared = {
-  /** Values for the `{…}` in the row. */
+  /** Values for names in braces, such as `{folder}`, in the texts of the row. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Words before the command. */
+  /** A command that runs the command of the row, such as `env`. */
   readonly wrap?: readonly string[];
   readonly uid?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -170,7 +173,7 @@ afterAll(() => rmSync(KEPT, { recursive: true, force: true }));
 
 const keep = (db: string): void => copyFileSync(join(KEPT, 'kept.db'), db);
 
-/** The ids of all waiting notifications, even if the configuration cannot be read. */
+/** Returns the ids of all waiting notifications, even if the configuration cannot be read. */
 async function waiting(db: string): Promise<readonly string[]> {
   const store = await openStore(db);
   const logs = await store.overview();

@@ -8,12 +8,12 @@ export type Row = {
   readonly args: readonly string[];
   /** The content of stdin; `shown` describes bytes that are not readable. */
   readonly stdin?: { readonly bytes: string | Uint8Array; readonly shown: string };
-  /** For a gateway that continues: the input of its client, which disconnects when `stdout` has arrived. */
+  /** The input of the client of a gateway that continues. The client disconnects when `stdout` has arrived. */
   readonly client?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Files of the project's folder, in addition to an `earpiece.toml` with `project = "shop"`. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Further preparations; the key of a function in the test. */
+  /** The name of a function of the test that prepares the row. */
   readonly given?: Given;
   readonly stdout?: string;
   readonly stderr: string;

@@ -1,4 +1,4 @@
-/** The completion scripts, run by their shells. */
+/** Tests the completion scripts in their shells. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

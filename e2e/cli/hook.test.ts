@@ -26,7 +26,7 @@ const SHORT_WAY = [
   'stores/sqlite/glance.ts',
 ];
 
-/** A session of this process in the state that its SessionStart hook leaves. */
+/** Opens a session of this process, in the state after its SessionStart hook. */
 async function inSession(use: (session: { shell: SourceShell; conversation: Conversation }) => Promise<void>): Promise<void> {
   await using shell = new SourceShell();
   const ear = await shell.open();
@@ -75,7 +75,7 @@ async function call(
   return { stdout, loaded: [...new Set(loaded)].toSorted() };
 }
 
-/** The host has passed the hook's output to its model. */
+/** Writes the transcript that shows that the host has passed the hook's output to its model. */
 function given(shell: SourceShell, stdout: string): void {
   const attachment = { type: 'hook_additional_context', content: [JSON.parse(stdout) as unknown] };
   appendFileSync(

@@ -102,7 +102,7 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
     });
   });
 
-  test('gets no line beside a text that its person typed during the turn and has not sent', async () => {
+  test('gets no line while its box has a text that its person typed during the turn and has not sent', async () => {
     proves('hosts:in');
     await woken({ DRAFT: 'draft' }, async (agent) => {
       agent.type('draft');

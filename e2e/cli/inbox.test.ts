@@ -140,21 +140,24 @@ describe("inbox in an agent's shell", () => {
     expect(types.includes('carrier_confirmed')).toBe(!released);
   });
 
-  it.skipIf(process.platform !== 'linux')('a full disk after > is reported, and nothing counts as read', async () => {
-    await using shell = new Shell();
-    const ear = await some(shell);
-    const child = spawn('/bin/sh', ['-c', `exec "$0" "$1" inbox > /dev/full`, process.execPath, CLI], {
-      cwd: shell.folder,
-      env: shell.env(CODER),
-      stdio: 'pipe',
-    });
-    expect(await new Running(child).ended).toMatchObject({
-      code: 1,
-      stderr: 'earpiece: the output could not be written (ENOSPC); the notifications stay unread\n',
-    });
-    expect(await receipt(ear, 'n1')).toBe('offered');
-    expect(await shell.json(['inbox'], { env: CODER })).toHaveLength(2);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'if the output goes to a file on a full disk, that is reported, and nothing counts as read',
+    async () => {
+      await using shell = new Shell();
+      const ear = await some(shell);
+      const child = spawn('/bin/sh', ['-c', `exec "$0" "$1" inbox > /dev/full`, process.execPath, CLI], {
+        cwd: shell.folder,
+        env: shell.env(CODER),
+        stdio: 'pipe',
+      });
+      expect(await new Running(child).ended).toMatchObject({
+        code: 1,
+        stderr: 'earpiece: the output could not be written (ENOSPC); the notifications stay unread\n',
+      });
+      expect(await receipt(ear, 'n1')).toBe('offered');
+      expect(await shell.json(['inbox'], { env: CODER })).toHaveLength(2);
+    },
+  );
 
   it('a body cannot look like a separate notification', async () => {
     await using shell = new Shell();

@@ -1,5 +1,5 @@
 /**
- * The modules that a process loads when it starts. Each costs every start some time and memory, and many processes start.
+ * The modules that a process loads when it starts. Each module costs time and memory at every start, and many processes start.
  * `package.test.ts` counts the files of the build.
  */
 import { readFileSync, rmSync } from 'node:fs';

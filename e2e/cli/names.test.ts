@@ -7,7 +7,7 @@ import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 class Roots extends Shell {
-  /** A repository; `toml`: its `earpiece.toml`. */
+  /** Makes a repository; `toml` is the content of its `earpiece.toml`. */
   repository(path: string, toml?: string): string {
     const folder = join(this.folder, path);
     mkdirSync(folder, { recursive: true });
@@ -89,7 +89,7 @@ describe('the name of a project', () => {
     renameSync(old, moved);
     expect(await roots.queued(moved)).toEqual({
       to: ['new-shop/coder'],
-      told: 'earpiece: this project is called "new-shop": "shop" belonged to …/old/shop, which no longer exists; if it has moved here: earpiece trust\n',
+      told: 'earpiece: this project is called "new-shop": "shop" belonged to …/old/shop, which no longer exists; if you moved that project here, run earpiece trust\n',
     });
     expect((await roots.says(['trust'], { cwd: moved })).replaceAll(roots.folder, '…')).toContain(
       'the name "shop", with its agents and their waiting notifications (it belonged to …/old/shop, which no longer exists)',

@@ -43,7 +43,7 @@ describe('agents and doctor', () => {
     const of = (what: string): unknown => findings.find((finding) => finding['what'] === what)?.['value'];
     expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, intact, 1 open`);
     expect(of('project')).toContain('shop (');
-    expect(of('identity')).toBe('this shell belongs to no agent; a gateway that you start in it would be shop/agent#main');
+    expect(of('identity')).toBe('this shell belongs to no agent; a gateway that you start here gets the address shop/agent#main');
     expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
   });
 
@@ -78,7 +78,7 @@ describe('agents and doctor', () => {
         'value'
       ];
     expect(await identity('shop/coder#s1')).toBe('shop/coder#s1, by EARPIECE_ADDRESS or `address` in earpiece.toml');
-    expect(await identity('shop/*')).toContain("nobody's: ");
+    expect(await identity('shop/*')).toContain('no agent: ');
   });
 });
 
@@ -195,7 +195,7 @@ describe('config and trust', () => {
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
       `view is json (user file ${mine}:1:1)\nThe change takes effect now, from the next carrier on.\n`,
     );
-    expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not set it\n`);
+    expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} has no value for view\n`);
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
       'The change takes effect at the next start of earpiece serve.\n',
     );

@@ -81,7 +81,7 @@ describe('a gateway whose database', () => {
       const { text, ms } = await timed(gateway, word);
       expect({ text, blocked: ms > BLOCKED_MS }).toEqual({ text: expect.stringContaining('stop now'), blocked: false });
     }
-    // The wait is part of the test: a call this long after the refusals comes from a model that was asked again.
+    // This wait is part of the test: a call this long after the refusals proves that the model was asked again.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await timed(gateway, 'asked again')).text).toBe('asked again');
     lock.process.stdin.end();
@@ -137,7 +137,7 @@ describe('a gateway whose database', () => {
   });
 });
 
-/** On a slow machine, another outage may follow. Each outage prints one line at its start and one at its end. */
+/** Checks that each outage printed one line at its start and one at its end. On a slow machine, another outage may follow. */
 function alternate(lines: readonly string[]): void {
   for (const [n, line] of lines.entries()) expect(line).toMatch(n % 2 === 0 ? /cannot be reached/ : /can be reached again$/);
   expect(lines.length % 2).toBe(0);

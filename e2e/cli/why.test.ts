@@ -7,7 +7,7 @@ import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 const LOG = 'shop/coder#main';
-/** The date precedes a time of another day, because an hour from now may be tomorrow. */
+/** Replaces times, and the date before a time of another day, because an hour from now may be tomorrow. */
 const timeless = (text: string): string =>
   text.replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/g, 'hh:mm:ss').replaceAll(/\d+(?:\.\d)? (?:ms|s)\b/g, 'n s');
 const first = async (shell: Shell, id: string): Promise<string> =>
@@ -31,7 +31,7 @@ describe('the verdict of why', () => {
     );
     await shell.says(['send', '--to', 'coder', '--id', 'n2', 'main is green']);
     expect(await first(shell, 'n2')).toMatch(
-      /^Waiting: it rides on the next result of a wrapped tool of shop\/coder#main\..* Built-in tools carry nothing\.\n {2}check the connection: earpiece doctor$/u,
+      /^Waiting: it rides on the next result of a wrapped tool of shop\/coder#main\..* Built-in tools carry no notifications\.\n {2}check the connection: earpiece doctor$/u,
     );
   });
 

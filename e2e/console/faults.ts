@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 type Impact = 'minor' | 'moderate' | 'serious' | 'critical';
 
-/** The check runs after all animations have ended. */
+/** Returns the findings after all animations have ended. */
 export async function faults(page: Page, impacts: readonly Impact[] = ['serious', 'critical']): Promise<unknown> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   await page.evaluate(`Promise.all(document.getAnimations()

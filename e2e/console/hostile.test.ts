@@ -93,7 +93,7 @@ verifies(
       expect(await strangers(page), hash).toEqual([]);
       expect(await unseen(page), hash).toEqual([]);
     }
-    // The page showed it, as text.
+    // This page shows the hostile text as text.
     await page.goto(conversation(stage, log, NAME));
     await page.locator('article[data-state=staged]').waitFor();
     await page.evaluate(`document.querySelectorAll('.folded > button').forEach((button) => button.click())`);
@@ -148,7 +148,7 @@ const unseen = (page: Page): Promise<unknown> =>
     ...[...document.querySelectorAll('[title], [aria-label]')].flatMap((each) => [each.title, each.getAttribute('aria-label') ?? '']),
   ].filter((text) => /[\u200B\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text))`);
 
-/** Elements that the console never creates, and links to other sites. */
+/** Returns elements that the console never creates, and links to other sites. */
 const strangers = (page: Page): Promise<unknown> =>
   page.evaluate(`[
     ...document.querySelectorAll('#console img:not([src="/icon.svg"]), #console script, #console iframe, #console object, #console embed, #console style, #console [onload], #console [onerror], #console [onclick]'),

@@ -10,7 +10,7 @@ export type Late = {
   deliver(): void;
 };
 
-/** Holds back the answer of each such request. */
+/** Holds back the answer of each request with this method and path. */
 export async function late(page: Page, method: string, path: RegExp): Promise<Late> {
   const answered = Promise.withResolvers<void>();
   const delivered = Promise.withResolvers<void>();

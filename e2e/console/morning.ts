@@ -3,7 +3,7 @@ import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Tool } from '../../src/handles/tool.ts';
 import type { Stage } from './stage.ts';
 
-/** A model whose answers the test sets and releases. */
+/** Returns a model whose answers the test sets and releases. */
 export function heldTool(
   name: string,
   description: string,

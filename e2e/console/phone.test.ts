@@ -103,7 +103,7 @@ verifies('console:phone', 'no name and no text extends beyond the page, regardle
   await page.close();
 });
 
-/** The elements beyond the edges of the screen, except those that scroll. */
+/** Returns the elements beyond the edges of the screen, except those that scroll. */
 const outside = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {
     const width = document.documentElement.clientWidth;

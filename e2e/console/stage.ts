@@ -24,7 +24,7 @@ type Served = { readonly ear: LoadedInbox; readonly server: Server; readonly url
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
-  /** The inbox for agents and producers, which outlives the server; for the log, it is another process. */
+  /** The inbox for agents and producers. It outlives the server, and the log sees it as another process. */
   readonly ear: LoadedInbox;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
     await ear.close();
   }
 
-  /** A browser window that logs in by the URL that `earpiece serve` prints. */
+  /** Opens a browser window that logs in by the URL that `earpiece serve` prints. */
   async page(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -106,7 +106,7 @@ export class Stage implements AsyncDisposable {
     return page;
   }
 
-  /** The built-in agent with a scripted model. */
+  /** Starts the built-in agent with a scripted model. */
   async agent(
     address: string,
     steps: readonly Step[],
@@ -143,7 +143,7 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
 /** The time is 10:15, so no run falls on two days or into two bars of a chart. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
-/** No setting of the machine's user takes effect. */
+/** Returns folders and an environment in which no setting of the machine's user takes effect. */
 const places = (folder: string): { cwd: string; env: Record<string, string>; db: string; clock: Clock } => ({
   cwd: folder,
   env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },

@@ -79,7 +79,7 @@ verifies(
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    // The page says so for two seconds, so the test looks for it first.
+    // The page shows "copied" for only two seconds, so the test begins to wait for this text before it clicks.
     await Promise.all([why.getByText('copied').waitFor(), why.getByRole('button', { name: 'copy what was sent' }).click()]);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   },

@@ -50,7 +50,7 @@ export const VERDICTS: Readonly<
   },
   due: {
     kind: 'due',
-    says: /^Waiting: it rides on the next result of a wrapped tool of shop\/due#main\..* Built-in tools carry nothing\.$/u,
+    says: /^Waiting: it rides on the next result of a wrapped tool of shop\/due#main\..* Built-in tools carry no notifications\.$/u,
     cures: [],
   },
 };
@@ -62,7 +62,7 @@ max_items = 2
 kinds."lint.warned" = false
 `;
 
-/** A process that this test started and that has ended. */
+/** Returns a process that this test started and that has ended. */
 async function ended(): Promise<{ machine: string; pid: number; startedAt: string }> {
   const child: ChildProcess = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
   await once(child, 'spawn');

@@ -34,10 +34,12 @@ test('files that ARCHITECTURE.md names exist', () => {
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-/** All diagrams of all pages, including those of delivery.md, plan.md, identity.md, gate.md and events.md. */
-const diagrams = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).flatMap((page) =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^```mermaid\n([^]*?)^```/gmu)].map(([, text = '']) => ({ page, text })),
-);
+/** All diagrams of all pages, including those of delivery.md, plan.md, identity.md, gate.md and events.md. Plots show figures only. */
+const diagrams = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+  .flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/^```mermaid\n([^]*?)^```/gmu)].map(([, text = '']) => ({ page, text })),
+  )
+  .filter(({ text }) => !text.includes('\nxychart-beta\n'));
 
 test.each(diagrams)('the diagram of $page uses only names that exist in the code', ({ text }) => {
   expect(text).toMatch(/^(?:flowchart (?:LR|TB)|stateDiagram-v2|sequenceDiagram)\n/u);

@@ -22,7 +22,7 @@ type HookAnswer = {
   readonly hookSpecificOutput?: { readonly additionalContext?: string; readonly permissionDecisionReason?: string };
 };
 
-/** The page with the present output of each session. Blocks that differ only in blanks do not change. */
+/** Returns the page with the present output of each session. Blocks that differ only in blanks do not change. */
 export async function played(page: string): Promise<string> {
   await using terminal = await Terminal.open();
   const parts: string[] = [];
@@ -57,7 +57,7 @@ export class Terminal extends Shell {
     return said.join('');
   }
 
-  /** The text that the model reads with the results of its next batch of tools, or instead of its next call. */
+  /** Returns the text that the model reads with the results of its next batch of tools, or instead of its next call. */
   async reads(result: boolean): Promise<string> {
     const { hookSpecificOutput } = await this.#hook(
       result
@@ -98,6 +98,6 @@ export class Terminal extends Shell {
   }
 }
 
-/** Column positions depend on the lengths of times and ids. */
+/** Whether two outputs differ only in blanks, because the positions of columns depend on the lengths of times and ids. */
 const sameWords = (a: string, b: string): boolean => flat(a) === flat(b);
 const flat = (text: string): string => text.replaceAll(/ +/gu, ' ').replaceAll(/ $/gmu, '').trimEnd();

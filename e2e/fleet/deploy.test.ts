@@ -15,7 +15,7 @@ import { proves } from '../verifies.ts';
 const root = join(import.meta.dirname, '../..');
 const DEPLOY = join(root, 'examples/deploy');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
-/** Below the root, so that TypeScript finds the packages. */
+/** The folder is below the root, so that TypeScript finds the packages. */
 const folder = mkdtempSync(join(root, 'node_modules/.deploy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -23,7 +23,7 @@ type Manifest = { readonly apiVersion: string; readonly kind: string };
 const MODELS = { Deployment, Ingress, Secret, Service };
 const manifests = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 
-/** Returns what is wrong with manifests. The models check values, and TypeScript finds names that Kubernetes does not know. */
+/** Returns the faults of manifests. The models check values, and TypeScript finds names that Kubernetes does not know. */
 function wrongIn(text: string): string {
   const all = manifests(text);
   for (const manifest of all) {
@@ -101,7 +101,7 @@ describe('the files of a deployment', () => {
     }
   });
 
-  test('the commands of the guides name what is there, and Earpiece knows them', () => {
+  test('the commands of the guides name existing files, and Earpiece knows each command', () => {
     const page = (name: string): string => {
       const text = readFileSync(join(root, 'docs/guides', name), 'utf8');
       return /<!-- tested by e2e\/fleet\/deploy\.test\.ts -->\n```sh\n([^`]*)```/u.exec(text)?.[1] ?? '';

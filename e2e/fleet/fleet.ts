@@ -49,7 +49,7 @@ export class Fleet implements AsyncDisposable {
     return new Fleet(db, store, token);
   }
 
-  /** The environment of a program on one machine. */
+  /** Returns the environment of a program on one machine. */
   env(machine: string): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -106,7 +106,7 @@ export class Fleet implements AsyncDisposable {
     return { child, says };
   }
 
-  /** At the end, kills a process that another process has started. */
+  /** Registers a process, started by another process, that is killed at the end. */
   ends(pid: number | undefined): void {
     if (pid !== undefined) this.#others.add(pid);
   }
@@ -144,7 +144,7 @@ export interface Balancer extends AsyncDisposable {
   use(url: string): void;
 }
 
-/** A proxy with one address for all nodes. It does not interpret HTTP, so no session is bound to a node. */
+/** Starts a proxy with one address for all nodes. The proxy does not interpret HTTP, so no session is bound to a node. */
 export async function startBalancer(): Promise<Balancer> {
   let port: number | undefined;
   const open = new Set<Socket>();

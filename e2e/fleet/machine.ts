@@ -1,4 +1,7 @@
-/** Loaded before a program, so that it runs on another machine: a machine has another host name, and its processes cannot be checked. */
+/**
+ * Preloaded into a program, this file gives it the host name FLEET_MACHINE. The program then counts as a program of another
+ * machine, so no process on this machine can check it.
+ */
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 

@@ -168,7 +168,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
       })();
       await Promise.all([reading, more(until)]);
       stop.abort();
-      // Its reader had not seen the last records yet.
+      // When this server is killed, its reader has not seen the last records yet.
       if (node !== last) node.kill();
     }
     const all: readonly Stored[] = await fleet.inbox.store.read({ log: LOG, after: began });

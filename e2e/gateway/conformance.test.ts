@@ -10,7 +10,7 @@ import { proves } from '../verifies.ts';
 const FIXTURE = join(import.meta.dirname, 'fixture-server.ts');
 const SUITE = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
-/** The verdict of each server scenario of the MCP conformance suite: `name: passed, failed`. */
+/** Returns the verdict of each server scenario of the MCP conformance suite: `name: passed, failed`. */
 async function verdicts(url: string): Promise<Record<string, { passed: number; failed: number }>> {
   const child = spawn(process.execPath, [SUITE, 'server', '--url', url, '--suite', 'all'], {
     stdio: ['ignore', 'pipe', 'ignore'],

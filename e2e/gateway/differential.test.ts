@@ -28,7 +28,7 @@ function peer(name: (typeof PEERS)[number]): { server: readonly string[]; calls:
     : { server: [...FILESYSTEM, folder], calls: filesystemCalls(folder) };
 }
 
-/** The raw answers to initialize, tools/list and one call after the other. */
+/** Returns the raw answers to initialize, tools/list and one call after the other. */
 async function answers(args: readonly string[], calls: readonly ToolCall[]): Promise<string[]> {
   await freshFolder(join(root, 'files'));
   await using client = new RawClient(args);
@@ -88,7 +88,7 @@ function withoutStructured(line: string): unknown {
 
 type Result = { content?: { type: string; text?: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean };
 
-/** One SDK client, which validates results against the schemas that it was given. */
+/** Connects an SDK client, which validates results against the schemas from the server. */
 async function sdkClient(sdk: 'v1' | 'v2', args: readonly string[], name = 'sdk') {
   if (sdk === 'v1') {
     const client = new ClientV1({ name, version: '1' }, { capabilities: { sampling: {}, elicitation: {}, roots: {} } });

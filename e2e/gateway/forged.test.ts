@@ -14,7 +14,7 @@ const call = (id: number | string, name: string, args: object = {}): string =>
 const forge = (id: number, ids: readonly (number | string)[], name = 'forge'): string => call(id, name, { ids });
 const SAID = 'but has no open request with this id; the gateway drops such answers';
 
-/** The number of stderr lines about answers without a request. */
+/** Returns the number of stderr lines about answers without a request. */
 const told = (client: RawClient): number => client.stderr.join('').split(SAID).length - 1;
 
 describe('forged answers do not reach the client', () => {

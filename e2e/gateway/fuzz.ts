@@ -101,7 +101,7 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
     return frame;
   }
 
-  /** The stream from both sides through a relay, cut into random chunks. */
+  /** Sends the stream from both sides through a relay, cut into random chunks. */
   function relayed(
     stream: Buffer,
     rider: Rider,
@@ -181,7 +181,7 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
 const RIDE = { type: 'text', text: 'N"\\\n' };
 const riding: Rider = { ...noRider, after: () => ({ kind: 'ride', text: RIDE.text, delivery: noDelivery }) };
 
-/** Each line is the same, or the same value with one more block. */
+/** Checks that each line is unchanged, or the same value with one more block. */
 function sameButForTheRide(sent: Buffer, got: Buffer): void {
   const before = sent.toString('latin1').split('\n');
   const after = got.toString('latin1').split('\n');
@@ -196,7 +196,7 @@ function sameButForTheRide(sent: Buffer, got: Buffer): void {
   }
 }
 
-/** A small random generator (mulberry32): the same seed gives the same run. */
+/** Returns a small random generator (mulberry32): the same seed gives the same run. */
 function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {

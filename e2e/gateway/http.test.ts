@@ -23,7 +23,7 @@ const call = (id: number | string, name: string, args = '{}'): string =>
 
 type Answer = { status: number; headers: Record<string, unknown>; text: string };
 
-/** A request with exactly these headers: `fetch` would not send a chosen Host header. */
+/** Sends a request with exactly these headers. `fetch` would not send a chosen Host header. */
 function ask(
   url: string,
   {
@@ -54,7 +54,7 @@ async function session(
   return { headers: own, post: (body) => ask(url, { body, headers: own }) };
 }
 
-/** The JSON-RPC frame of an answer, whether it came as JSON or as the last event. */
+/** Returns the JSON-RPC frame of an answer, whether it came as JSON or as the last event. */
 const frameIn = ({ text }: Answer): string =>
   text.startsWith('{')
     ? text
@@ -164,7 +164,7 @@ describe('HTTP sessions before a stdio server', () => {
     ]);
     const [one, two] = [await session(gateway.url), await session(gateway.url)];
     for (const [n, oddity] of ODDITIES.entries()) {
-      if (oddity.endsWith('trailing')) continue; // This is not JSON, and HTTP has no place to pass it to.
+      if (oddity.endsWith('trailing')) continue; // This oddity is not JSON, and HTTP has no place for it.
       const expected = oddity.replace('ID', '"\\u0041"');
       expect((await one.post(call('"\\u0041"', 'odd', `{"n":${n}}`))).text).toBe(expected);
     }

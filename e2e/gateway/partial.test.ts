@@ -10,7 +10,7 @@ const BREAKING = `${import.meta.dirname}/breaking-server.ts`;
 const call = (id: number, name: string): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"n":0}}}`;
 
-/** The client reads lines: a line that is not JSON is lost, with the answer in it. */
+/** Expects each line to be JSON, because a client loses any other line together with the answer in it. */
 const expectFrames = (lines: readonly string[]): void => {
   for (const line of lines) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
 };

@@ -16,7 +16,7 @@ export const ODD_SERVER = join(import.meta.dirname, 'odd-server.ts');
 export const EVERYTHING = [join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'];
 export const FILESYSTEM = [join(ROOT, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')];
 
-/** The arguments of `node` that start a gateway before a node script. */
+/** Returns the arguments of `node` that start a gateway before a node script. */
 export function behindGateway(server: readonly string[], options: readonly string[] = []): string[] {
   return [PLAIN_GATEWAY, ...options, '--', process.execPath, ...server];
 }
@@ -135,7 +135,7 @@ export class ScriptFiles implements AsyncDisposable {
     return ['--script', join(this.folder, 'script.json'), '--log', join(this.folder, 'log')];
   }
 
-  /** The rename is one step, so the other process never reads half of it. */
+  /** Writes the script. The rename is one step, so the other process never reads half of the file. */
   write(script: Script): void {
     writeFileSync(join(this.folder, 'script.next'), JSON.stringify(script));
     renameSync(join(this.folder, 'script.next'), join(this.folder, 'script.json'));
@@ -181,7 +181,7 @@ export class ServersFile implements AsyncDisposable {
   }
 }
 
-/** True if the process exists and is not a zombie. */
+/** Whether the process exists and is not a zombie. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

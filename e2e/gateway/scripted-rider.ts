@@ -42,7 +42,7 @@ export type Entry =
   | { readonly what: 'release'; readonly requestId: string; readonly reason: ReleaseReason }
   | { readonly what: 'upstream'; readonly server: string; readonly state: string; readonly detail: string };
 
-/** A rider that follows a script and logs each question. */
+/** Returns a rider that follows a script and logs each question. */
 export function scriptedRider(script: () => Script, log: (entry: Entry) => void): Rider {
   let used = 0;
   const delivery = (requestId: string): Delivery => ({

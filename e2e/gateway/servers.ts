@@ -39,8 +39,8 @@ export class HttpProcess implements AsyncDisposable {
         if (url !== undefined) resolve(new HttpProcess(child, url));
       });
       child.once('exit', (code) => {
-        // No one waits for the process after its start: an early end shows in a later failure, and only this line tells the
-        // reason.
+        // No code waits for the process after its start. If the process ends early, a later step fails, and only this line gives
+        // the reason.
         if (code !== null && code !== 0 && said !== '')
           process.stderr.write(`${args.join(' ')} ended with ${code}: ${trouble}\n`);
         reject(new Error(`${args.join(' ')} ended with ${code}: ${said}${trouble}`));

@@ -25,7 +25,7 @@ function gateway(files: ScriptFiles, servers: readonly object[], patience: objec
   return [PLAIN_GATEWAY, ...files.options, '--servers', file, '--patience', JSON.stringify(patience)];
 }
 
-/** The names in a fresh tools/list. */
+/** Returns the names in a fresh tools/list. */
 async function listed(client: RawClient, id: string): Promise<string[]> {
   client.send(LIST.replace('"list"', `"${id}"`));
   const { result } = JSON.parse(await client.answer(`"${id}"`)) as { result: { tools: { name: string }[] } };
@@ -62,7 +62,7 @@ describe('several servers start independently', () => {
   test('the other servers get a short time after the first server is ready', async () => {
     await using files = await ScriptFiles.make();
     const hangs = node('hangs', { ODD_HOLD: join(files.folder, 'never') });
-    // This is longer than any wait of the client in this test.
+    // This time is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, [hangs, node('quick')], { graceMs: 60_000 }));
     await client.initialize();
     expect(await listed(client, 'first')).toEqual(['quick__odd']);
@@ -89,7 +89,7 @@ describe('several servers start independently', () => {
     proves('gateway:lists-once');
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('broken', {}, ['-e', '']), node('quick')];
-    // This is longer than any wait of the client in this test.
+    // This time is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, servers, { graceMs: 60_000, othersMs: 60_000, onceMs: 5_000 }));
     await client.initialize('codex-mcp-client');
     expect(await listed(client, 'first')).toEqual(['quick__odd']);
@@ -184,7 +184,7 @@ describe('several servers start independently', () => {
     expect(await listed(client, 'first')).not.toContain('slow__odd');
     writeFileSync(ready, '');
     await client.line(changed);
-    // On a busy machine, even the quick server may be late. The change above may then be about the quick server, so the test
+    // On a busy machine, even the quick server may be late. The change above may then concern only the quick server, so the test
     // polls.
     let asked = 0;
     await expect.poll(() => listed(client, `again-${(asked += 1)}`), { timeout: 20_000 }).toContain('slow__odd');
@@ -193,7 +193,7 @@ describe('several servers start independently', () => {
   test('a probe does not wait for a server that hangs', async () => {
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('quick')];
-    // This is longer than any wait of the client in this test.
+    // This time is longer than any wait of the client in this test.
     await using client = new RawClient(gateway(files, servers, { graceMs: 60_000, othersMs: 60_000 }));
     client.send(`{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{"_meta":${META}}}`);
     expect(await client.answer('"d"')).toContain('"supportedVersions":["2026-07-28"]');

@@ -24,7 +24,7 @@ async function connect(transport: Transport, mode: 'auto' | 'legacy'): Promise<C
   return client;
 }
 
-/** Everything that a client sees of a server in one session, as comparable text. */
+/** Returns everything that a client sees of a server in one session, as comparable text. */
 async function transcript(client: Client, mode: 'auto' | 'legacy'): Promise<string> {
   const seen: Record<string, unknown> = {};
   const record = async (what: string, ask: () => Promise<unknown>): Promise<void> => {

@@ -1,7 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A call of a peer server's tool, whose answer is always the same apart from times. There is a call for every tool. */
+/**
+ * A call of a peer server's tool, whose answer is always the same apart from times. Each list below has a call for every tool of
+ * its server.
+ */
 export type ToolCall = { readonly name: string; readonly args: Record<string, unknown> };
 
 export const EVERYTHING_CALLS: readonly ToolCall[] = [
@@ -49,7 +52,7 @@ export function filesystemCalls(folder: string): readonly ToolCall[] {
   ];
 }
 
-/** The initial content of the folder for `filesystemCalls`. */
+/** Writes the initial content of the folder for `filesystemCalls`. */
 export async function freshFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

@@ -7,7 +7,7 @@ import { puppet, stage, type Stage } from './stage.ts';
 
 const STOPPED = 'tool.stopped info Background work "job" has stopped: done';
 
-/** A result record that carries the due notifications. */
+/** Appends a result record that carries the due notifications. */
 const carry = async (set: Stage, id: string, knows: readonly string[] = []): Promise<string> => {
   const known = Object.fromEntries(knows.map((about) => [about, set.inbox.store.now()]));
   return (

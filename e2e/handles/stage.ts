@@ -30,9 +30,9 @@ export type Stage = {
   readonly handles: HandleRegistry;
   readonly records: Draft[];
   readonly troubles: unknown[];
-  /** The output shown to the person. */
+  /** The output that the person sees. */
   readonly shown: string[];
-  /** One call as its own batch. */
+  /** Runs one call as a batch. */
   readonly call: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<ToolOutcome>;
   /** Runs one call as a batch, and returns the parsed answer. */
   readonly ask: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<Record<string, never>>;
@@ -40,7 +40,7 @@ export type Stage = {
   /** The open notifications, including those queued meanwhile: `tool.stopped info message`. */
   readonly open: () => Promise<string[]>;
   readonly items: () => Promise<readonly Item[]>;
-  /** Resolves when a handle with this name matches. */
+  /** Resolves when the handle with this name matches. */
   readonly until: (id: string, is: (view: HandleView) => boolean) => Promise<HandleView>;
 };
 
@@ -129,7 +129,7 @@ export function stage(
   };
 }
 
-/** A tool that the test controls, run by run. */
+/** Returns a tool that the test controls, run by run. */
 export function puppet(definition: Partial<StatefulTool> = {}): StatefulTool & { readonly runs: Map<string, Run> } {
   const runs = new Map<string, Run>();
   return {
@@ -155,7 +155,7 @@ export type Run = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Processes whose environment carries the mark of one of these handles. */
+/** Returns processes whose environment carries the mark of one of these handles. */
 function marked(uids: ReadonlySet<string>): number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -10,7 +10,7 @@ import { stage, type Stage } from './stage.ts';
 
 type Shown = { state: string; content?: string; question?: string; result?: string };
 
-/** Answers, and fetches again if a busy machine delays the program beyond the one-second wait. */
+/** Answers the program, and fetches its output again if a busy machine delays it beyond the one-second wait. */
 async function answered(ask: Stage['ask'], id: string, input: string): Promise<Shown> {
   const first = (await ask('run', { action: 'apply', id, input })) as unknown as Shown;
   if (first.state !== 'running') return first;
@@ -18,7 +18,9 @@ async function answered(ask: Stage['ask'], id: string, input: string): Promise<S
   return (await ask('run', { action: 'fetch', id })) as unknown as Shown;
 }
 
-/** Waits until the output contains this: an answer waits one second for the first output, and a busy machine needs longer. */
+/**
+ * Waits until the output contains a text. An answer waits only one second for the first output, and a busy machine needs longer.
+ */
 async function shows(ask: Stage['ask'], id: string, what: string): Promise<Shown> {
   for (;;) {
     const shown = (await ask('run', { action: 'fetch', id })) as unknown as Shown;

@@ -10,13 +10,13 @@ export const MAX_LINES = 400;
 
 const STATIC = /^(?:import|export)\b[^'"`;=(]*?(?:\bfrom\s*)?(['"])(?<target>\.[^'"\n]+)\1/gmu;
 
-/** The TypeScript files in a folder, without tests and declarations, by their relative paths. */
+/** Returns the TypeScript files in a folder, without tests and declarations, by their relative paths. */
 const sourcesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/u.test(file) && !/\.test\.tsx?$|\.d\.ts$/u.test(file))
     .toSorted();
 
-/** Each group of files that import each other, directly or through others of the group. */
+/** Returns each group of files that import each other, directly or through others of the group. */
 export function circles(folder: string): readonly (readonly string[])[] {
   const imports = new Map(
     sourcesIn(folder).map((file) => {
@@ -46,7 +46,7 @@ function reachedFrom(file: string, imports: ReadonlyMap<string, readonly string[
   return reached;
 }
 
-/** Files with more than `MAX_LINES` lines. */
+/** Returns files with more than `MAX_LINES` lines. */
 export function longFiles(folder: string): readonly { readonly file: string; readonly lines: number }[] {
   return sourcesIn(folder).flatMap((file) => {
     const lines = readFileSync(join(folder, file), 'utf8').split('\n').length - 1;

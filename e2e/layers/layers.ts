@@ -8,13 +8,13 @@ import { dirname, join } from 'node:path';
 type Room = {
   readonly mayImport: readonly string[];
   /**
-   * Rooms that decide only from values, without `node:`, clock or randomness. They may import only these packages, which are also
-   * pure.
+   * Rooms that decide only from values, without `node:`, clock or randomness. These rooms may import only the listed packages,
+   * which are also pure.
    */
   readonly pure?: { readonly packages: readonly string[] };
 };
 
-/** The allowed imports of each room. Each missing import is a decision, and a new import needs a review. */
+/** The allowed imports of each room. Each import that is not listed is forbidden on purpose, so a new line needs a review. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   core: { mayImport: [], pure: { packages: ['@toon-format/toon'] } },
   // Reads users' files within bounds: limited sizes, patterns in linear time.
@@ -91,8 +91,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /**
- * Files that only tests import, in the folder of the tested code. They may import anything, like a test; only tests may import
- * them.
+ * Files that only tests import, in the folder of the tested code. Such a file may import anything, like a test; only tests may
+ * import it.
  */
 export const FOR_TESTS: readonly string[] = ['core/arbitraries.ts'];
 
@@ -174,7 +174,7 @@ export function consoleViolations(source: string): string[] {
     });
 }
 
-/** The reason why this file of `room` may not import `target`. */
+/** Returns the reason why this file of `room` may not import `target`. */
 function forbidden(target: string, file: string, { mayImport, pure }: Room): string | undefined {
   if (target.startsWith('.')) {
     const path = join(dirname(file), target);
@@ -191,7 +191,7 @@ function forbidden(target: string, file: string, { mayImport, pure }: Room): str
 
 const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
 
-/** Comments become spaces, so positions stay the same. Quoted text stays. */
+/** Replaces comments by spaces, so positions stay the same. Quoted text stays. */
 function withoutComments(code: string): string {
   return code.replaceAll(
     /(?<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//gu,

@@ -1,11 +1,11 @@
-/** The scripted model's answer, independent of any API; each wire turns it into its own stream. */
+/** The scripted model's answer, independent of any API. Each `Wire` converts it to the stream of one API. */
 import type { JsonObject } from './json.ts';
 
 export type Part =
   /** Reasoning, signed by default: with a signature, an encrypted item or a thought signature, depending on the API. */
   | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
   | { readonly kind: 'text'; readonly text: string }
-  /** `cut`: the received part of the arguments, in an answer that ends with `length`. */
+  /** In an answer that ends with `length`, `cut` is the received part of the arguments. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly args?: JsonObject; readonly cut?: string };
 
 export type Answer = readonly Part[];
@@ -16,7 +16,7 @@ export type Answer = readonly Part[];
  */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
-/** The end of an answer; by default its parts determine it. */
+/** How an answer ends; by default, its parts determine the end. */
 export type Ending = 'length' | 'refusal' | 'error';
 
 /** Converts an answer to the stream of one API; `n` makes its ids unique. */

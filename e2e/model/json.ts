@@ -22,7 +22,7 @@ export const asString = (value: Json | undefined): string | undefined => (typeof
 export const asList = (value: Json | undefined): readonly Json[] | undefined =>
   Array.isArray(value) ? (value as readonly Json[]) : undefined;
 
-/** Objects are merged key by key; every other value in `over` replaces the value in `base`. */
+/** Merges objects key by key. Every other value in `over` replaces the value in `base`. */
 export function merge(base: JsonObject, over: JsonObject): JsonObject {
   const merged: Record<string, Json | undefined> = { ...base };
   for (const [key, value] of Object.entries(over)) {

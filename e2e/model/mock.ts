@@ -4,9 +4,9 @@ import { startTap, type Order, type Recorded } from './tap.ts';
 
 export interface MockOptions {
   readonly script: Script<NativeCall>;
-  /** The script starts after the last user message that holds this text. By default it starts with the conversation. */
+  /** The script starts after the last user message that holds this text. By default, the script starts with the conversation. */
   readonly from?: string | undefined;
-  /** Awaited before the model answers with this step's calls, so its effects precede the client's calls. */
+  /** The model waits for this function before it answers with the calls of a step, so its effects precede the client's calls. */
   readonly onToolStep?: (step: number) => void | Promise<void>;
   /** Milliseconds between the chunks of an answer. */
   readonly latency?: number;
@@ -17,8 +17,8 @@ export interface Mock extends AsyncDisposable {
 }
 
 /**
- * The scripted model, in the OpenAI chat and responses, Anthropic and Gemini formats. It has no state: it derives the step from
- * each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
+ * Starts the scripted model, in the formats of OpenAI chat, OpenAI responses, Anthropic and Gemini. The mock has no state: it
+ * derives the step from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
  */
 export async function startMock({ script, from, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', chunkSize: 24, latency });

@@ -22,7 +22,7 @@ export interface PrefixOptions {
 
 /**
  * Returns the changes between each request and the previous request. There are none if every message list extends the previous
- * list, and the system prompt and the tools stay the same. It compares parsed JSON with the order of keys.
+ * list, and the system prompt and the tools stay the same. The comparison uses parsed JSON, including the order of keys.
  */
 export function prefixChanges(requests: readonly Recorded[], options: PrefixOptions = {}): readonly Change[] {
   const { ignore = ['cache_control'], strict = false } = options;

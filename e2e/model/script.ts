@@ -27,9 +27,9 @@ export interface Turn {
 }
 
 /**
- * The step that answers this conversation, counted from the conversation alone: tool results count for steps with calls, answers
- * without calls for steps with text. So a second turn, a resumed session or a hook that continues takes the next step, also in
- * clients that rename call ids or insert messages.
+ * Returns the index of the step that answers this conversation, computed from the messages alone: tool results count for steps
+ * with calls, and answers without calls count for steps with text. So a second turn, a resumed session and a turn
+ * that a hook continues get the next step. This is also true for clients that rename call ids or insert messages.
  */
 export function nextStep(messages: readonly Turn[], script: Script<NativeCall>): number {
   let results = messages.filter((message) => message.role === 'tool').length;
@@ -42,7 +42,7 @@ export function nextStep(messages: readonly Turn[], script: Script<NativeCall>):
   return next < 0 ? script.length : next;
 }
 
-/** The messages after the last user message that holds `prompt`: a script for a resumed session starts there. */
+/** Returns the messages after the last user message that holds `prompt`, where the script of a resumed session starts. */
 export function since<T extends Turn>(messages: readonly T[], prompt: string | undefined): readonly T[] {
   if (prompt === undefined) return messages;
   const at = messages.findLastIndex((message) => message.role === 'user' && JSON.stringify(message).includes(prompt));

@@ -36,9 +36,11 @@ export type Step = {
   readonly refuses?: { readonly status: number; readonly body: JsonObject };
   /** The headers of the response, for an answer or a refusal. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Awaited before the answer, including its headers. */
+  /** The server waits for this function before it sends the headers of the answer. */
   readonly before?: (request: Request) => Promise<unknown> | void;
-  /** Awaited before the chunk is sent: `part -1` is the start of the answer, `says.length` its end. */
+  /**
+   * The server waits for `do` before it sends this chunk. Part -1 is the start of the answer, and part `says.length` is its end.
+   */
   readonly at?: readonly {
     readonly part: number;
     readonly delta: number | 'end';
@@ -51,7 +53,7 @@ export interface Model<R = Request> extends AsyncDisposable {
   readonly requests: readonly R[];
 }
 
-/** The server calls `stepOf` for each request, with the number of earlier requests. */
+/** Starts the server, which calls `stepOf` for each request, with the number of earlier requests. */
 export async function startModel(stepOf: (request: Request, n: number) => Step): Promise<Model> {
   const requests: Request[] = [];
   const server = http.createServer((incoming, response) => {

@@ -52,8 +52,8 @@ export interface Tap extends AsyncDisposable {
 }
 
 /**
- * A recording proxy on 127.0.0.1: keeps the exact bytes of every request and streams the answers through. As HTTP_PROXY it also
- * catches outgoing connections: it passes only loopback and refuses and records the rest.
+ * Starts a recording proxy on 127.0.0.1, which keeps the exact bytes of every request and streams the answers through. As
+ * HTTP_PROXY, the proxy also catches outgoing connections: it passes those to loopback, and refuses and records all others.
  */
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];

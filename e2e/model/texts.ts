@@ -23,14 +23,14 @@ export interface Result {
   readonly tool: string;
 }
 
-/** The list that grows with a conversation: Anthropic and chat `messages`, Responses `input`, Gemini `contents`. */
+/** Returns the list that grows with a conversation: Anthropic and chat `messages`, Responses `input`, Gemini `contents`. */
 export function messagesOf(body: JsonObject | undefined): readonly JsonObject[] {
   const list = body?.['messages'] ?? body?.['input'] ?? body?.['contents'];
   if (typeof list === 'string') return [{ role: 'user', content: list }];
   return (asList(list) ?? []).filter(isObject);
 }
 
-/** Every text that the model reads in this request, in order. */
+/** Returns every text that the model reads in this request, in order. */
 export function textsOf(request: Recorded): readonly Text[] {
   const body = request.body ?? {};
   const messages = messagesOf(body);

@@ -44,7 +44,7 @@ const nobody = { authorization: '' };
 const by = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 const note = { to: 'shop/coder', kind: 'ci.failed', message: 'x' };
 
-/** The cookie of a browser that has logged in. */
+/** Returns the cookie of a browser that has logged in. */
 async function cookieOf(stage: Stage): Promise<string> {
   const code = (await stage.server.loginUrl()).split('#code=')[1] ?? '';
   const response = await stage.raw('/api/session', {
@@ -65,7 +65,7 @@ function webhooks(): ReadonlyMap<string, WebhookReceiver> {
   ];
   return new Map(made.flatMap((one) => (one.kind === 'ready' ? [[one.receiver.name, one.receiver] as const] : [])));
 }
-/** One event becomes one notification, as on a bus with one subscriber. */
+/** Returns options with webhooks. One event becomes one notification, as on a bus with one subscriber. */
 function withWebhooks(): StageOptions {
   return { webhooks, emits: true };
 }

@@ -1,4 +1,4 @@
-/** A page of the list of agents, for a large number of agents. */
+/** The time that a page of the list of agents takes with a large number of agents. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -33,7 +33,9 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 type Page = { readonly items: readonly Record<string, unknown>[]; readonly next: string | null };
 
-/** Every page, starting with the first. The size of each page is bounded, unless the page holds a single item. */
+/**
+ * Returns every page, starting with the first. Checks that the size of each page is bounded, unless the page holds a single item.
+ */
 async function pages(path: string, cursor: string): Promise<readonly (readonly Record<string, unknown>[])[]> {
   const all: (readonly Record<string, unknown>[])[] = [];
   for (let next: string | null = ''; next !== null;) {

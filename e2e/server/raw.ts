@@ -40,5 +40,5 @@ export function onSocket(
   });
 }
 
-/** The status line, without its reason. */
+/** Returns the status line, without its reason. */
 export const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3})/u.exec(text)?.[1] ?? 0);

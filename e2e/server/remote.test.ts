@@ -224,7 +224,7 @@ it('a level that the token does not allow is lowered, and the output says so', a
   expect((await shell.run(emit, { ...there, input })).stderr).toBe(lowered);
 });
 
-/** Ages and the time of a command differ between two runs, and so do the widths of columns. */
+/** Removes ages, times and the widths of columns, which differ between two runs. */
 const withoutAges = (text: string): string =>
   text
     .replaceAll(/[\d.]+ (?:s|min) ago/gu, '… ago')

@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
     this.#clock.ahead += ms;
   }
 
-  /** A raw request, by default with the admin's token; an empty `authorization` sends no token. */
+  /** Sends a raw request, by default with the admin's token. An empty `authorization` sends no token. */
   raw(path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
     const { authorization = `Bearer ${this.token}`, ...headers } = init.headers ?? {};
     return fetch(`${this.at.url}${path}`, {

@@ -49,7 +49,7 @@ verifies(
         full();
       }
     });
-    /** Every stream has every written record. */
+    /** Waits until every stream has every written record. */
     const caughtUp = (): Promise<void> =>
       new Promise((resolve) => {
         full = () => (have >= expected.length * SUBSCRIBERS ? resolve() : undefined);

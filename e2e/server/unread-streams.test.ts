@@ -141,6 +141,6 @@ function open(url: string, token: string, sockets: Socket[]): Promise<number> {
   });
 }
 
-/** The memory of a process in megabytes. */
+/** Returns the memory of a process in megabytes. */
 const rssOf = (pid: number): number =>
   Math.round(Number(/^VmRSS:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024);

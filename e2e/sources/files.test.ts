@@ -431,7 +431,7 @@ describe('an earlier read', () => {
         message: '`a` has changed since it was last read',
       },
     ]);
-    // The event names no file in `about`: the agent knows the file from this read, so the event would be closed unread.
+    // The event has no `about`. With `about`, its notification would close as known, because the agent has just read the file.
     expect(seen.events[0]?.about).toBeUndefined();
     await source.noteRead('b', '1');
     await source.noteRead('a', '2');

@@ -60,7 +60,7 @@ function at(folder: string): Repository {
   };
 }
 
-/** The branch `main` has one commit. */
+/** Makes a repository whose branch `main` has one commit. */
 function repository(folder = join(scratch(), 'work')): Repository {
   mkdirSync(folder, { recursive: true });
   const here = at(folder);
@@ -69,7 +69,7 @@ function repository(folder = join(scratch(), 'work')): Repository {
   return here;
 }
 
-/** A bare repository, a watched clone, and another person's clone. */
+/** Returns a bare repository, a watched clone, and another person's clone. */
 function remote(): { readonly mine: Repository; readonly theirs: Repository; readonly bare: Repository } {
   const folder = scratch();
   const first = repository(join(folder, 'first'));
@@ -93,7 +93,7 @@ async function started(
   });
   ends.push(() => source.stop());
   await source.start();
-  /** The events up to now: a stop emits every change seen, and a start the changes in between. */
+  /** Returns the events up to now: a stop emits every change seen, and a start the changes in between. */
   const told = async (): Promise<string[]> => {
     await source.stop();
     await source.start();
@@ -261,7 +261,7 @@ describe('the upstream', () => {
 });
 
 describe('conflicts', () => {
-  /** `side` and `main` both changed `a` and `b`. */
+  /** Makes a repository in which the branches `side` and `main` both changed `a` and `b`. */
   const apart = (): Repository => {
     const here = repository();
     here.commit('b', 'one\n');

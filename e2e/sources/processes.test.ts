@@ -25,7 +25,7 @@ type Told = {
   };
 };
 
-/** The agent's waiting notifications, oldest first. */
+/** Returns the agent's waiting notifications, oldest first. */
 async function told(shell: Shell, agent = 'shop/coder'): Promise<readonly Told[]> {
   const ear = await shell.open();
   return (await ear.open(agent)).map(({ notification: { kind, level, message, data } }) => ({

@@ -12,7 +12,7 @@ const HOUR = 60 * MIN;
 const later = (shell: Shell, laterMs: number): Promise<LoadedInbox> =>
   openLoadedInbox({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
 
-/** The text that the agent reads in a message at that time. */
+/** Returns the text that the agent reads in a message at that time. */
 async function reads(shell: Shell, laterMs: number): Promise<string> {
   await using ear = await later(shell, laterMs);
   const carried = await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });

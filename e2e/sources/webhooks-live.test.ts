@@ -6,7 +6,7 @@ import { Shell } from '../cli/shell.ts';
 import { ServerProcess } from '../server/process.ts';
 import { proves } from '../verifies.ts';
 
-/** A server writes its reports to a separate pipe, after or before its answer. */
+/** Waits until `look` succeeds, because a server writes its reports to a separate pipe, before or after its answer. */
 const said = (look: () => void): Promise<void> => vi.waitFor(look, { timeout: 20_000 });
 
 const ci = (to: string, secret = 'CI_SECRET'): string => `[webhooks.ci]\nkind = "json"\nto = "${to}"\nsecret_env = "${secret}"\n`;

@@ -68,7 +68,7 @@ const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | u
   'an erase': [without('erase'), 'nothing that erase removed'],
 };
 
-/** The cases of the suite for this store. */
+/** Returns the cases of the suite for this store. */
 function casesOf<S extends JournalStore>(name: string, backend: StoreUnderTest<S>): readonly Case[] {
   const cases: Case[] = [];
   let group = '';
@@ -90,7 +90,7 @@ const journalStore = (keeps?: (call: Call) => Call | undefined): StoreUnderTest<
   lacks: { 'many-processes': 'a journal in one process' },
 });
 
-/** The failed cases with their messages. */
+/** Returns the failed cases with their messages. */
 async function failures(cases: readonly Case[]): Promise<Record<string, string>> {
   const failed: Record<string, string> = {};
   for (const { title, body } of cases)

@@ -41,7 +41,7 @@ test('the stores of the package pass it on node:test', () => {
   expect({ code, failed }, output).toEqual({ code: 0, failed: [] });
   expect(tests).toBe(2 * CASES);
   expect(skipped).toEqual([
-    'continues in a store that is opened later (not here: it keeps its data only while its process lives)',
+    'the clock continues in a store that is opened later (not here: it keeps its data only while its process lives)',
     "wakes for another handle's append (not here: only one process can open it)",
     ...Array.from({ length: REOPENED }, () =>
       expect.stringMatching(/^has .* \(not here: it keeps its data only while its process lives\)$/u),

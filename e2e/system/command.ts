@@ -15,13 +15,13 @@ const USAGE = `usage: npm run faults -- system [--minutes N] [--seed S] [--entry
   --small    three windows instead of six
   --keep     keep the folder with the taps, also when nothing is wrong`;
 
-/** The maximum of printed problems per rule. */
+/** The maximum number of printed problems per rule. */
 const PRINTED = 15;
 
 /** A storm of all windows reaches each moment within this time, in seconds. */
 const REACHES_ALL_S = 300;
 
-/** Resolves with the exit code: 0 all rules hold and every moment was reached, 1 not, 2 the command line is wrong. */
+/** Resolves with the exit code: 0 if all rules hold and every moment was reached, 2 if the command line is wrong, otherwise 1. */
 export async function commandOfSystem(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   if (typeof asked === 'string') {

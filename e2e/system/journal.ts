@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Milliseconds of the machine's monotonic clock. All processes of a machine share this clock. */
+/** Returns milliseconds of the machine's monotonic clock, which all its processes share. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** Writes each line with one system call, so a `kill -9` loses at most the line in progress. */

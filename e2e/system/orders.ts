@@ -35,16 +35,16 @@ export type Order =
       readonly lateMs: number;
     }
   | { readonly do: 'pull'; readonly n: number }
-  /** Stops reading for a while. */
+  /** The host stops reading for a while. */
   | { readonly do: 'deaf'; readonly n: number; readonly ms: number }
-  /** Closes its reading end, so that writes to it fail. */
+  /** The host closes its reading end, so that writes of the gateway fail. */
   | { readonly do: 'hangUp'; readonly n: number }
   | { readonly do: 'end'; readonly n: number };
 
 /** An order without its number. */
 export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
 
-/** The outcome of a call. `told`: a notification rode on the answer. `gone`: the gateway has ended. */
+/** The outcome of a call. `told` means that a notification rode on the answer, `gone` that the gateway has ended. */
 export type Answered = 'plain' | 'told' | 'refused' | 'gone';
 
 export type Report =

@@ -241,7 +241,7 @@ export class Producer {
   }
 
   /**
-   * An agent is paused for a while, and then a person lifts the pause. With `another`, a second pause is in force in addition to
+   * Pauses an agent for a while, and then lifts the pause as a person. With `another`, a second pause is in force in addition to
    * the first.
    */
   async #pause(another = false): Promise<void> {

@@ -181,7 +181,7 @@ function windowsOf(small: boolean, url: () => Front | undefined): readonly Windo
   ];
 }
 
-/** An administrator's token, for the producers over HTTP. */
+/** Returns an administrator's token, for the producers over HTTP. */
 async function administrator(world: World): Promise<string> {
   const { code, stdout, stderr } = await world.run('shop', ['token', 'create', '--kind', 'admin', '--name', 'storm', '--json']);
   if (code !== 0) throw new Error(`earpiece token create ended with ${code}: ${stderr}`);
@@ -258,7 +258,10 @@ type Calm = {
   readonly onProgress: (line: string) => void;
 };
 
-/** New sessions take the remaining notifications. Then the database and the backup must be sound, and no process may be left. */
+/**
+ * Lets new sessions take the remaining notifications. Then checks that the database and the backup are intact, and that no
+ * process is left.
+ */
 async function calm({ world, windows, producers, users, onProgress }: Calm): Promise<void> {
   onProgress('the storm is over; fresh sessions take what is left');
   const front = world.service('HTTP gateway', world.gateway(1, ['--http', '--port', '0']).slice(1), /listening on (\S+)/);

@@ -51,12 +51,12 @@ export class Window {
   #retries = 12;
   #cameToIt = true;
   #openedAt = 0;
-  /** The start of the window's newest session that had an answer. */
+  /** The time at which the window's newest session with an answer started. */
   workingSince = 0;
   #host: Host | undefined;
   #sessions = 0;
   #calls = 0;
-  /** The host's name for its session, answered or not. */
+  /** The host's name for its session, even before the session has an answer. */
   #named: string | undefined;
   /** The newest name under which a session has answered, if the host has one. */
   conversation: string | undefined;
@@ -314,7 +314,7 @@ export class Window {
   }
 
   /**
-   * A critical notification refuses calls, and the agent does not pull. The window calls again, first too early after the last
+   * Lets a critical notification refuse calls while the agent does not pull. Then calls again, first too early after the last
    * refusal, and then late enough.
    */
   async #asksAgain(host: Host): Promise<boolean> {
@@ -370,7 +370,10 @@ export class Window {
     return did.pulled === 'gone' ? this.#reconnect(host) : true;
   }
 
-  /** Some hosts restart a gateway; with the others the person resumes the conversation. */
+  /**
+   * Connects to a new gateway, as some hosts do. Otherwise kills the host and returns false, so that the person resumes the
+   * conversation.
+   */
   async #reconnect(host: Host): Promise<boolean> {
     const restarts = this.options.program !== 'codex' && this.options.program !== 'opencode';
     for (let tries = 0; restarts && tries < 5 && !this.#over.aborted; tries++)

@@ -72,7 +72,7 @@ export class World {
     };
   }
 
-  /** The arguments of Node that start a gateway before one wrapped server, or before two. */
+  /** Returns the arguments of Node that start a gateway before one wrapped server, or before two. */
   gateway(servers: 1 | 2, options: readonly string[] = []): readonly string[] {
     const wrapped =
       servers === 1
@@ -112,7 +112,7 @@ export class World {
     this.#alive.set(pid, what);
   }
 
-  /** A death that only a fault point can have caused counts as a kill. */
+  /** Records the death of a process. A death that only a fault point can have caused counts as a kill. */
   died(pid: number, signal: string | null, point: string | undefined): void {
     const what = this.#alive.get(pid);
     if (!this.#alive.delete(pid) || signal !== 'SIGKILL' || what === undefined) return;
@@ -157,7 +157,7 @@ export class World {
     return new Host(this, program, options, env);
   }
 
-  /** A process that reports on one line of stdout or stderr that it is ready. */
+  /** Starts a process, and resolves when a line of its stdout or stderr reports that it is ready. */
   service(what: string, args: readonly string[], said: RegExp, env: Record<string, string> = {}): Service {
     return new Service(this, what, args, said, env);
   }
@@ -222,7 +222,7 @@ async function ended(child: ChildProcess): Promise<readonly [code: number | null
   return new Promise((done) => child.once('close', (code, signal) => done([code, signal])));
 }
 
-/** One life of a host process. */
+/** One process of a host, from its start to its end. */
 export class Host {
   readonly pid: number;
   readonly ended: Promise<void>;

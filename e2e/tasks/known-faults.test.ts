@@ -201,7 +201,7 @@ describe('known faults', () => {
       expect((await agent.call('echo')).isError).toBe(false);
       expect((await person.taskExecutions(id)).items).toMatchObject([{ result: 'blocked', exitCode: 1 }]);
     }
-    // The new assignee takes it.
+    // The new assignee takes the task.
     const tester = await office.agent('s1', { agent: 'tester' });
     expect(await tester.does('get_next_action')).toMatchObject({ action: 'work', task: { id: 't3' } });
     expect((await tester.call('echo')).isError).toBe(false);

@@ -18,7 +18,7 @@ import { proves } from '../verifies.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name: string, args = {}): Part => ({ kind: 'call', id, name, args });
-/** Signed thinking comes first: without it Anthropic rejects an answer with calls. */
+/** Makes an answer that begins with signed thinking, because Anthropic refuses an answer with calls and without thinking. */
 const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
 const next = (id: string): Part => call(id, 'get_next_action');
 const reports = (id: string, result: string, summary: string): Part => call(id, 'report_completed', { result, summary });
@@ -75,7 +75,7 @@ class Desk implements AsyncDisposable {
   }
 }
 
-/** A call's answer in the log. */
+/** Returns a call's answer in the log. */
 const answered = (talk: Talk, id: string): Record<string, unknown> => {
   const record = talk.agent.records.find((one) => one.type === 'tool_call_response' && one['id'] === id) as
     | { content: string }
@@ -90,7 +90,7 @@ describe.each(APIS)("%s: Earpiece's agent", (api) => {
     expect(await least(BAR_MS, blockedInACall)).toBeLessThan(BAR_MS);
   });
 
-  /** The time from the click to the end of the turn, and to the report in the log. */
+  /** Measures the time from the click to the end of the turn, and to the report in the log. */
   async function blockedInACall(): Promise<number> {
     await using desk = await Desk.open();
     const { person } = desk;

@@ -33,7 +33,7 @@ export class Office extends Stage {
     return Object.assign(office, { ear, tasks: new Tasks(ear), person: createClient({ url, token }) });
   }
 
-  /** An agent's session: a real MCP client before a real gateway. */
+  /** Opens an agent's session: a real MCP client in front of a real gateway. */
   async agent(conversation = 's1', { agent = 'coder', purpose = 'task' } = {}): Promise<Agent> {
     const client = new McpClient({ name: 'some-agent', version: '1' });
     await client.connect(
@@ -52,14 +52,14 @@ export class Office extends Stage {
     return new Agent(client);
   }
 
-  /** The gateway records the presence of the session during its work. */
+  /** Waits until the gateway has recorded the presence of the session, which happens during its work. */
   async seen(conversation: string): Promise<void> {
     const { ear } = this as unknown as { ear: LoadedInbox };
     const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };
     while ((await ear.store.presence(of)).length === 0) await sleep(10);
   }
 
-  /** A task that this session works on. */
+  /** Creates a task, and lets this session work on it. */
   async working(agent: Agent, title = 'Fix the login', assignee = 'coder'): Promise<string> {
     const { person } = this as unknown as { person: Client };
     const { id } = await person.createTask({ title, assignee });
@@ -87,7 +87,7 @@ export class Agent {
     return { text, isError: isError === true };
   }
 
-  /** A tool of the gateway: the first block is JSON, or the reason why not. */
+  /** Calls a tool of the gateway. Returns the JSON of its first block, or the text of an error as `refused`. */
   async does(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const { content, isError } = await this.client.callTool({ name, arguments: args });
     const [first] = content as { text: string }[];

@@ -8,7 +8,7 @@ import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from '../delivery/http-gateway.ts';
 import { Office } from './stage.ts';
 
-/** The text of all blocks of a result. */
+/** Returns the text of all blocks of a result. */
 const textIn = ({ content }: { readonly content: unknown }): string =>
   (content as readonly { readonly text?: string }[]).map(({ text }) => text ?? '').join('\n');
 
@@ -48,7 +48,7 @@ describe('the tools for tasks', () => {
     });
     for (const told of [refused.text, JSON.stringify(pulled)]) for (const tool of BOTH) expect(told).not.toContain(tool);
     expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
-    // The agent with the tools reports; each of the two agents was notified once.
+    // The session with the tools reports. Each of the two sessions was notified once.
     const later = await office.agent('s2');
     expect(await later.does('get_next_action')).toMatchObject({
       action: 'stop',

@@ -15,7 +15,7 @@ describe('blocked by a person while the agent works', () => {
     expect(await least(BAR_MS, blockedWhileItWorks)).toBeLessThan(BAR_MS);
   }, 60_000);
 
-  /** The time from the click to the report, on the person's clock and in the log. */
+  /** Measures the time from the click to the report, on the person's clock and in the log. */
   async function blockedWhileItWorks(): Promise<number> {
     await using office = await Office.open();
     const { person } = office;

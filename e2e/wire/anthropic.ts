@@ -3,7 +3,7 @@ import { asList, asObject, type Json, type JsonObject } from '../model/json.ts';
 import { isBlank, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 
 const messages = (body: JsonObject) => objectsOf(body['messages']);
-/** A plain text is a block of text. */
+/** Returns the blocks of a message; a plain text is one block. */
 const blocks = ({ content }: JsonObject): readonly (readonly [number, JsonObject])[] =>
   typeof content === 'string' ? [[0, { type: 'text', text: content }]] : objectsOf(content);
 const ofType = (message: JsonObject, type: string) => blocks(message).filter(([, block]) => block['type'] === type);

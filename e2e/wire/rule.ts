@@ -9,7 +9,7 @@ export type Rule = {
   readonly breaks: (body: JsonObject, model: string) => Iterable<string>;
 };
 
-/** The objects of a list with their index; another rule checks the rest. */
+/** Returns the objects of a list with their index; another rule checks the rest. */
 export const objectsOf = (value: Json | undefined): readonly (readonly [number, JsonObject])[] =>
   (asList(value) ?? []).flatMap((item, i) => (isObject(item) ? [[i, item] as const] : []));
 
@@ -38,5 +38,5 @@ export const isJsonText = (value: Json | undefined): boolean => {
 
 export const show = (value: Json | undefined): string => JSON.stringify(value) ?? 'nothing';
 
-/** A name in the request; a value other than text has no name. */
+/** Returns a name in the request; a value other than text has no name. */
 export const word = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

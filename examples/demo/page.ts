@@ -1,5 +1,5 @@
 /**
- * Lays out the terminal: two columns if it is wide enough, otherwise one thing after the other. The model's text has a bar on its
+ * Lays out the terminal: two columns if the terminal is wide enough, otherwise a single column. The model's text has a bar on its
  * left. Waiting notifications are hollow, and delivered notifications are solid.
  */
 import { stripVTControlCharacters } from 'node:util';
@@ -15,7 +15,7 @@ export type Column = 'world' | 'model';
 const TITLES: Readonly<Record<Column, string>> = { world: 'what happens', model: 'what the model reads' };
 const WIDE = 100;
 const TIME = 8;
-/** The indentation of the following lines after a sign. */
+/** The indentation of the lines after a first line with `sign`. */
 const HANG = 2;
 
 export class Page {

@@ -12,7 +12,7 @@ console.log((await ear.queue('coder', failure)).kind, (await ear.queue('coder', 
 for (let i = 0; i < 3; i++)
   await ear.queue('coder', { kind: 'files.changed', key: 'file:cart.ts', message: '`cart.ts` changed' });
 
-// When the problem has ended, withdraw the notification if nobody has read it yet.
+// When the problem has ended, withdraw the notification if no agent has read it yet.
 await ear.queue('coder', {
   kind: 'mcp.disconnected',
   level: 'warning',

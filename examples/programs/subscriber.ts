@@ -39,7 +39,7 @@ writeFileSync(
   `disks full: {% for event in events %}{{ event.payload.host }} {{ event.payload.used }}%{{ " (" ~ event.count ~ " times)" if event.count > 1 }}{{ ", " if not loop.last }}{% endfor %}`,
 );
 
-// `onProblem` reports invalid files. Without it, they are ignored silently.
+// `onProblem` reports invalid files. Without this option, invalid files are ignored silently.
 const problems: string[] = [];
 const env = { HOME: home, XDG_CONFIG_HOME: join(home, 'config') };
 await using ear = await openEarpiece({ db: 'memory:', cwd: home, env, onProblem: (line) => void problems.push(line) });

@@ -1,5 +1,5 @@
 /**
- * Starts an agent again after each kill -9, until its talk has ended. Each process of the agent is called a life. Another process
+ * Starts an agent again after each kill -9, until its talk has ended. A *life* is one process of the agent. Another process
  * queues notifications meanwhile.
  */
 import { spawn } from 'node:child_process';
@@ -130,7 +130,7 @@ export const randomKill = (chance: () => number, times = 1 + Math.floor(chance()
   afterMs: chance() * 25,
 });
 
-/** Numbers from 0 to 1 that the seed determines. */
+/** Returns a function that gives numbers from 0 to 1, which the seed determines. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,6 @@
-/** The model's side of a talk of 20 tool calls that is killed repeatedly. It knows only the latest request. */
+/**
+ * The model's side of a talk of 20 tool calls, in which the agent is killed repeatedly. This side knows only the latest request.
+ */
 import type { Policy } from '../../../src/core/policy.ts';
 import type { Part } from '../../model/answer.ts';
 import type { Request, Step } from '../../model/server.ts';
@@ -6,7 +8,7 @@ import { textsOf } from '../../model/texts.ts';
 
 export const ADDRESS = 'shop/coder#main';
 
-/** Every notification is delivered as it was queued, by the running turn, so that ids can be counted. */
+/** With this policy, the running turn delivers every notification as it was queued, so that a test can count ids. */
 export const CRASH_POLICY: Partial<Policy> = {
   coalesceMs: {},
   maxItems: 10_000,
@@ -14,7 +16,7 @@ export const CRASH_POLICY: Partial<Policy> = {
   wake: { info: 'never', warning: 'never', error: 'never', critical: 'never' },
 };
 
-/** The number of calls in each answer, 20 in total. */
+/** The number of calls in each answer; 20 calls in total. */
 const BATCHES = [1, 2, 1, 3, 1, 2, 1, 1, 3, 2, 1, 2];
 export const CALLS = BATCHES.reduce((sum, calls) => sum + calls, 0);
 

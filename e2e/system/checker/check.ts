@@ -54,7 +54,7 @@ export const RULES = {
 } as const;
 export type Rule = keyof typeof RULES;
 
-/** `epoch`: wall-clock time minus the time of the taps. */
+/** Checks all rules; `epoch` is the wall-clock time minus the time of the taps. */
 export function check(history: History, epoch: number): Verdict {
   const { producers, sessions, upstream, storm } = history;
   const all = notificationsOf(producers);
@@ -108,7 +108,7 @@ export function check(history: History, epoch: number): Verdict {
   };
 }
 
-/** A notification is for the model, never for a wrapped server. */
+/** Finds notifications that reached a wrapped server, although they are only for the model. */
 function inUpstream({ upstream }: History): string[] {
   return [...upstream].flatMap(([call, each]) =>
     each.flatMap(({ line }) =>

@@ -110,10 +110,10 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
 /**
- * The time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was shown,
- * the first call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in between.
- * Until the interrupt is shown, such a refusal is a lease, which is released. After a result that carried the interrupt, the
- * model has read it.
+ * Returns the time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was
+ * shown, the first call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in
+ * between. Until the interrupt is shown, such a refusal is a lease, which is released. After a result that carried the interrupt,
+ * the model has read it.
  */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
   const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);

@@ -64,7 +64,8 @@ function isFor(
 }
 
 /**
- * Whether another answer may have held notifications at that time. That is possible if another request of the agent was in flight
+ * Whether another answer may have held notifications at that time. An answer may have held some if another request of the agent
+ * was in flight
  * or had just ended without an answer, or if a gateway had just reported an unreachable store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {

@@ -52,8 +52,9 @@ function resumesIn(producers: readonly ProducerLine[]): Resume[] {
 }
 
 /**
- * A resume lifts every pause of its conversation, its agent or its project, regardless of who paused and by which address. The
- * checker does not know which conversations of an agent are paused, so a resume of one conversation counts for all of them.
+ * Returns the time at which a resume lifted the pause. A resume lifts every pause of its conversation, agent or project,
+ * regardless of the person and the address of the pause. The checker does not know which conversations of an agent are paused, so
+ * a resume of one conversation counts for all of them.
  */
 function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
   const reaches = (resume: Resume): boolean =>
@@ -70,7 +71,7 @@ export const agentOf = (to: string): string => to.replace(/#.*/, '');
 /** Returns the conversation that an address names. */
 export const conversationOf = (to: string): string | undefined => /#(.*)/.exec(to)?.[1];
 
-/** The time from which the notification may be missing: its producer withdraws it, a person resumes, or it expires. */
+/** Returns the time from which the notification may be missing: its producer withdraws it, a person resumes, or it expires. */
 export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notification): number =>
   Math.min(withdrawingAt ?? Infinity, resumingAt ?? Infinity, ttlMs === undefined ? Infinity : t + ttlMs);
 
@@ -83,7 +84,7 @@ export const isStanding = (one: Pick<Notification, 'to' | 'level' | 'action'>): 
 
 type All = ReadonlyMap<string, Notification>;
 
-/** The states of each key, by address and key. */
+/** Returns the states of each key, by address and key. */
 export const statesIn = memo((all: All): ReadonlyMap<string, readonly Notification[]> => {
   const states = [...all.values()].filter(({ supersedes }) => supersedes !== undefined);
   return Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`);

@@ -159,7 +159,7 @@ function hasTwo(one: Notification, readings: readonly Reading[], storm: History[
   return new Set(active.map(({ session }) => session.about.agent)).size < active.length;
 }
 
-/** The number of frames for earlier calls that arrived as soon as the client read again. */
+/** Returns the number of frames for earlier calls that arrived as soon as the client read again. */
 const deafTo = ({ session, shown }: Reading): number =>
   session.lines
     .flatMap((line) => (line.kind === 'hears' ? line.t : []))

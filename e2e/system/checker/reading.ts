@@ -207,7 +207,7 @@ export const sightsOf = memo(({ shown }: Reading): readonly Sight[] => shown.fla
 /** A sight with its session. */
 export type Seen = Sight & { readonly reading: Reading };
 
-/** The notifications that the models of these sessions were shown, oldest first. */
+/** Returns the notifications that the models of these sessions were shown, oldest first. */
 export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Seen[]> => {
   const all = readings.flatMap((reading) => sightsOf(reading).map((sight): Seen => ({ ...sight, reading })));
   return Map.groupBy(
@@ -221,7 +221,7 @@ export const agentsIn = memo((readings: readonly Reading[]): ReadonlyMap<string,
   Map.groupBy(readings, ({ session }) => session.about.agent),
 );
 
-/** A library user's message to its model ends with the frame. */
+/** Returns the frame at the end of a library user's message to its model. */
 const frameTextOf = (text: string): string => text.slice(text.lastIndexOf('\n[ep ') + 1);
 
 function headOf(line: string): { readonly id?: number; readonly method?: string } {

@@ -77,7 +77,7 @@ export class Recorded {
     return this;
   }
 
-  /** `/clear`. */
+  /** Records `/clear`. */
   renamed(conversation: string): this {
     this.lines.push({ t: (this.t += 5), kind: 'closing' }, { t: (this.t += 5), kind: 'renamed', conversation });
     return this;
@@ -89,7 +89,7 @@ export class Recorded {
     return this;
   }
 
-  /** A call of a tool with structured content; `notices` if the client's frame has that field. */
+  /** Records a call of a tool with structured content; `notices` says whether the client's frame has that field. */
   structured(call: string, text: string, notices: boolean): this {
     const id = this.#sent('structured', undefined, call);
     const frame = (more: string, blocks: string): string =>
@@ -99,7 +99,7 @@ export class Recorded {
     return this.#received(frame(field, `${block(call)},${block(text)}`), 10);
   }
 
-  /** The answer to tools/list, for one tool with a schema. */
+  /** Records the answer to tools/list, for one tool with a schema. */
   listed(properties: object): this {
     const id = ++this.#id;
     this.lines.push({ t: (this.t += 5), kind: 'sent', id, method: 'tools/list' });
@@ -107,7 +107,7 @@ export class Recorded {
     return this.#received(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }), 5);
   }
 
-  /** An unanswered call: the gateway died, or the host died before it read a refusal. */
+  /** Records an unanswered call: the gateway died, or the host died before it read a refusal. */
   unanswered(call: string, how: { reached: boolean; afterMs?: number } = { reached: true }): this {
     this.#sent('small', undefined, call);
     if (how.reached) this.upstream.set(call, [{ t: this.t + (how.afterMs ?? 0) }]);
@@ -124,7 +124,7 @@ export class Recorded {
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
   }
 
-  /** `tapMs`: the delay of the tap after the loop's request for the message. */
+  /** Records a message of a library user; `tapMs` is the delay of the tap after the loop's request for the message. */
   message(key: string, text: string, way: 'carry' | 'offer' = 'carry', tapMs = 0): this {
     const askedAt = (this.t += 10);
     this.lines.push({ t: (this.t += tapMs), kind: 'message', way, askedAt, key, text });
@@ -195,7 +195,7 @@ export const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50
 export const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 export const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
-/** Five answers with one notification each, all cancelled at once; the first notifications arrive again. */
+/** Returns a history of five answers with one notification each, all cancelled at once; the first notifications arrive again. */
 export function cancelledOften(again: number): History {
   const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
   const anna = new Recorded(100);

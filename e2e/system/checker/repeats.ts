@@ -160,7 +160,8 @@ export function unreleased(all: ReadonlyMap<string, Notification>, readings: rea
 }
 
 /**
- * Whether an interrupt may be shown again. It is shown in each refusal, and in the pull that lowers its gate. A pause is in each
+ * Whether an interrupt may be shown again. An interrupt is shown in each refusal, and in the pull that lowers its gate. A pause
+ * is in each
  * pull while it holds.
  */
 function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {

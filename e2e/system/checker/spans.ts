@@ -117,7 +117,7 @@ export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans
   return [...unreachable(reading, storm), ...moments];
 });
 
-/** The reports and ends of a session's gateways, including shared ones. */
+/** Returns the reports and ends of a session's gateways, including shared ones. */
 function saidBy({ session }: Reading, storm: History['storm']): (ClientLine | StormLine)[] {
   const shared = new Set(session.lines.flatMap((line) => (line.kind === 'gateway' && line.shared ? line.pid : [])));
   return [...session.lines, ...storm.filter((line) => 'pid' in line && shared.has(line.pid))];

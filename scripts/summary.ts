@@ -2,13 +2,22 @@
  * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
  * and an error outside of any test count as failures, and so does a run that fails for another reason. A test that passed only at
  * a second try has a defect, too. So the reporter names each such test before the last line, with its first failure.
+ *
+ * vitest's time limits cannot end a test whose worker never returns to its event loop. If no test ends for a long time, the
+ * reporter names the unfinished tests and ends the run.
  */
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
+
+/** Longer than the time limit of any single test. */
+const STUCK_AFTER_MS = Number(process.env['EARPIECE_TEST_STUCK_MS'] ?? 10 * 60_000);
 
 export default class Summary implements Reporter {
   #passed = 0;
   #failed = 0;
   #flaky: readonly TestCase[] = [];
+  readonly #modules = new Set<TestModule>();
+  readonly #tests = new Set<TestCase>();
+  #timer: NodeJS.Timeout | undefined;
 
   onInit(): void {
     process.once('exit', (code) => {
@@ -18,7 +27,30 @@ export default class Summary implements Reporter {
     });
   }
 
+  onTestModuleStart(module: TestModule): void {
+    this.#modules.add(module);
+    this.#moved();
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.#modules.delete(module);
+    this.#moved();
+  }
+
+  onTestCaseReady(test: TestCase): void {
+    this.#tests.add(test);
+    this.#moved();
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    this.#tests.delete(test);
+    if (test.result().state === 'passed') this.#passed += 1;
+    else if (test.result().state === 'failed') this.#failed += 1;
+    this.#moved();
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    clearTimeout(this.#timer);
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const broken = modules.filter(
       (module) => module.state() === 'failed' && [...module.children.allTests('failed')].length === 0,
@@ -26,6 +58,20 @@ export default class Summary implements Reporter {
     this.#flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
     this.#passed = tests.filter((test) => test.result().state === 'passed').length;
     this.#failed = tests.filter((test) => test.result().state === 'failed').length + broken.length + unhandled.length;
+  }
+
+  #moved(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stuck(), STUCK_AFTER_MS);
+  }
+
+  #stuck(): void {
+    process.stdout.write(`no test has ended for ${STUCK_AFTER_MS / 1_000} s, so the run ends here; unfinished:\n`);
+    for (const { relativeModuleId } of this.#modules) process.stdout.write(`  ${relativeModuleId}\n`);
+    for (const test of this.#tests) process.stdout.write(`  ${test.module.relativeModuleId} > ${test.fullName}\n`);
+    this.#failed += Math.max(1, this.#tests.size);
+    // oxlint-disable-next-line unicorn/no-process-exit -- vitest waits for its workers, and one of them does not answer
+    process.exit(1);
   }
 }
 

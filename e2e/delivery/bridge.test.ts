@@ -12,6 +12,17 @@ import { CLI as entry } from '../built.ts';
 import { end, processesOf } from '../hosts/processes.ts';
 import { proves } from '../verifies.ts';
 
+/** Lets the event loop run. Without a bridge, the plugin answers at once, and a loop over its answers would never end. */
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function answered(ask: () => Promise<Handed | undefined>): Promise<Handed> {
+  for (;;) {
+    const handed = await ask();
+    if (handed !== undefined) return handed;
+    await tick();
+  }
+}
+
 describe('a plugin and its bridge', () => {
   proves('hosts:bridge');
   let home: string;
@@ -47,13 +58,7 @@ describe('a plugin and its bridge', () => {
   const whose = (): Whose => ({ session: 's1', folder: home });
   const prompt = (client: BridgeClient): Promise<Handed | undefined> => client.ask(whose(), { kind: 'prompt' });
   /** Asks again while a busy machine lets the plugin continue without an answer. */
-  const heard = async (client: BridgeClient): Promise<Handed> => {
-    for (;;) {
-      const handed = await prompt(client);
-      if (handed !== undefined) return handed;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
+  const heard = (client: BridgeClient): Promise<Handed> => answered(() => prompt(client));
   const bridges = () => processesOf(home).filter(({ command }) => command.includes(' bridge '));
   const one = (): number => {
     const [found] = bridges();
@@ -61,7 +66,7 @@ describe('a plugin and its bridge', () => {
     return found.pid;
   };
   const offered = async (): Promise<void> => {
-    while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await new Promise(setImmediate);
+    while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await tick();
   };
   const gone = async (): Promise<void> => {
     // No event reports the end of another program's process, so this reads the process table.
@@ -125,14 +130,10 @@ describe('a plugin and its bridge', () => {
     (await heard(client)).confirm();
     await ear.queue('shop/pi', { message: 'LATE' });
     const slow = one();
-    let handed: Handed | undefined;
-    // The bridge answers only between the requests, so no answer arrives in time.
-    while (handed === undefined) {
-      end(slow, 'SIGSTOP');
-      handed = await prompt(client);
-      end(slow, 'SIGCONT');
-      await offered();
-    }
+    end(slow, 'SIGSTOP');
+    expect(await prompt(client)).toBeUndefined();
+    end(slow, 'SIGCONT');
+    const handed = await heard(client);
     expect(handed.text).toContain('LATE');
     expect(handed.text).not.toContain('repeated');
     handed.confirm();
@@ -156,8 +157,7 @@ describe('a plugin and its bridge', () => {
     expect(await prompt(client)).toBeUndefined();
     end(slow, 'SIGCONT');
     await offered();
-    let again: Handed | undefined;
-    while (again === undefined) again = await client.ask(whose(), { kind: 'batch_end', tools: [] });
+    const again = await answered(() => client.ask(whose(), { kind: 'batch_end', tools: [] }));
     expect(again.text).toContain('LATE');
     expect(again.text).toContain('repeated');
     again.confirm();
@@ -174,7 +174,7 @@ describe('a plugin and its bridge', () => {
     (await heard(client)).confirm();
     const hanging = one();
     end(hanging, 'SIGSTOP');
-    while (bridges().some(({ pid }) => pid === hanging)) expect(await prompt(client)).toBeUndefined();
+    for (; bridges().some(({ pid }) => pid === hanging); await tick()) expect(await prompt(client)).toBeUndefined();
     await until(() => began === 2);
     expect(one()).not.toBe(hanging);
     expect(said.join('\n')).toContain('did not answer within 250 ms');
@@ -185,9 +185,7 @@ describe('a plugin and its bridge', () => {
     await ear.queue('shop/pi', { message: 'WORD', action: 'pause', origin: { person: 'Ann' } });
     await heard(client);
     const denied = (): Promise<Handed | undefined> => client.ask(whose(), { kind: 'before_tool', tool: 'bash' });
-    let first: Handed | undefined;
-    while (first === undefined) first = await denied();
-    expect(first).toMatchObject({ kind: 'deny', text: expect.stringContaining('WORD') as string });
+    expect(await answered(denied)).toMatchObject({ kind: 'deny', text: expect.stringContaining('WORD') as string });
     end(one(), 'SIGSTOP');
     expect(await denied()).toMatchObject({ kind: 'deny', text: expect.stringContaining('an interrupt waits') as string });
     expect(await prompt(client)).toBeUndefined();

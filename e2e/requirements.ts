@@ -508,6 +508,10 @@ export const REQUIREMENTS = {
   'gateway:store-trouble': {
     behaviour: 'If the store does not answer within 250 ms, the call passes unchanged, with one line on stderr.',
   },
+  'gateway:late-text': {
+    behaviour:
+      'A text that is too late for its result is added to the next result of the same client. After half of its lease without such a result, other carriers can deliver its notifications.',
+  },
   'gateway:fronts-many': {
     behaviour: 'The gateway serves all servers of a configuration. Tool names have prefixes, and two equal names are an error.',
   },

@@ -13,61 +13,65 @@ const LOG = logKey('shop', 'coder');
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 describe('once', () => {
-  it('1,000 calls, 8 in flight, two gateways of one conversation, another process queueing', { timeout: 120_000 }, async () => {
-    proves('delivery:thousand-calls', 'delivery:other-process', 'delivery:everything-due');
-    await using stage = new Stage();
-    const ear = await stage.open();
-    const gateways = [await stage.gateway(), await stage.gateway()];
-    const producer = spawn(process.execPath, [join(import.meta.dirname, 'producer.ts'), 'shop/coder#main', '400', '4'], {
-      env: stage.env(),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const queued: { id: string; at: number }[] = [];
-    const lines = createInterface({ input: producer.stdout });
-    lines.on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
-    const produced = new Promise((resolve) => producer.once('close', resolve));
+  it(
+    '1,000 calls, 8 in flight, two gateways of one conversation, another process queueing',
+    { timeout: 120_000 },
+    async ({ signal }) => {
+      proves('delivery:thousand-calls', 'delivery:other-process', 'delivery:everything-due');
+      await using stage = new Stage();
+      const ear = await stage.open();
+      const gateways = [await stage.gateway(), await stage.gateway()];
+      const producer = spawn(process.execPath, [join(import.meta.dirname, 'producer.ts'), 'shop/coder#main', '400', '4'], {
+        env: stage.env(),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const queued: { id: string; at: number }[] = [];
+      const lines = createInterface({ input: producer.stdout });
+      lines.on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
+      const produced = new Promise((resolve) => producer.once('close', resolve));
 
-    // On a busy machine, all calls could end before the producer has begun.
-    await once(lines, 'line');
+      // On a busy machine, all calls could end before the producer has begun.
+      await once(lines, 'line');
 
-    type Call = { start: number; end: number; ids: string[] };
-    const calls: Call[] = [];
-    let left = 1_000;
-    const worker = async (gateway: GatewayClient): Promise<void> => {
-      while (left-- > 0) {
-        const start = now();
-        const text = textOf(await gateway.call('echo', { text: `call ${left}` }));
-        calls.push({ start, end: now(), ids: [...text.matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
+      type Call = { start: number; end: number; ids: string[] };
+      const calls: Call[] = [];
+      let left = 1_000;
+      const worker = async (gateway: GatewayClient): Promise<void> => {
+        while (left-- > 0) {
+          const start = now();
+          const text = textOf(await gateway.call('echo', { text: `call ${left}` }));
+          calls.push({ start, end: now(), ids: [...text.matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
+      await produced;
+      // On a busy machine a call may pass without a notification, so the last calls do not end at the first result without a
+      // notification.
+      const last = gateways[0] as GatewayClient;
+      const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
+      for (let more = await isOpen(); more && !signal.aborted; more = await isOpen()) {
+        const text = textOf(await last.call('echo', { text: 'last' }));
+        calls.push({ start: now(), end: now(), ids: [...text.matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
       }
-    };
-    await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
-    await produced;
-    // On a busy machine a call may pass without a notification, so the last calls do not end at the first result without a
-    // notification.
-    const last = gateways[0] as GatewayClient;
-    const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
-    for (let more = await isOpen(); more; more = await isOpen()) {
-      const text = textOf(await last.call('echo', { text: 'last' }));
-      calls.push({ start: now(), end: now(), ids: [...text.matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
-    }
 
-    const arrived = calls.flatMap((call) => call.ids);
-    expect(queued).toHaveLength(400);
-    expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
-    // If a notification was queued before a call began, the result of that call has it, or a result that was already in flight.
-    const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
-    const budget = ear.policies.policy('shop').maxItems;
-    const late = calls.flatMap((call) =>
-      call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
-    );
-    // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that case has a different promise, and
-    // the gateway reports it.
-    if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
-    // Both gateways have carried notifications, and the log has the same deliveries.
-    const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
-    expect(new Set(offers.map(({ body }) => isType(body, 'carrier_offered') && body.owner.pid)).size).toBe(2);
-    expect(await ear.store.verify()).toEqual([]);
-  });
+      const arrived = calls.flatMap((call) => call.ids);
+      expect(queued).toHaveLength(400);
+      expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
+      // If a notification was queued before a call began, the result of that call has it, or a result that was already in flight.
+      const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
+      const budget = ear.policies.policy('shop').maxItems;
+      const late = calls.flatMap((call) =>
+        call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
+      );
+      // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that case has a different promise, and
+      // the gateway reports it.
+      if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
+      // Both gateways have carried notifications, and the log has the same deliveries.
+      const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
+      expect(new Set(offers.map(({ body }) => isType(body, 'carrier_offered') && body.owner.pid)).size).toBe(2);
+      expect(await ear.store.verify()).toEqual([]);
+    },
+  );
 
   it.each(['offer.appended', 'carrier.before_bytes', 'carrier.after_bytes', 'confirm.before'])(
     'a gateway killed at %s: offered again, flagged, same id and item text',

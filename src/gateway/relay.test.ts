@@ -4,7 +4,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { frameOf } from '../mcp/frames/frame.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import { Relay } from './relay.ts';
-import { noRider, type Delivery, type Rider, type Verdict } from './riding/rider.ts';
+import { noRider, type Delivery, type Ride, type Rider, type Verdict } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -510,10 +510,10 @@ describe('a failing rider stops no traffic', () => {
     ]);
   });
 
-  test('if the rider takes longer than 250 ms, the call passes, a late delivery is released, and the recovery is reported', async () => {
+  test('if the rider takes longer than 250 ms, the call passes, the next result carries the late text, and the recovery is reported', async () => {
     proves('gateway:store-trouble');
     const delivery = settled();
-    let answer: (value: { kind: 'ride'; text: string; delivery: Delivery }) => void = () => {};
+    let answer: (value: Ride) => void = () => {};
     let slow = true;
     const { client, reports, fromClient, fromServer } = given({
       after: () => (slow ? new Promise((resolve) => (answer = resolve)) : { kind: 'none' }),
@@ -524,17 +524,19 @@ describe('a failing rider stops no traffic', () => {
     expect(client).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(client).toEqual([`${result('1')}\n`]);
-    answer({ kind: 'ride', text: 'N', delivery });
+    answer({ kind: 'ride', text: 'N', delivery, leaseMs: 30_000 });
     await turn();
-    expect(delivery.said).toEqual(['late']);
+    expect(delivery.said).toEqual([]);
     slow = false;
     fromClient(call('2'));
     fromServer(result('2'));
-    expect(client).toHaveLength(2);
+    expect(client).toEqual([`${result('1')}\n`, expect.stringContaining('{"type":"text","text":"N"}') as string]);
     expect(reports).toEqual([
       'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
       'notifications can be reached again',
     ]);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(delivery.said).toEqual(['confirm']);
   });
 
   test('an outage costs 250 ms once and is reported once, even while the gate can still be read', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
 import { GuardedRider } from './guarded.ts';
 import { noDelivery, noRider, type Call, type Connection, type Result, type Ride, type Rider, type Verdict } from './rider.ts';
 
@@ -40,6 +41,112 @@ test('a tool of Earpiece waits until a late offer is released, so that a pull fi
   resolve({ ...ride, delivery: { ...noDelivery, release } });
   await called;
   expect(order).toEqual(['called', 'released: late', 'called']);
+});
+
+describe('a text that is too late for its result', () => {
+  proves('gateway:late-text');
+  const said: string[] = [];
+  const lateRide = (text: string, leaseMs = 30_000): Ride => ({
+    kind: 'ride',
+    text,
+    leaseMs,
+    delivery: { confirm: () => said.push(`${text} confirmed`), release: (reason) => said.push(`${text} ${reason}`) },
+  });
+  let answer: (value: Ride) => void;
+  const slow = (): Promise<Ride> => new Promise((resolve) => (answer = resolve));
+  const begun = async (next: () => Ride | Promise<Ride>, late = lateRide('A')): Promise<GuardedRider> => {
+    let first = true;
+    const { rider } = guarded({
+      after: () => (first ? ((first = false), slow()) : next()),
+      silent: () => true,
+      callTool: () => {
+        said.push('called');
+        return { result: { content: [] }, ...noDelivery };
+      },
+    });
+    const passed = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(await passed).toEqual({ kind: 'none' });
+    answer(late);
+    await vi.advanceTimersByTimeAsync(0);
+    return rider;
+  };
+  const textOf = (value: Ride): string => (value.kind === 'none' ? '' : value.text);
+
+  beforeEach(() => {
+    said.length = 0;
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    expect(vi.getTimerCount(), 'timers left behind').toBe(0);
+    vi.useRealTimers();
+  });
+
+  test('is added once to the next result of its connection, and settled with that result', async () => {
+    const rider = await begun(() => ({ kind: 'none' }));
+    expect(rider.silent(connection)).toBe(false);
+    expect(rider.silent({ ...connection, key: 'other' })).toBe(true);
+    expect(textOf(await rider.after({ ...connection, key: 'other' }, result))).toBe('');
+    const next = await rider.after(connection, result);
+    expect(textOf(next)).toBe('A');
+    expect(said).toEqual([]);
+    if (next.kind === 'ride') next.delivery.confirm();
+    expect(said).toEqual(['A confirmed']);
+    expect(textOf(await rider.after(connection, result))).toBe('');
+    expect(rider.silent(connection)).toBe(true);
+  });
+
+  test('waits for a result that has no newer text', async () => {
+    const texts = [lateRide('B'), { kind: 'none' }] as Ride[];
+    const rider = await begun(() => texts.shift() ?? ride);
+    expect(textOf(await rider.after(connection, result))).toBe('B');
+    expect(textOf(await rider.after(connection, result))).toBe('A');
+  });
+
+  test('is added to the next result if that one has no text in time either, so that a slow machine delivers', async () => {
+    const rider = await begun(slow);
+    const second = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(textOf(await second)).toBe('A');
+    answer(lateRide('B'));
+    const third = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(textOf(await third)).toBe('B');
+  });
+
+  test('is released after half of its lease, so that another carrier can deliver its notifications', async () => {
+    const rider = await begun(() => ({ kind: 'none' }), lateRide('A', 10_000));
+    await vi.advanceTimersByTimeAsync(4_700);
+    expect(said).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(said).toEqual(['A late']);
+    expect(textOf(await rider.after(connection, result))).toBe('');
+  });
+
+  test('is released at once if its lease has passed its half, and if it has no lease', async () => {
+    await begun(() => ({ kind: 'none' }), lateRide('A', 400));
+    const { leaseMs: _, ...without } = lateRide('B') as Extract<Ride, { kind: 'ride' }>;
+    await begun(() => ({ kind: 'none' }), without);
+    expect(said).toEqual(['A late', 'B late']);
+  });
+
+  test('is released before a tool of Earpiece runs, so that a pull finds its notifications', async () => {
+    const rider = await begun(() => ({ kind: 'none' }));
+    await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '2' });
+    expect(said).toEqual(['A late', 'called']);
+  });
+
+  test.each(['before', 'after'])('is released if its connection is closed %s it arrives', async (when) => {
+    const { rider } = guarded({ after: slow });
+    const passed = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    await passed;
+    if (when === 'before') rider.closed(connection);
+    answer(lateRide('A'));
+    await vi.advanceTimersByTimeAsync(0);
+    if (when === 'after') rider.closed(connection);
+    expect(said).toEqual([when === 'before' ? 'A late' : 'A client_died']);
+  });
 });
 
 describe('a refusal from memory that is sent before the store answers', () => {

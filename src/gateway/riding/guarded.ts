@@ -1,4 +1,5 @@
 import { patience } from '../../inbox/index.ts';
+import { LateRides } from './late-rides.ts';
 import type {
   Call,
   Connection,
@@ -30,6 +31,15 @@ const OUTAGE_WITHIN_MS = 25;
  */
 const CALM_MS = 60_000;
 
+/** A question to the rider that had no answer in time. `instead`: the answer that was used. */
+type Overdue = {
+  readonly what: string;
+  readonly answer: Promise<Verdict | Ride>;
+  readonly instead: Verdict | Ride;
+  readonly early: EarlyDelivery;
+  readonly askedAt: number;
+};
+
 /**
  * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes. Each outage is reported
  * once. An outage ends when the method that failed first answers again, in time or late. Answers of other methods prove less:
@@ -39,8 +49,10 @@ export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Late answers of the rider, by connection. When a late answer arrives, its delivery is released. */
+  /** Late answers of the rider, by connection. The next result carries a late text. Any other late delivery is released. */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
+  readonly #lateRides = new LateRides();
+  readonly #closed = new WeakSet<Connection>();
   /** The method whose failure began this outage. */
   #out: string | undefined;
   #failedAt = 0;
@@ -65,12 +77,14 @@ export class GuardedRider {
   }
 
   after(connection: Connection, result: Result): Awaitable<Ride> {
-    return this.#soon(
+    const ride = this.#soon(
       connection,
       'after',
       () => this.#rider.after(connection, result),
-      () => ({ kind: 'none' }),
+      (): Ride => ({ kind: 'none' }),
     );
+    const filled = (now: Ride): Ride => (now.kind === 'none' ? (this.#lateRides.take(connection.key) ?? now) : now);
+    return ride instanceof Promise ? ride.then(filled) : filled(ride);
   }
 
   /**
@@ -95,17 +109,22 @@ export class GuardedRider {
 
   silent(connection: Connection): boolean {
     // During an outage the result is false, so that the gateway asks the rider: only an answer of the rider ends the outage.
-    return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
+    return (
+      this.#out === undefined &&
+      !this.#lateRides.has(connection.key) &&
+      this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false)
+    );
   }
 
   /**
    * Runs one of the gateway's own tools, without a time limit. If the tool fails, the call fails, because no server could answer
-   * instead. Notifications in a late offer would be missing from the tool's answer. So the tool waits until that offer is
-   * released.
+   * instead. Notifications in a late offer would be missing from the tool's answer. So the tool waits for the late offers, and
+   * releases them.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);
     if (late !== undefined) await Promise.all(late);
+    this.#lateRides.releaseAll(connection.key, 'late');
     try {
       const answer = await this.#rider.callTool(connection, call);
       this.#well('callTool');
@@ -125,6 +144,8 @@ export class GuardedRider {
   }
 
   closed(connection: Connection): void {
+    this.#lateRides.releaseAll(connection.key, 'client_died');
+    this.#closed.add(connection);
     this.#now('closed', () => this.#rider.closed(connection), undefined);
   }
 
@@ -167,6 +188,7 @@ export class GuardedRider {
     answer: Promise<T>,
     otherwise: () => T,
   ): Promise<T> {
+    const askedAt = performance.now();
     const withinMs = this.#out === undefined ? this.#withinMs : Math.min(OUTAGE_WITHIN_MS, this.#withinMs);
     const time = patience(withinMs, () => this.#now('working', () => this.#rider.working?.() ?? false, false));
     try {
@@ -179,7 +201,7 @@ export class GuardedRider {
       const early = new EarlyDelivery();
       const known = otherwise();
       const instead = known.kind === 'refuse' ? { ...known, delivery: early } : known;
-      this.#awaits(connection, this.#comesLate(what, answer, instead, early));
+      this.#awaits(connection, this.#comesLate(connection, { what, answer, instead, early, askedAt }));
       return instead;
     } catch (error) {
       this.#trouble(what, reasonOf(error));
@@ -198,14 +220,15 @@ export class GuardedRider {
     });
   }
 
-  async #comesLate(what: string, answer: Promise<Verdict | Ride>, instead: Verdict | Ride, early: EarlyDelivery): Promise<void> {
+  async #comesLate(connection: Connection, { what, answer, instead, early, askedAt }: Overdue): Promise<void> {
     try {
       const value = await answer;
       this.#well(what);
       if (!('delivery' in value) || value.delivery === undefined) return;
       // The client was sent a refusal with the same text from the last known gate.
-      if (value.kind === 'refuse' && instead.kind === 'refuse') early.becomes(value.delivery);
-      else value.delivery.release('late');
+      if (value.kind === 'refuse' && instead.kind === 'refuse') return early.becomes(value.delivery);
+      if (value.kind === 'ride' && !this.#closed.has(connection) && this.#lateRides.keep(connection.key, value, askedAt)) return;
+      value.delivery.release('late');
     } catch {
       // The call failed after it was reported as late, so there is no delivery to release.
     }

@@ -132,7 +132,9 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       tools,
       ...defined({ maxChars }),
     });
-    return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer) };
+    if (offer === undefined) return { kind: 'none' };
+    const { leaseMs } = conversation.policy();
+    return { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer), leaseMs };
   };
   const boxedTool = async (connection: Connection, call: OwnCall, box: Toolbox): Promise<OwnAnswer> => {
     const seat = seatOf(connection);

@@ -117,16 +117,23 @@ export type Ride =
   | { readonly kind: 'none' }
   /**
    * `text` is added as a separate block after the result's blocks, unless it is empty. `signal` is added as the result's field
-   * `notification`.
+   * `notification`. `leaseMs`: for so long, the notifications in `text` are reserved for this delivery. A text with `leaseMs` that
+   * arrives too late is added to the next result.
    */
-  | { readonly kind: 'ride'; readonly text: string; readonly signal?: string; readonly delivery: Delivery }
+  | {
+      readonly kind: 'ride';
+      readonly text: string;
+      readonly signal?: string;
+      readonly delivery: Delivery;
+      readonly leaseMs?: number;
+    }
   /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**
  * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
  * when the client's next frame is not a cancel, or after 250 ms. The gateway calls `release` if the bytes did not arrive, or if
- * the rider took longer than 250 ms. Neither method may throw or block.
+ * the rider took longer than 250 ms and no later result carried the text. Neither method may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 

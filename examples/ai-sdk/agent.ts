@@ -1,6 +1,5 @@
-// An agent of the AI SDK with notifications. They ride on the results of its tools and on the messages of its user, and a
-// critical notification aborts its answer. Five lines belong to the adapter; the other lines are an ordinary program of the AI
-// SDK.
+// An agent of the AI SDK with notifications. Notifications arrive with tool results and with the user's messages, and a critical
+// notification aborts the model's answer. Five lines belong to the adapter; the other lines are an ordinary program of the AI SDK.
 import assert from 'node:assert/strict';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 // An agent in a few lines: any AI SDK model, your tools, and a log from which the agent continues after a restart. Notifications
-// ride on the results of its tools.
+// arrive with the results of its tools.
 import assert from 'node:assert/strict';
 import { MockLanguageModelV4 } from 'ai/test';
 import { openEarpiece } from 'earpiece';

@@ -1,4 +1,4 @@
-// The MCP gateway in your own program: notifications ride on the results of the tools behind it.
+// The MCP gateway in your own program: notifications arrive with the results of the tools behind the gateway.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-// Your own loop: notifications ride on the messages that go to the model anyway. You need two calls at the start, and four in the
+// Your own loop: notifications arrive in the messages that go to the model anyway. You need two calls at the start, and four in the
 // loop.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';

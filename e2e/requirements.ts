@@ -19,7 +19,8 @@ export const REQUIREMENTS = {
     behaviour: "An untrusted project file cannot lower, expire, drop, shorten or hide a person's critical notification or pause.",
   },
   'trust:speech': {
-    behaviour: 'A clone cannot speak to the model before it is trusted: no system prompt, model, waking or subscriber.',
+    behaviour:
+      'A cloned repository cannot influence the model before it is trusted: it cannot set a system prompt, a model, waking or a subscriber.',
   },
 
   // The log: recording and recovery.
@@ -27,7 +28,7 @@ export const REQUIREMENTS = {
   'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
   'log:idempotent': { behaviour: 'A notification id is queued once, even if several producers repeat it.' },
   'log:replay': {
-    behaviour: 'Replaying any prefix of a log gives the open notifications that a live process had at that point.',
+    behaviour: 'A replay of any prefix of a log computes the open notifications that a live process had at that point.',
   },
   'log:unknown-types': { behaviour: 'Unknown record types and fields are read back unchanged.' },
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
@@ -50,7 +51,7 @@ export const REQUIREMENTS = {
   },
   'log:archive-unwritable': {
     behaviour:
-      'If the archive cannot be written, nothing is pruned. The command or the housekeeping names the folder, the reason and the way out, and no agent waits.',
+      'If the archive cannot be written, nothing is pruned. The command or the housekeeping names the folder and the reason, and says what to do. No agent waits.',
   },
   'log:allowlist': {
     behaviour: 'Only chat and tool records become part of a request to a provider.',
@@ -83,12 +84,12 @@ export const REQUIREMENTS = {
     behaviour: 'The PostgreSQL store works behind a pooler that gives each transaction another connection.',
   },
   'store:postgres-errors': {
-    behaviour: 'An error of PostgreSQL names the database, the reason and the way out, and never the password.',
+    behaviour: 'An error of PostgreSQL names the database and the reason, says what to do, and never shows the password.',
   },
   'store:postgres-tls': { behaviour: 'With sslmode=verify-full, only a certificate of the given authority opens a connection.' },
   'fleet:one': {
     behaviour:
-      'Several servers on one PostgreSQL or JetStream behave as one: a stream continues on another node, and what one node queues aborts an answer or wakes an agent on another node, once.',
+      'Several servers on one PostgreSQL or JetStream behave as one: a stream continues on another node, and a notification that is queued on one node aborts an answer or wakes an agent on another node, once.',
   },
   'fleet:node-killed': {
     behaviour:
@@ -96,7 +97,7 @@ export const REQUIREMENTS = {
   },
   'fleet:follower': {
     behaviour:
-      'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another one may run them.',
+      'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another machine may run the followers.',
   },
   'fleet:deploy': {
     behaviour: 'Validators accept the Compose file and the Kubernetes manifests, and their commands start a server.',
@@ -106,35 +107,38 @@ export const REQUIREMENTS = {
   },
   'store:nats-failover': {
     behaviour:
-      'When a NATS server is killed, or a cluster of three loses its leader, calls wait, and nothing acknowledged is lost or doubled.',
+      'When a NATS server is killed, or a cluster of three loses its leader, calls wait, and no acknowledged record is lost or duplicated.',
   },
   'store:nats-errors': {
-    behaviour: 'An error of the NATS store names the servers, the reason and the way out; a server older than 2.10 is refused.',
+    behaviour:
+      'An error of the NATS store names the servers and the reason, and says what to do. A server older than 2.10 is refused.',
   },
   'store:migrate': {
     behaviour:
       'earpiece migrate moves everything to another engine: each record keeps its position and time, and readers get the same answers as before.',
   },
   'store:migrate-killed': {
-    behaviour: 'A migration that is killed anywhere continues with the same command, and nothing is lost or doubled.',
+    behaviour: 'A migration that is killed anywhere continues with the same command, and no record is lost or duplicated.',
   },
   'store:migrate-closed': {
     behaviour:
-      'From the start of a migration on, its source takes no write of any process, and nobody can open an unfinished target by mistake.',
+      'From the start of a migration on, its source refuses all writes, and no process can open an unfinished target by mistake.',
   },
   'store:migrate-refused': {
-    behaviour: 'A migration refuses a wrong source or target with the reason and the way out, and never shows a password.',
+    behaviour:
+      'A migration refuses a wrong source or target. The error names the reason and says what to do, and never shows a password.',
   },
   'store:thread': {
     behaviour:
       'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',
   },
   'store:thread-quiet': {
-    behaviour: 'After each commit of another process, the store thread says at once whether anything is open for a conversation.',
+    behaviour:
+      'After each commit of another process, the store thread can say at once whether a notification is open for a conversation.',
   },
   'store:unknown-outcome': {
     behaviour:
-      'If the store does not answer a queue in time, the error has the id of the notification. A repetition with this id queues it once.',
+      'If the store does not answer a queue in time, the error has the id of the notification. A repetition with this id queues the notification once.',
   },
   'store:frozen-disk': {
     behaviour:
@@ -160,7 +164,7 @@ export const REQUIREMENTS = {
   },
   'store:kill-9': { behaviour: 'After kill -9 between any two writes, the database opens and is sound.' },
   'store:refuses': {
-    behaviour: 'Earpiece refuses a network file system, an old SQLite and a foreign file, and names a way out.',
+    behaviour: 'Earpiece refuses a network file system, an old SQLite and a foreign file, and says what to do.',
   },
   'store:private': { behaviour: 'Only the user can read the database file.' },
   'store:upgrade': {
@@ -169,7 +173,7 @@ export const REQUIREMENTS = {
   'store:schema': { behaviour: 'The schema after all migrations equals the golden file.' },
   'store:watch': { behaviour: 'A watcher in another process sees every record once and in order.' },
   'store:unread-check': {
-    behaviour: 'One index shows whether anything is open, in at most 10 ms with 1,000 open notifications.',
+    behaviour: 'One index shows whether a notification is open, in at most 10 ms with 1,000 open notifications.',
   },
   'faults:points': {
     behaviour:
@@ -180,7 +184,7 @@ export const REQUIREMENTS = {
   },
   'faults:schedules': {
     behaviour:
-      'A seed gives a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule finds a lost notification, an unmarked repeat and a record that a reader misses.',
+      'A seed determines a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule finds a lost notification, an unmarked repeat and a record that a reader misses.',
   },
   'faults:checker': { behaviour: 'The checker of the fault runs detects five planted bugs.' },
   'faults:system': {
@@ -194,7 +198,7 @@ export const REQUIREMENTS = {
 
   // Delivery.
   'delivery:once': { behaviour: 'If your program owns the transcript, a notification is delivered exactly once.' },
-  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due, and takes nothing twice.' },
+  'delivery:everything-due': { behaviour: 'A carrier delivers every due notification, and none twice.' },
   'delivery:nothing': { behaviour: 'If nothing is open, the carrier is unchanged.' },
   'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
@@ -205,32 +209,33 @@ export const REQUIREMENTS = {
     behaviour:
       'In 1,000 calls, 8 at a time, through two gateways of one conversation, each notification is delivered exactly once.',
   },
-  'delivery:two-carriers': { behaviour: 'Two carriers of one conversation never take the same notification at the same time.' },
+  'delivery:two-carriers': { behaviour: 'Two carriers of one conversation never hold the same notification at the same time.' },
   'lease:repeated': {
     behaviour:
-      'If a process is killed between offer and confirm, the notification is offered again with the same id and text, marked as repeated.',
+      'If a process is killed between the offer and the confirmation, the notification is offered again with the same id and text, marked as repeated.',
   },
   'lease:released': { behaviour: 'A cancelled request or a failed write releases its offer.' },
   'lease:answered': {
     behaviour:
-      'If a client cancels a fully answered request, the gateway ignores the cancel: nothing is repeated, and a pull lowers the gate.',
+      'If a client cancels a fully answered request, the gateway ignores the cancel: nothing is repeated, and get_notifications lowers the gate.',
   },
   'lease:dead-owner': {
     behaviour: 'The lease of a dead process ends at once. The lease of a live process ends after its time limit.',
   },
-  'lease:late-confirm': { behaviour: 'A late confirm is recorded as late and does not close a notification a second time.' },
+  'lease:late-confirm': { behaviour: 'A late confirmation is recorded as late and does not close a notification a second time.' },
   'lease:withdrawn': {
     behaviour:
       'If a notification is withdrawn or expires after an offer, it is not offered again, and its receipt is maybe_seen. The rest of its line is offered again, marked as repeated.',
   },
   'delivery:verdict': {
-    behaviour: 'The output of why begins with one sentence. This sentence is true for the current agents, and its advice works.',
+    behaviour:
+      'The output of earpiece why begins with one sentence. This sentence is true for the current agents, and its advice works.',
   },
-  'delivery:receipts': { behaviour: 'why(id) shows the receipt and the reason of each decision.' },
+  'delivery:receipts': { behaviour: 'The function why(id) returns the receipt and the reason of each decision.' },
   'delivery:in-turn-reply': { behaviour: "A person's reply inside a turn can carry notifications." },
   'delivery:batch': { behaviour: 'A batch of tool calls carries notifications once, with its last response.' },
   'delivery:idle': { behaviour: 'An idle agent gets one request with all waiting notifications.' },
-  'force:between-turns': { behaviour: 'A critical notification between turns starts a request by itself.' },
+  'force:between-turns': { behaviour: 'A critical notification between turns starts a request of the agent to its model.' },
   'force:mid-stream': {
     behaviour: "A critical notification aborts the model's stream. Finished parts are kept, and no retry runs.",
   },
@@ -265,17 +270,17 @@ export const REQUIREMENTS = {
   },
   'agent:no-person': {
     behaviour:
-      "A command that the agent runs sends in the agent's name: never as a person, and at most at level error. It lifts no pause.",
+      "A command that the agent runs sends in the agent's name: never as a person, and at most at level error. The command lifts no pause.",
   },
   'handles:ends-with-agent': {
     behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',
   },
   'agent:mcp-results': {
-    behaviour: 'A long result of an MCP tool is cut in the middle and kept in a file. Structured content and pictures are kept.',
+    behaviour: 'A long result of an MCP tool is cut in the middle and kept in a file. Structured content and images are kept.',
   },
   'agent:endings': {
     behaviour:
-      'A truncated, refused or broken answer is reported as such to people, scripts and library users. Truncated calls do not loop.',
+      'A truncated, refused or broken answer is reported as such to people, scripts and library users. Truncated calls do not repeat without end.',
   },
   'agent:stop': {
     behaviour: 'A stop ends the turn, even before the turn begins or right after another interruption.',
@@ -316,11 +321,11 @@ export const REQUIREMENTS = {
     behaviour: 'Notifications are delivered in the order critical, error, warning, info, and oldest first within a level.',
   },
   'plan:rendered': {
-    behaviour: 'The token budget counts the rendered text of templates, and does not cut it.',
+    behaviour: 'The token budget counts the rendered text of templates, and never cuts this text.',
   },
   'plan:budget': {
     behaviour:
-      'The budget never cuts errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
+      'The budget never leaves out errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
   },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': { behaviour: 'Notifications of a source that is switched off are not delivered.' },
@@ -330,7 +335,7 @@ export const REQUIREMENTS = {
   },
   'plan:filter-tool': { behaviour: "If a tool's notifications are switched off, the setting affects only that tool." },
   'plan:master-switch': { behaviour: 'If the master switch is off, nothing is delivered. By default the master switch is on.' },
-  'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and requeue brings it back.' },
+  'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and earpiece requeue queues it again.' },
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': { behaviour: 'If several states have one key, only the newest is delivered.' },
   'plan:moment': {
@@ -346,7 +351,7 @@ export const REQUIREMENTS = {
   },
   'queue:counted-told': {
     behaviour:
-      'If a notification is counted into another notification while a carrier is composed, the text of that carrier or of the next carrier counts it. A busy producer delays no carrier.',
+      'If a notification is added to the count of another notification while a carrier is composed, the text of that carrier or of the next carrier has the new count. A busy producer delays no carrier.',
   },
   'queue:max-open': {
     behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
@@ -357,7 +362,7 @@ export const REQUIREMENTS = {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
   },
   'queue:patterns': {
-    behaviour: 'A redact pattern takes linear time. While a pattern is invalid, whole texts are redacted.',
+    behaviour: 'A redact pattern runs in linear time. While a pattern is invalid, whole texts are redacted.',
   },
   'queue:handles': { behaviour: 'If the agent has polled or awaited a handle, the handle queues no notification.' },
   'queue:many': { behaviour: 'A hundred different errors at once are all queued, without waiting for a timer (SC-004).' },
@@ -366,9 +371,9 @@ export const REQUIREMENTS = {
   'view:markdown': { behaviour: 'The Markdown view groups lines by level, with its preamble and rules.' },
   'view:xml': { behaviour: 'The XML views have one element for each item, or one batch element with the count.' },
   'view:toon': { behaviour: 'The TOON view shows several notifications as a table, and one notification as a line.' },
-  'view:json': { behaviour: 'Parsing the JSON view gives the queued notifications.' },
+  'view:json': { behaviour: 'A parser that reads the JSON view gets the queued notifications.' },
   'view:data': {
-    behaviour: "A sender's data follows the message as JSON. If it is too long, the line says where to read it.",
+    behaviour: "A sender's data follows the message as JSON. If the data is too long, the line says where to read the data.",
   },
   'view:budget': {
     behaviour: 'An item that is too long for its carrier is cut. The text says so, and the agent can read all of it.',
@@ -390,7 +395,7 @@ export const REQUIREMENTS = {
   },
   'view:stable': { behaviour: 'A sent text is stored and never rendered again.' },
   'view:tokens': { behaviour: 'The default view stays within its token limits for the committed corpus.' },
-  'view:templates': { behaviour: 'If a template fails, a plain view replaces it, and nothing is lost.' },
+  'view:templates': { behaviour: 'If a template fails, a plain view replaces its text, and no notification is lost.' },
 
   // The gate.
   'gate:no-id': {
@@ -398,7 +403,7 @@ export const REQUIREMENTS = {
   },
   'gate:refuses': { behaviour: 'After an interrupt, 8 of 8 calls are refused and none reaches the upstream server.' },
   'gate:one-text': {
-    behaviour: 'All refused calls get the same id and text: the first is the delivery, the others are repeats.',
+    behaviour: 'All refused calls get the same id and text: the first answer is the delivery, the other answers are repeats.',
   },
   'gate:lowered': { behaviour: 'get_notifications, withdraw, resume and expiry lower the gate.' },
   'gate:batch': {
@@ -410,7 +415,7 @@ export const REQUIREMENTS = {
   },
   'gate:unproven': {
     behaviour:
-      'If the expected proof of a host does not come, the gate of a critical notification falls a minute after its first refusal.',
+      'If a host does not send the expected proof, the gate of a critical notification falls a minute after its first refusal.',
   },
   'gate:model-asked': {
     behaviour: 'The gate of a critical notification or a cancel falls when the host shows that it sent the refusal to its model.',
@@ -419,19 +424,22 @@ export const REQUIREMENTS = {
     behaviour: 'If the agent has read an interrupt with get_notifications, Earpiece refuses no call because of that interrupt.',
   },
   'gate:pause': {
-    behaviour: 'A pause holds until a person resumes or withdraws it, or it expires. Its refusal says who can lift it and how.',
+    behaviour:
+      'A pause holds until a person resumes or withdraws it, or it expires. Its refusal says who can lift the pause, and how.',
   },
   'gate:expired': {
     behaviour:
-      'why, inbox, agents, the API and the console show an expired interrupt as expired and its gate as down. The refusal for a pause says when the pause ends.',
+      'The commands why, inbox and agents, the API and the console show an expired interrupt as expired and its gate as down. The refusal for a pause says when the pause ends.',
   },
-  'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
+  'gate:withdrawn': {
+    behaviour: 'The withdrawal of a delivered interrupt lowers its gate. The command says so and exits with 0.',
+  },
   'gate:resume': {
     behaviour:
-      'earpiece resume lifts pauses, names them, and wakes the agent. If there is no pause, it says so. An agent that never saw the pause reads nothing.',
+      'earpiece resume lifts pauses, names them, and wakes the agent. If there is no pause, the command says so. An agent that never saw the pause reads nothing.',
   },
   'gate:before': { behaviour: 'A call that is already running returns its result and the interrupt.' },
-  'gate:after': { behaviour: 'With interrupt "after", a running call takes effect once, and its result is readable later.' },
+  'gate:after': { behaviour: 'With interrupt = "after", a running call takes effect once, and its result is readable later.' },
   'gate:purpose': { behaviour: 'An action goes once to each active conversation with a matching purpose.' },
   'gate:own-tools': { behaviour: 'The gate never refuses the tools of Earpiece.' },
 
@@ -443,7 +451,7 @@ export const REQUIREMENTS = {
   'address:fan-out': {
     behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
   },
-  'address:nobody': { behaviour: 'If no agent is active, the error says what to do.' },
+  'address:nobody': { behaviour: 'If no agent of the project is active, the error says what to do.' },
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
   'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },
   'address:order': {
@@ -470,12 +478,14 @@ export const REQUIREMENTS = {
   'succession:told-once': {
     behaviour: 'If a conversation has read its copy of a broadcast, the copy does not move to its heir.',
   },
-  'succession:told': { behaviour: 'agents and why show from which conversation to which a notification moved, and why.' },
+  'succession:told': {
+    behaviour: 'The commands agents and why show the old and the new conversation of a moved notification, and the reason.',
+  },
   'address:tokens': {
     behaviour:
-      'A connection reads and reports only for its own conversation. An address is not a session token. why names the reader.',
+      'A connection reads and reports only for its own conversation. An address is not a session token. earpiece why names the reader.',
   },
-  'address:other-agent': { behaviour: 'A carrier does not take a notification for another agent.' },
+  'address:other-agent': { behaviour: 'A carrier does not deliver a notification for another agent.' },
 
   // The gateway.
   'gateway:identical': {
@@ -483,7 +493,7 @@ export const REQUIREMENTS = {
   },
   'gateway:forged-answers': {
     behaviour:
-      "The gateway passes a server's answer once, to a request that this server got. It drops any other answer, with one line on stderr.",
+      "The gateway passes a server's answer once, to a request that this server got. The gateway drops any other answer, with one line on stderr.",
   },
   'gateway:tools-list': { behaviour: 'A golden file holds the changes of each profile to tools/list.' },
   'gateway:oddities': { behaviour: 'Unusual JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
@@ -495,7 +505,9 @@ export const REQUIREMENTS = {
     behaviour:
       'get_notifications never returns more than its client shows. The rest stays open, and the answer says how much more waits.',
   },
-  'gateway:max-result': { behaviour: 'If a result with its view is too big, it carries nothing, and the offer is released.' },
+  'gateway:max-result': {
+    behaviour: 'If a result with its view is too big, the result carries no notification, and the offer is released.',
+  },
   'gateway:restart': { behaviour: 'The gateway restarts a crashed server. Open calls get an answer, and the next call works.' },
   'gateway:partial-frame': {
     behaviour: 'If a server dies in the middle of a frame, the client gets no part of that frame, but a separate error frame.',
@@ -539,7 +551,7 @@ export const REQUIREMENTS = {
   },
   'gateway:broken-server': {
     behaviour:
-      'If a server does not start, the agent gets one notification with exit code and stderr. It is withdrawn when the server works; doctor names the server.',
+      'If a server does not start, the agent gets one notification with exit code and stderr. The notification is withdrawn when the server works. The doctor names the server.',
   },
   'gateway:left-out': {
     behaviour:
@@ -547,7 +559,7 @@ export const REQUIREMENTS = {
   },
   'gateway:unstartable': {
     behaviour:
-      'A server that the system refuses to start (a NUL character, too long arguments) is named with one line. The other servers answer.',
+      'A server that the system refuses to start (a NUL character, too long arguments) is named in one line. The other servers answer.',
   },
   'gateway:after-names': {
     behaviour: "after:<tool> accepts the name that the client lists, server:tool, and the server's own name for the tool.",
@@ -607,15 +619,15 @@ export const REQUIREMENTS = {
   },
   'hosts:status-line': {
     behaviour:
-      "The status line of Claude Code shows the number of open notifications after the user's own line. If nothing is open, it adds nothing.",
+      "The status line of Claude Code shows the number of open notifications after the user's own line. If nothing is open, the status line adds nothing.",
   },
   'hosts:doctor': {
     behaviour:
-      'The doctor sends a test notification through each installed hook. If a hook fails, the doctor names the cause and a way out.',
+      'The doctor sends a test notification through each installed hook. If a hook fails, the doctor names the cause and says what to do.',
   },
   'hosts:lasting': {
     behaviour:
-      'Hooks keep working after a change of the Node version, a cleaned npx cache and an upgrade in place. Where they cannot, one line says so, and the doctor names the way out.',
+      'Hooks keep working after a change of the Node version, a cleaned npx cache and an upgrade in place. If a hook cannot work, one line says so, and the doctor says what to do.',
   },
   'hosts:cloned': {
     behaviour:
@@ -633,7 +645,7 @@ export const REQUIREMENTS = {
   },
   'hosts:gate': {
     behaviour:
-      'For six real agents, a batch of writing calls is refused as a whole. An agent that never pulls continues afterwards, and a pause holds until a person lifts it.',
+      'For six real agents, a batch of writing calls is refused as a whole. An agent that never calls get_notifications continues afterwards, and a pause holds until a person lifts it.',
   },
   'hosts:hold': {
     behaviour: 'An open error prevents the end of a Claude Code turn, at most three times in a row.',
@@ -644,7 +656,7 @@ export const REQUIREMENTS = {
   },
   'gateway:gone-folder': {
     behaviour:
-      'If their working folder is deleted, a gateway and earpiece mcp still work, and name the folder that they use instead.',
+      'If the working folder is deleted, a running gateway and earpiece mcp still work, and name the folder that they use instead.',
   },
   'hosts:distinct-sessions': {
     behaviour:
@@ -687,14 +699,15 @@ export const REQUIREMENTS = {
   },
   'hosts:bridge': {
     behaviour:
-      'If a bridge is killed, hangs or is missing, the agent continues and one line reports it. Another bridge starts, nothing is lost, and every repeat is marked.',
+      'If a bridge is killed, hangs or is missing, the agent continues and one line reports the problem. Another bridge starts, nothing is lost, and every repeat is marked.',
   },
   'hosts:hooks': {
     behaviour:
       'A real agent with hooks and only built-in tools reads each notification once, at the documented place. Earlier messages do not change.',
   },
   'hosts:one-conversation': {
-    behaviour: 'Hooks and a wrapped MCP server of one session carry for one conversation, so each notification is read once.',
+    behaviour:
+      'Hooks and a wrapped MCP server of one session carry notifications for one conversation, so each notification is read once.',
   },
   'hosts:hook-gate': {
     behaviour:
@@ -724,7 +737,7 @@ export const REQUIREMENTS = {
   // Configuration and command line.
   'config:forms': { behaviour: 'Both forms of filters, and both forms of per-tool tables, have the same meaning.' },
   'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
-  'config:explain': { behaviour: 'config explain names the source of each value.' },
+  'config:explain': { behaviour: 'earpiece config explain names the source of each value.' },
   'config:live': {
     behaviour: 'A changed file takes effect at the next contact point. A broken file changes nothing and is reported once.',
   },
@@ -734,7 +747,8 @@ export const REQUIREMENTS = {
     behaviour: 'A changed setting keeps its spelling in the file. Comments, order and layout of the file stay byte for byte.',
   },
   'config:set-refused': {
-    behaviour: 'An unknown setting, an invalid value and a broken file are refused with their place, and nothing changes.',
+    behaviour:
+      'An unknown setting, an invalid value and a broken file are refused. The error names the place, and nothing changes.',
   },
   'config:set-safe': {
     behaviour:
@@ -751,10 +765,10 @@ export const REQUIREMENTS = {
     behaviour:
       'The command line works on logs of any length: inbox prints pages, db check and doctor show progress, db prune returns disk space.',
   },
-  'cli:send-wait': { behaviour: 'send --wait delivered returns an exit code that scripts can use.' },
+  'cli:send-wait': { behaviour: 'earpiece send --wait delivered returns an exit code that scripts can use.' },
   'cli:forget': {
     behaviour:
-      'earpiece forget erases everything that the database keeps of one agent, down to the bytes, also in the -wal. It names the data that stays and the files that still show it.',
+      'earpiece forget erases everything that the database keeps of one agent, down to the bytes, also in the -wal. The command names the data that stays, and the files that still show the erased texts.',
   },
   'cli:purge': {
     behaviour:
@@ -763,14 +777,14 @@ export const REQUIREMENTS = {
   'cli:commands': { behaviour: 'Each command does what its help says, also with --json.' },
   'cli:inbox': {
     behaviour:
-      'inbox lists the notifications that will be delivered, in the text of their subscribers, without superseded states.',
+      'earpiece inbox lists the notifications that will be delivered, in the text of their subscribers, without superseded states.',
   },
   'cli:completion': { behaviour: 'In bash, zsh and fish, Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each command exits with the documented code.' },
   'cli:reader-gone': {
     behaviour: 'If the reader of its output closes the pipe, a command ends silently, with the exit code of its work.',
   },
-  'cli:bad-input': { behaviour: 'Bad input gets one exact message with a way out, never a stack trace.' },
+  'cli:bad-input': { behaviour: 'Bad input gets one exact message that says what to do, never a stack trace.' },
 
   // The agent of Earpiece, led by people and scripts.
   'chat:pending': {
@@ -797,7 +811,7 @@ export const REQUIREMENTS = {
     behaviour: 'A new subscriber file is loaded, an invalid file is skipped with one line, and a removed file has no effect.',
   },
   'bus:checked': {
-    behaviour: 'A mistake in a subscriber file is named with line, column and a way out. A correct file loads.',
+    behaviour: 'The error for a mistake in a subscriber file names line and column, and says what to do. A correct file loads.',
   },
   'bus:shipped': {
     behaviour: 'The shipped subscribers load without a problem, and render every event with any content.',
@@ -809,7 +823,7 @@ export const REQUIREMENTS = {
   },
   'bus:window': { behaviour: 'Failures within 5 s become one notification with all details.' },
   'bus:order': {
-    behaviour: 'Events of one key are written to a log in the order of their arrival, and so are withdrawals.',
+    behaviour: 'Events and withdrawals of one key are written to a log in the order of their arrival.',
   },
   'bus:counts': { behaviour: 'Repetitions are counted and never dropped. All different details are kept.' },
   'bus:scoped': { behaviour: 'An event reaches only its subject.' },
@@ -818,12 +832,12 @@ export const REQUIREMENTS = {
       "A subscriber's notification is delivered at its moment: at once, at the start of a turn, after a tool, or at the end of a turn.",
   },
   'bus:withdraws': { behaviour: 'When a state ends, its open notifications are withdrawn.' },
-  'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
-  'bus:storms-taken-back': { behaviour: "When an event of a storm is resolved, the storm's count goes down." },
+  'bus:storms': { behaviour: 'A burst of events becomes one line that counts all of them.' },
+  'bus:storms-taken-back': { behaviour: "When an event of a burst is resolved, the burst's count goes down." },
   'bus:repeats': {
     behaviour: 'A repetition within the dedupe window is delivered when the window ends, also across processes.',
   },
-  'bus:own-defects': { behaviour: 'Faults that are known from the first design do not occur.' },
+  'bus:own-defects': { behaviour: 'Known faults of the first design of the bus do not occur.' },
 
   // Templates of subscribers.
   'bus:templates-safe': {
@@ -857,14 +871,14 @@ export const REQUIREMENTS = {
   },
   'console:foretells': {
     behaviour:
-      'Test shows what would happen to a real notification for an agent now, by the rules of delivery, and sends nothing.',
+      'The button Test shows what would happen to a real notification for an agent now, by the rules of delivery, and sends nothing.',
   },
   'console:moves': {
     behaviour:
-      'An open notification is shown dashed at the end of the conversation and moves to its carrier. With reduced motion, it appears at the carrier at once.',
+      'An open notification is shown dashed at the end of the conversation. On delivery, it moves to its carrier. With reduced motion, it appears at the carrier at once.',
   },
   'console:why': {
-    behaviour: 'Why shows the rule, the plan, the carrier, the receipts and the exact text, ready to copy.',
+    behaviour: 'The panel Why shows the rule, the plan, the carrier, the receipts and the exact text, ready to copy.',
   },
   'console:person': {
     behaviour:
@@ -878,7 +892,7 @@ export const REQUIREMENTS = {
     behaviour:
       "The page changes a setting in a person's own file. It names the source that decides, and says that the change takes effect at the agent's next carrier.",
   },
-  'console:verdict': { behaviour: 'Why begins with one sentence, and its advice is a button that works.' },
+  'console:verdict': { behaviour: 'The panel Why begins with one sentence, and its advice is a button that works.' },
   'console:places': {
     behaviour: 'With 60 agents, the navigation and the filter of the agents stay in view, at 1280 and at 390 pixels.',
   },
@@ -928,7 +942,7 @@ export const REQUIREMENTS = {
   },
   'server:forks': { behaviour: 'A conversation names its origin and its forks.' },
   'server:bad-input': {
-    behaviour: 'Bad input gets a problem (RFC 9457) with the field, the value and a way out.',
+    behaviour: 'Bad input gets a problem (RFC 9457) that names the field and the value, and says what to do.',
   },
   'server:idempotent': { behaviour: 'A repeated notification with the same Idempotency-Key is queued once.' },
   'server:resume': {
@@ -971,7 +985,7 @@ export const REQUIREMENTS = {
   'store:unused': {
     behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says so, and how to shrink the database.',
   },
-  'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open notifications each takes one indexed query.' },
+  'server:many-agents': { behaviour: 'One indexed query reads the page of 10,000 agents with 100 open notifications each.' },
   'server:cli': { behaviour: 'With --server, the commands print the same output for a server as for a database.' },
   'server:events': {
     behaviour: 'CloudEvents and signed webhooks reach the subscribers. One invalid event rejects the whole batch.',
@@ -1002,7 +1016,7 @@ export const REQUIREMENTS = {
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams delay no request. Writes take turns, and a client that does not read is disconnected before it fills the memory.',
+      'Thousands of streams delay no request. The server writes to a few streams at a time. A client that does not read is disconnected before it fills the memory.',
   },
   'server:security': { behaviour: 'A test tries each attack in the table of docs/server.md and sees the listed result.' },
   'server:tokens': {
@@ -1055,7 +1069,7 @@ export const REQUIREMENTS = {
   },
   'follow:matchers': {
     behaviour:
-      'A problem matcher of `earpiece.toml` reads the errors of a command, in linear time. One of a project waits for trust.',
+      'A problem matcher of `earpiece.toml` reads the errors of a command, in linear time. A matcher of a project waits for trust.',
   },
   'follow:told-once': {
     behaviour:
@@ -1068,7 +1082,7 @@ export const REQUIREMENTS = {
   },
   'follow:sessions': {
     behaviour:
-      'Followers poll while a session is active, and with `--keep` also without one. The next session starts the process again and reads what happened in between.',
+      'Followers poll while a session is active, and with `--keep` also without a session. The next session starts the process again and reads the changes in between.',
   },
   'follow:restart': {
     behaviour:
@@ -1093,7 +1107,7 @@ export const REQUIREMENTS = {
   },
   'follow:offer': {
     behaviour:
-      'After `gh pr create` or `git push`, hooks offer the agent once to follow the pull request, unless it already does; `follow.offer = false` turns that off.',
+      'After `gh pr create` or `git push`, hooks offer the agent once to follow the pull request, unless the agent already follows it; `follow.offer = false` turns the offer off.',
   },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
@@ -1102,11 +1116,13 @@ export const REQUIREMENTS = {
   'sources:webhooks': {
     behaviour: 'A correctly signed webhook becomes events, once. Any other request is refused with a reason.',
   },
-  'cli:emit': { behaviour: 'emit takes CloudEvents and prints the subscribers that took each event, with the result.' },
+  'cli:emit': {
+    behaviour: 'earpiece emit accepts CloudEvents and prints the subscribers that matched each event, with the result.',
+  },
 
   // Reports of the agent of Earpiece, to others and to itself.
   'sources:failures': {
-    behaviour: 'A failing tool call gives one failure or one timeout, in the carrier of its batch.',
+    behaviour: 'A failing tool call causes one failure or one timeout, in the carrier of its batch.',
   },
   'sources:thresholds': {
     behaviour: 'An agent is warned once a turn at 80 % of its tokens, 70 % of its iterations and 70 % of its context.',
@@ -1118,7 +1134,8 @@ export const REQUIREMENTS = {
   'self:deferred': { behaviour: "An agent's note to itself arrives once, at its time, even across restarts." },
 
   'hosts:in': {
-    behaviour: 'earpiece in wakes an idle agent with one typed line. It types nothing while the agent works or a person types.',
+    behaviour:
+      'earpiece in wakes an idle agent with one typed line. The command types nothing while the agent works or a person types.',
   },
   'hosts:in-enter': {
     behaviour:
@@ -1126,7 +1143,7 @@ export const REQUIREMENTS = {
   },
   'hosts:in-keys': {
     behaviour:
-      'earpiece in holds your keys until the agent has taken its line, for a second at most. Your text never joins the line: if the agent does not take the line, it is erased. Ctrl+C passes at once.',
+      'earpiece in holds your keys until the agent has accepted the line, for a second at most. Your text never joins the line: if the agent does not accept the line, the line is erased. Ctrl+C passes at once.',
   },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
@@ -1141,7 +1158,7 @@ export const REQUIREMENTS = {
   },
   'mcp:server': {
     behaviour:
-      'earpiece mcp gives an agent without wrapped servers the tools to read notifications, answer them and reach other agents.',
+      'earpiece mcp gives an agent without wrapped servers the tools to read notifications, answer messages and reach other agents.',
   },
   'mcp:hooks': {
     behaviour:
@@ -1166,7 +1183,7 @@ export const REQUIREMENTS = {
       "If a person blocks a task, its agent stops at the next call, and the agent's report closes the execution, all in under 2 s.",
   },
   'tasks:unblocked': { behaviour: 'If a person withdraws an order before the agent has read it, the order never arrives.' },
-  'tasks:known-faults': { behaviour: 'Faults that are known from the first task design do not occur.' },
+  'tasks:known-faults': { behaviour: 'Known faults of the first design of tasks do not occur.' },
   'tasks:tools': { behaviour: 'Agents get the task tools in projects with tasks, and can report only their own work.' },
   'tasks:own-agent': {
     behaviour: 'The agent of Earpiece has the same task tools under the same rules, and reads an interrupt once.',
@@ -1187,7 +1204,7 @@ export const REQUIREMENTS = {
   'tasks:purpose': {
     behaviour: 'A conversation with the purpose chat takes no task, reports no task and gets no notification about tasks.',
   },
-  'tasks:replay': { behaviour: 'Replaying the records of a task from all logs gives the stored task.' },
+  'tasks:replay': { behaviour: 'A replay of the records of a task from all logs computes the stored task.' },
 } as const satisfies Record<string, Requirement>;
 
 export type RequirementId = keyof typeof REQUIREMENTS;

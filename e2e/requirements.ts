@@ -1016,7 +1016,7 @@ export const REQUIREMENTS = {
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams delay no request. The server writes to a few streams at a time. A client that does not read is disconnected before it fills the memory.',
+      'Thousands of streams delay no request. The server writes to the streams in groups. A client that does not read is disconnected before it fills the memory.',
   },
   'server:security': { behaviour: 'A test tries each attack in the table of docs/server.md and sees the listed result.' },
   'server:tokens': {

@@ -5,7 +5,7 @@ export function badInputPage(): string {
   const rows = Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length;
   return `# Bad input
 
-This page lists the answer to ${rows} kinds of bad input. It is made of \`e2e/cli/bad-input.ts\`, and \`e2e/cli/bad-input.test.ts\` runs each row
+This page lists the answer to ${rows} kinds of bad input. The page is generated from \`e2e/cli/bad-input.ts\`. \`e2e/cli/bad-input.test.ts\` runs each row
 against a database with one open notification. After each row that notification is still open, and refused input has changed
 nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` the current user.
 [The command line](cli.md#exit-codes) explains the exit codes.

@@ -12,7 +12,7 @@ export const REQUIREMENTS = {
   },
   'project:moved': {
     behaviour:
-      'If a project folder has moved and the old path does not exist, the project keeps its name after one confirmation, or if the environment names it.',
+      'If a project folder has moved and the old path does not exist, the project keeps its name after one confirmation. The environment can also name the project.',
   },
   'project:foreign': { behaviour: 'An untrusted file cannot take the project name or address of another repository.' },
   'trust:person': {
@@ -189,7 +189,7 @@ export const REQUIREMENTS = {
   'faults:checker': { behaviour: 'The checker of the fault runs detects five planted bugs.' },
   'faults:system': {
     behaviour:
-      'Under kill -9 of hosts, gateways, server, library users and commands, no acknowledged notification is lost, repeats are marked, tool output is unchanged, and no call passes a gate.',
+      'Under kill -9 of all components, no acknowledged notification is lost, and repeats are marked. Tool output is unchanged, and no call passes a gate.',
   },
   'faults:system-checker': {
     behaviour:
@@ -351,7 +351,7 @@ export const REQUIREMENTS = {
   },
   'queue:counted-told': {
     behaviour:
-      'If a notification is added to the count of another notification while a carrier is composed, the text of that carrier or of the next carrier has the new count. A busy producer delays no carrier.',
+      'If a notification is added to the count of another notification while a carrier is composed, that carrier or the next carrier has the new count. A busy producer delays no carrier.',
   },
   'queue:max-open': {
     behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',

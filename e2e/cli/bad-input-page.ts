@@ -1,13 +1,13 @@
-/** `docs/bad-input.md`, made from the table that the tests run. */
+/** `docs/bad-input.md`, generated from the table that the tests run. */
 import { BAD_FRAMES, BAD_INPUT, type FrameRow, type Row } from './bad-input.ts';
 
 export function badInputPage(): string {
   const rows = Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length;
   return `# Bad input
 
-This page lists the answer to ${rows} kinds of bad input. The page is generated from \`e2e/cli/bad-input.ts\`. \`e2e/cli/bad-input.test.ts\` runs each row
-against a database with one open notification. After each row that notification is still open, and refused input has changed
-nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` the current user.
+This page lists the answer to ${rows} kinds of bad input. The page is generated from \`e2e/cli/bad-input.ts\`. \`e2e/cli/bad-input.test.ts\`
+runs each row against a database with one open notification. After each row, that notification is still open, and refused input has
+changed nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` the current user.
 [The command line](cli.md#exit-codes) explains the exit codes.
 
 ${Object.entries(BAD_INPUT)
@@ -16,8 +16,9 @@ ${Object.entries(BAD_INPUT)
 
 ## What a client sends to the gateway
 
-Each row is one line on the gateway's stdin, in front of a real MCP server. After each row the next tool call works: client, gateway and
-server continue. Lines that the gateway need not judge reach the server unchanged; \`server\` is then the server's unchanged answer.
+Each row is one line on the stdin of a gateway in front of a real MCP server. After each row, the next tool call works: client, gateway and
+server continue. The gateway passes lines that it need not check to the server. \`server\` means that the client gets the server's answer
+unchanged.
 
 | case | line | answer |
 |---|---|---|

@@ -177,7 +177,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('budget.max_item is not a setting; did you mean budget.max_items?'),
     },
     {
-      what: 'a value that a setting does not take',
+      what: 'a value that a setting does not allow',
       args: ['config', 'set', 'budget.max_items', 'ten'],
       ...usage('budget.max_items is "ten"; write a whole number from 1 to 1000'),
     },
@@ -220,7 +220,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`address "shop/co\\u0007der": the agent contains "\\u0007", which is not allowed; ${FORMS}`),
     },
     {
-      what: 'a bidi override, which the message spells out',
+      what: 'a bidi override, which the error shows as its code',
       args: ['send', '--to', 'shop/co\u202eder', 'x'],
       ...usage(`address "shop/co\\u{202e}der": the agent contains "\\u{202e}", which is not allowed; ${FORMS}`),
     },
@@ -248,7 +248,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 5,
     },
     {
-      what: 'a project where one agent is meant',
+      what: 'a whole project instead of one agent',
       args: ['inbox', '--read', 'shop/*'],
       ...usage('address "shop/*" is a whole project; read one agent\'s: shop/<agent>'),
     },
@@ -349,7 +349,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--deliver "in:later" is not in:<duration>; write 250ms, 30s, 10m, 2h or 3d'),
     },
     {
-      what: 'to replace without a key',
+      what: '--supersede without a key',
       ...send('--supersede', 'x'),
       ...usage('--supersede needs --key <key>: the newest notification of a key replaces the older ones'),
     },
@@ -372,7 +372,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`the time "banana" is not understood; ${TIMES}`),
     },
     {
-      what: 'two times',
+      what: 'a reminder with two times',
       ...remind('at 9 or at 10', 'x'),
       ...usage(`the time "at 9 or at 10" is not understood; ${TIMES}`),
     },
@@ -391,7 +391,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'no turns',
+      what: 'a reminder after zero turns',
       ...remind('after 0 turns', 'x'),
       ...usage('the time "after 0 turns" must be 1 to 1000 turns, got 0'),
     },
@@ -403,7 +403,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a reminder that cannot wait',
+      what: 'a critical reminder, which could not wait',
       ...remind('--level', 'critical', 'in 10m', 'x'),
       ...usage('--level "critical" must be one of info, warning, error'),
     },
@@ -483,7 +483,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('event attribute severity "eror": must be one of debug, info, warning, error, critical; did you mean error?'),
     },
     {
-      what: 'a type with a blank',
+      what: 'a type with a space',
       ...emit('{"type": "build failed"}'),
       ...usage('event type "build failed": must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"'),
     },
@@ -556,7 +556,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('1:13', 'retention is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"'),
     },
     {
-      what: 'half a line',
+      what: 'an incomplete line',
       ...toml('view = '),
       ...wrongToml('1:8', 'is not valid TOML: invalid value, in "view ="; put a text in double quotes'),
     },
@@ -566,7 +566,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('1:1', 'is not valid TOML: illegal character in key, in "\ufffd\ufffd=1"; see https://toml.io'),
     },
     {
-      what: 'a project that cannot be one',
+      what: 'an invalid project name',
       ...toml('project = "a/b"'),
       ...wrongToml('1:11', 'project is "a/b"; write a name without "/", "#" and "*", at most 128 characters'),
     },
@@ -581,7 +581,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('1:11', 'redact has "(" as element 1: it is not a regular expression (missing closing ))'),
     },
     {
-      what: 'a server with two ways to reach it',
+      what: 'a server with a command and a URL',
       ...toml('[gateway.servers.x]\ncommand = "a"\nurl = "http://x"'),
       ...wrongToml('2:18', 'gateway.servers.x has both command and url; keep only one of them'),
     },
@@ -639,7 +639,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
 
   Subscribers: [
     {
-      what: 'half a header',
+      what: 'an incomplete table header',
       ...subscriber('types = ["build.failed"]\n[output'),
       ...wrongSubscriber(
         '6:2',
@@ -732,7 +732,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a template that is half a tag',
+      what: 'a template with an incomplete tag',
       ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"'),
       files: {
         'build.toml':
@@ -988,7 +988,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...store('/dev/null is not a regular file: name another file with --db or EARPIECE_DB'),
     },
     {
-      what: 'a file that does not exist, to a command that only reads',
+      what: 'a missing database file, with a command that only reads',
       args: ['--db', 'typo.db', 'log'],
       ...usage(
         '--db "typo.db": there is no database {folder}/typo.db; correct the path, or leave --db out for the database of this user',
@@ -1003,7 +1003,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'links in a circle',
+      what: 'symbolic links in a circle',
       given: 'links in a circle',
       args: ['--db', 'circle', 'log'],
       ...store(
@@ -1027,7 +1027,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'such a folder, and a command that only reads',
+      what: 'a folder that this user may not enter, with a command that only reads',
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'agents'],
       ...store(
@@ -1035,7 +1035,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'such a folder, and a command with a database thread',
+      what: 'a folder that this user may not enter, with a command that uses a database thread',
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'serve', '--port', '0'],
       ...store(
@@ -1065,7 +1065,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a store in NATS with a name that no subject can hold; the password is not repeated',
+      what: 'a NATS store whose name has a character that NATS does not allow; the password is not repeated',
       args: ['--db', 'nats://anna:secret@host/my.store', 'log'],
       ...usage('store name "my.store": must be a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
     },
@@ -1118,7 +1118,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--host "http://127.0.0.1" is not a host name or IP address; write e.g. 127.0.0.1'),
     },
     {
-      what: 'another invalid name',
+      what: 'a URL instead of a host name',
       args: ['serve', '--allow-host', 'https://example.com'],
       ...usage('--allow-host "https://example.com" is not a host name or IP address; write e.g. 127.0.0.1'),
     },
@@ -1171,12 +1171,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'an invalid server to log in to',
+      what: 'a login at an invalid server address',
       args: ['token', 'login', '--url', 'localhost'],
       ...usage('--url "localhost" is not the address of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
-      what: 'an invalid server to ask',
+      what: 'an invalid --server address',
       args: ['agents', '--server', 'localhost:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage('--server "localhost:4747" is not the address of a server; write e.g. http://127.0.0.1:4747'),
@@ -1286,7 +1286,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64'),
     },
     {
-      what: 'a whole project as its conversation',
+      what: 'a whole project instead of a conversation',
       args: ['gateway', '--as', 'shop/*', '--', 'x'],
       ...usage('--as "shop/*" is a whole project, but a carrier belongs to one agent: write project/agent'),
     },
@@ -1400,7 +1400,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [],
   },
   {
-    what: 'half a request',
+    what: 'an incomplete request',
     frame: { bytes: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"' },
     answers: [],
   },

@@ -130,7 +130,7 @@ export const REQUIREMENTS = {
   },
   'store:thread': {
     behaviour:
-      'A separate thread writes waiting requests together and answers each caller. It blocks no caller while another process holds the lock.',
+      'A separate thread writes waiting requests together and answers each caller. The thread blocks no caller while another process holds the lock.',
   },
   'store:thread-quiet': {
     behaviour:
@@ -308,7 +308,7 @@ export const REQUIREMENTS = {
       'A critical notification cuts off the answer of an AI SDK agent. The same turn continues with the finished steps, the partial text and the notification.',
   },
   'ai-sdk:gate': {
-    behaviour: 'While an interrupt is unread, the tools of an AI SDK agent are refused. They run again in the next step.',
+    behaviour: 'While an interrupt is unread, the tools of an AI SDK agent are refused. The tools run again in the next step.',
   },
   'ai-sdk:receipts': {
     behaviour:
@@ -752,7 +752,7 @@ export const REQUIREMENTS = {
   },
   'config:set-safe': {
     behaviour:
-      'A change is written completely or not at all. It follows links, keeps the file mode, and preserves changes of other programs.',
+      'A change is written completely or not at all. The change follows links, keeps the file mode, and preserves changes of other programs.',
   },
   'cli:private': {
     behaviour: 'Only their owner can read the cache folder, state folder, database and tokens, regardless of the umask.',
@@ -890,7 +890,7 @@ export const REQUIREMENTS = {
   },
   'console:settings': {
     behaviour:
-      "The page changes a setting in a person's own file. It names the source that decides, and says that the change takes effect at the agent's next carrier.",
+      "The page changes a setting in a person's own file. The page names the source that decides, and says that the change takes effect at the agent's next carrier.",
   },
   'console:verdict': { behaviour: 'The panel Why begins with one sentence, and its advice is a button that works.' },
   'console:places': {
@@ -1031,7 +1031,7 @@ export const REQUIREMENTS = {
   'package:surface': { behaviour: 'A page names every export, and the check fails if a declaration changes.' },
   'library:misuse': {
     behaviour:
-      'Each export of the package refuses a misspelt option and an unknown word, and suggests the right name. It also refuses data that JSON cannot hold, and a value that throws when it is read.',
+      'Each export of the package refuses a misspelt option and an unknown word, and suggests the right name. Each export also refuses data that JSON cannot hold, and a value that throws when it is read.',
   },
   'library:gate': {
     behaviour:

@@ -603,11 +603,11 @@ export const REQUIREMENTS = {
   // Real clients.
   'hosts:install': {
     behaviour:
-      "Installing changes only Earpiece's entries in an agent's settings and asks first. If it cannot change a setting, it gives the reason.",
+      "An installation changes only Earpiece's entries in an agent's settings and asks first. If it cannot change a setting, it gives the reason.",
   },
   'hosts:uninstall': {
     behaviour:
-      "Uninstalling restores the bytes from before the installation. If a file has changed since, uninstalling removes only Earpiece's entries.",
+      "earpiece uninstall restores the bytes from before the installation. If a file has changed since, the command removes only Earpiece's entries.",
   },
   'hosts:installed': {
     behaviour:
@@ -791,7 +791,7 @@ export const REQUIREMENTS = {
     behaviour: 'The screen shows an open notification as open until it is delivered, and then at its place in the conversation.',
   },
   'chat:interrupt': {
-    behaviour: 'Ctrl+C in a turn offers to stop, reply or continue. Pressing it twice stops the turn, a third time quits.',
+    behaviour: 'Ctrl+C in a turn offers to stop, reply or continue. A second Ctrl+C stops the turn, and a third Ctrl+C quits.',
   },
   'chat:safe': { behaviour: 'No text of a model, a tool or a notification controls the terminal.' },
   'chat:fork': { behaviour: 'A fork has the history of another conversation, and its requests begin with the same bytes.' },
@@ -849,7 +849,7 @@ export const REQUIREMENTS = {
   // Sources: files and repositories.
   'sources:files': {
     behaviour:
-      'The agent gets a notification when another program changes a file that the agent has read. Restoring the file withdraws the notification.',
+      'The agent gets a notification when another program changes a file that the agent has read. If the file gets its earlier content again, the notification is withdrawn.',
   },
   'sources:git': {
     behaviour:
@@ -857,7 +857,9 @@ export const REQUIREMENTS = {
   },
 
   // The web console, in a real browser.
-  'console:history': { behaviour: 'The console shows open and delivered notifications. Opening the console triggers nothing.' },
+  'console:history': {
+    behaviour: 'The console shows open and delivered notifications. No action starts when a person opens the console.',
+  },
   'console:login': {
     behaviour: 'The address that the server prints logs one browser in, once, and no code stays in the address.',
   },
@@ -992,7 +994,7 @@ export const REQUIREMENTS = {
   },
   'server:subscribers': {
     behaviour:
-      'Over HTTP, a client can list, switch and test subscribers. Switching off a core subscriber is refused with the reason.',
+      'Over HTTP, a client can list, switch and test subscribers. A request to switch off a core subscriber is refused with the reason.',
   },
   'server:test': {
     behaviour:

@@ -5,7 +5,7 @@ import type { Shell } from './shell.ts';
 
 const HEAD = `# Command reference
 
-The tables list every command. Each block below is the command's own help. \`vitest run e2e/cli/manual.test.ts --update\` makes this page.
+The tables list every command. Each block below is the command's own help. \`vitest run e2e/cli/manual.test.ts --update\` updates this page.
 [The command line](cli.md) explains addresses, exit codes, \`--json\` and the environment.
 
 Every command also takes these options, which the blocks leave out:

@@ -13,6 +13,7 @@ test('exactly the expected pages have sessions', () => {
   expect(pages.map((page) => page.split('/').at(-1) ?? '').toSorted()).toEqual([
     'gate.md',
     'hear-about-ci.md',
+    'run-it-for-a-team.md',
     'stop-an-agent.md',
     'troubleshooting.md',
   ]);

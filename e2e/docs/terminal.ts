@@ -85,7 +85,7 @@ export class Terminal extends Shell {
     });
   }
 
-  /** Replaces values that differ between runs: times, durations, the mark, folders. */
+  /** Replaces values that differ between runs: times, dates, durations, the mark, folders, ids and tokens. */
   #plain(text: string): string {
     return text
       .replaceAll(this.folder, '/home/anna/shop')
@@ -94,7 +94,10 @@ export class Terminal extends Shell {
       .replaceAll(/\bafter [\d.]+ m?s\b/gu, 'after 1.2 s')
       .replaceAll(/\b\d\d:\d\d:\d\d\b/gu, '10:15:00')
       .replaceAll(/\bn_[0-9a-z]{20}\b/gu, 'n_01m8055j3z0d6pek19x3')
-      .replaceAll(/\bprocesses\/[0-9a-f-]{36}/gu, 'processes/7d1f');
+      .replaceAll(/\bprocesses\/[0-9a-f-]{36}/gu, 'processes/7d1f')
+      .replaceAll(/\bep_[0-9a-z]{12}_[0-9a-z]+/gu, 'ep_0a2opyxoetfr_zwgh9srrqoi3…')
+      .replaceAll(/^[0-9a-z]{12}(?=,| {2})/gmu, '0a2opyxoetfr')
+      .replaceAll(/\b\d{4}-\d\d-\d\d\b/gu, '2026-12-31');
   }
 }
 

@@ -409,6 +409,10 @@ export const REQUIREMENTS = {
   'gate:batch': {
     behaviour: 'All calls of a serial batch are refused: the gate does not fall within a second of its last refusal.',
   },
+  'gate:read-before': {
+    behaviour:
+      'A critical notification or a cancel that the agent read with a prompt, or at the end of a batch, refuses no call. The transcript of the agent is the proof.',
+  },
   'gate:asked-again': {
     behaviour:
       'Without get_notifications, the gate of a critical notification or a cancel falls at a call that begins a second after the last refusal.',

@@ -105,6 +105,11 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       await refusal?.offer?.confirm();
       return refusal?.text;
     };
+    const observed = async (...ids: string[]): Promise<void> => {
+      const named = (ids.length === 0 ? ['stop'] : ids) as NotificationId[];
+      const conversation = 'main' as ConversationId;
+      await store.append(LOG, [{ type: 'notification_observed', conversation, ids: named, evidence: 'file' }]);
+    };
     const ended = (call: string, result: string): CallResult => ({ call, contains: (text) => result.includes(text) });
 
     it('falls with the next model request, and not by time', async () => {
@@ -118,14 +123,41 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('request')).toBeUndefined();
     });
 
+    it.each(['turn_start', 'tool_batch_end'] as const)(
+      'refuses no call for a critical notification that the transcript shows at the contact point %s',
+      async (at) => {
+        proves('gate:read-before');
+        await stop();
+        await (await talk(inbox, {}).offer({ at }))?.confirm();
+        await observed();
+        expect(await refuse('request')).toBeUndefined();
+        expect((await steps('stop')).at(-1)).toBe(`read: the transcript shows it (${at}), calling Bash`);
+      },
+    );
+
+    it('refuses a call for a critical notification in the result of another call, without the transcript, and for a pause', async () => {
+      proves('gate:read-before');
+      await stop();
+      await (await talk(inbox, {}).offer({ at: 'turn_start' }))?.confirm();
+      expect(await refuse('transcript')).toContain('stop it');
+      await inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause' });
+      await (await talk(inbox, {}).offer({ at: 'turn_start' }))?.confirm();
+      await observed('stop', 'hold');
+      expect(await refuse('transcript')).toContain('hold on');
+      await inbox.withdraw(LOG, { id: 'hold' }, { by: 'Ann', reason: 'enough' });
+      await inbox.queue('shop/coder', { id: 'second', message: 'and this', level: 'critical' });
+      await (await talk(inbox, {}).offer({ at: 'tool_result' }))?.confirm();
+      await observed('second');
+      expect(await refuse('transcript')).toContain('and this');
+    });
+
     it('falls with the text in the transcript, a second after the last refusal', async () => {
       await stop();
       await refuse('transcript');
       now += 2_000;
       expect(await refuse('transcript')).toContain('stop it');
       now += 1_000;
-      const ids = ['stop' as NotificationId];
-      await store.append(LOG, [{ type: 'notification_observed', conversation: 'main' as ConversationId, ids, evidence: 'file' }]);
+      await observed();
       expect(await refuse('transcript')).toBeUndefined();
     });
 

@@ -10,6 +10,7 @@
  * - A confirmed answer of `get_notifications`.
  * - A model request that the host proves (`answered`).
  * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
+ * - A call after a prompt or the end of a batch, if the transcript shows the interrupt there (`readBefore`).
  *
  * An earlier second call proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
  * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS`
@@ -41,6 +42,7 @@ import { gateText, pausedUntil } from '../../core/views/gate.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
 import type { Parts } from './parts.ts';
+import { readBefore } from './read-before.ts';
 import { formatOf, isSignal, policyOf, pullName } from './recipient.ts';
 import { releaseStale } from './stale.ts';
 
@@ -143,7 +145,8 @@ export class Gate {
       if (await releaseStale(context, log, up)) continue;
       const past = await this.#past(up);
       const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
-      const again = (item: Item): string | undefined => askedAgain(item, past, { beganAt, proof: call.proof });
+      const again = (item: Item): string | undefined =>
+        readBefore(item, past.offers) ?? askedAgain(item, past, { beganAt, proof: call.proof });
       const read = this.#onlyPulled ? [] : gate.filter((item) => again(item) !== undefined);
       if (read.length > 0) {
         const records = read.flatMap((item) => readRecords([item], id, `${again(item)}, calling ${call.on}`));

@@ -1,0 +1,19 @@
+/** The proof that a model has read an interrupt that did not arrive in a refusal, but in an earlier message. */
+import type { Item } from '../../core/items.ts';
+import type { ContactPoint, OfferedRecord } from '../../core/records.ts';
+
+/** At these contact points no call runs. So every later call answers a model request that contains the message. */
+const BEFORE_CALLS: ReadonlySet<ContactPoint> = new Set(['turn_start', 'tool_batch_end', 'turn_end', 'idle']);
+
+/**
+ * Describes the proof that the model has read a critical notification or a cancel: the host's transcript shows the interrupt in a
+ * message before any call of the running batch. Undefined without this proof, and for a pause, which only a person lifts.
+ */
+export function readBefore(
+  { notification, state, observed, carrier }: Item,
+  offers: readonly { readonly body: OfferedRecord }[],
+): string | undefined {
+  if (notification.action === 'pause' || state !== 'closed' || !observed) return undefined;
+  const at = offers.findLast(({ body }) => body.carrier === carrier)?.body.at_point;
+  return at !== undefined && BEFORE_CALLS.has(at) ? `the transcript shows it (${at})` : undefined;
+}

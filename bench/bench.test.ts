@@ -16,13 +16,13 @@ describe('percentiles', () => {
     { values: [10, 9, 1], percent: 50, expected: 9 },
     { values: Array.from({ length: 1000 }, (_, i) => i + 1), percent: 99.9, expected: 999 },
     { values: [2, 100, 30], percent: 100, expected: 100 },
-  ])('$percent of $values.length values', ({ values, percent, expected }) => {
+  ])('the value at $percent of $values.length values is correct', ({ values, percent, expected }) => {
     expect(percentile(values, percent)).toBe(expected);
   });
 });
 
 describe('two sides', () => {
-  it('run in turn, in the opposite order in each second round, and the first round is not counted', async () => {
+  it('run by turns, in the opposite order in each second round, and the first round is not counted', async () => {
     const order: string[] = [];
     const side = (name: string, figures: readonly number[]) => (round: number) => {
       order.push(`${name}${round}`);
@@ -70,7 +70,7 @@ describe('the cost of an operation', () => {
     expect(theirs).toBeLessThan(ours);
   });
 
-  it('is reported in system calls if they can be counted, for another process too', async () => {
+  it('is reported in system calls if they can be counted, also for another process', async () => {
     const child = spawn(process.execPath, [
       '-e',
       'process.stdin.on("data", () => { for (let i = 0; i < 500; i++) process.getuid(); process.stdout.write("."); })',
@@ -102,7 +102,7 @@ describe('the cost of an operation', () => {
 describe('steady work', () => {
   const at = (more: Partial<Stretch>): Stretch => ({ rss: 100e6, heap: 20e6, p50: 0.5, p99: 2, ...more });
 
-  it('is flat if the last third equals the first third, regardless of the very first period', () => {
+  it('is flat if the last third equals the first third; the very first period is not counted', () => {
     expect(verdictOf([at({ rss: 50e6, p99: 90 }), ...Array.from({ length: 9 }, () => at({}))]).kind).toBe('flat');
   });
 

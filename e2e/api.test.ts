@@ -26,7 +26,7 @@ it.each(readdirSync(join(root, 'api')))('a page names each export of %s', (file)
   expect(names.filter((name) => !new RegExp(String.raw`\b${name}\b`, 'u').test(inCode))).toEqual([]);
 });
 
-it('the types of the HTTP API say what its schemas say', () => {
+it('the types of the HTTP API match its schemas', () => {
   proves('package:surface');
   expect(outdated()).toEqual([]);
 });

@@ -38,7 +38,7 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-verifies('library:gate', 'a loop dies right after a refusal: its next process gets the interrupt again, flagged', () =>
+verifies('library:gate', 'if a loop dies right after a refusal, its next process gets the interrupt again, flagged', () =>
   withFolder(async (folder) => {
     await killedAfter(
       folder,
@@ -54,18 +54,21 @@ verifies('library:gate', 'a loop dies right after a refusal: its next process ge
   }),
 );
 
-verifies('library:gate', 'a loop that continues after a refusal has read it: its next process does not get it again', () =>
-  withFolder(async (folder) => {
-    await killedAfter(
-      folder,
-      `await coder.userMessage('hello');
+verifies(
+  'library:gate',
+  'if a loop continues after a refusal, the interrupt counts as read and does not come again in the next process',
+  () =>
+    withFolder(async (folder) => {
+      await killedAfter(
+        folder,
+        `await coder.userMessage('hello');
        await ear.queue('shop/coder', { message: 'stop the deploy', level: 'critical' });
        await coder.refuse('deploy');
        await coder.batchEnded();`,
-    );
-    await using ear = await openEarpiece({ db: join(folder, 'a.db') });
-    const coder = ear.conversation('shop/coder');
-    expect((await coder.userMessage('go on')).text).toBe('go on');
-    expect(await coder.refuse('deploy')).toBeUndefined();
-  }),
+      );
+      await using ear = await openEarpiece({ db: join(folder, 'a.db') });
+      const coder = ear.conversation('shop/coder');
+      expect((await coder.userMessage('go on')).text).toBe('go on');
+      expect(await coder.refuse('deploy')).toBeUndefined();
+    }),
 );

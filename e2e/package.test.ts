@@ -70,7 +70,7 @@ test('these tests run on a Node that the package supports', () => {
   expect(Number(process.versions.node.split('.')[0])).toBeGreaterThanOrEqual(24);
 });
 
-test('the package holds the built files, and no source, test or path of the build machine', () => {
+test('the package contains the built files, and no source, test or path of the build machine', () => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
   expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
@@ -81,7 +81,7 @@ test('the package holds the built files, and no source, test or path of the buil
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
 });
 
-test('a command, a gateway and its store thread each load a few files, and request their modules from Node', () => {
+test('a command, a gateway and its store thread each load only a few files', () => {
   const list = join(folder, 'loaded');
   const loads = (...args: readonly string[]): { files: number; thread: number; kb: number } => {
     rmSync(list, { force: true });
@@ -106,7 +106,7 @@ test('a command, a gateway and its store thread each load a few files, and reque
   expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual({ files: atMost(13), thread: 1, kb: atMost(578) });
 });
 
-test('every room with an entry is exported, and every export exists', () => {
+test('every room with an entry file is exported, and every export exists', () => {
   const entries = readdirSync(join(root, 'src/entries')).map((file) => `./${file.replace('.ts', '')}`);
   expect(subpaths.toSorted()).toEqual(['.', ...entries].toSorted());
   for (const path of subpaths) {
@@ -214,7 +214,7 @@ test("the README's commands install Earpiece into an agent, and the message reac
   expect(typed('earpiece help')).toContain('run-and-tell');
 });
 
-test('the README makes the command of a clone available in every folder, with any Node', () => {
+test("the README's commands make the command of a clone available in every folder, with any Node", () => {
   const [, words = ''] = /^alias earpiece="([^"]+)"/mu.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   const { status, stdout } = spawnSync('sh', ['-c', `set -- ${words}; cd '${app}'; "$@" --version`], {
     cwd: root,
@@ -240,7 +240,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     expect(stderr).toMatch(line);
   });
 
-  test('the command names the needed Node in one line, too', () => {
+  test('the command also names the needed Node in one line', () => {
     const { code, stdout, stderr } = node([...args, cli, 'send', 'hello'], command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(line);
@@ -307,7 +307,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
   });
 
   test(
-    'without any file left, one line reports it, and a template does not hold back notifications',
+    'if all files are gone, one line reports that, and notifications arrive without their template',
     { timeout: 120_000 },
     async () => {
       const place = another('removed');

@@ -40,13 +40,13 @@ describe('promises', () => {
     expect(ids.filter((id) => !proved.has(id))).toEqual([]);
   });
 
-  test('docs/guarantees.md cites promises that exist', () => {
+  test('docs/guarantees.md cites only promises that exist', () => {
     const named = namedIn(readFileSync(PAGE, 'utf8'));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((id) => !(ids as string[]).includes(id))).toEqual([]);
   });
 
-  test('a page names each; `--update` updates the table of docs/guarantees.md', async () => {
+  test('a page names each promise; `--update` updates the table of docs/guarantees.md', async () => {
     const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
     const named = new Set(pages.flatMap((file) => namedIn(readFileSync(join(root, 'docs', file), 'utf8'))));
     const rows = ids
@@ -60,11 +60,11 @@ describe('promises', () => {
 });
 
 describe('the search for cited promises, and proves()', () => {
-  test('one id and several ids are found, across lines', () => {
+  test('finds one id and several ids, across lines', () => {
     expect(cited("verifies(\n'a:b', () => {}); describe('x', () => { proves('c:d',\n 'e:f');")).toEqual(['a:b', 'c:d', 'e:f']);
   });
 
-  test('a citation of an unknown promise is an error', () => {
+  test('reports a citation of an unknown promise', () => {
     expect(() => proves('gate:refuses', 'gate:sings' as RequirementId)).toThrow(
       'gate:sings is no promise of e2e/requirements.ts',
     );

@@ -58,7 +58,7 @@ test('a page that shows a subscriber shows its template too', () => {
   expect(missing).toEqual([]);
 });
 
-test('metrics that a page names exist', () => {
+test('pages name only metrics that exist', () => {
   const there = readFileSync(join(root, 'src/server/metrics.ts'), 'utf8');
   const named = pages.flatMap(
     (page) => readFileSync(join(root, page), 'utf8').match(/\bearpiece_\w+_(?:total|seconds)\b/gu) ?? [],
@@ -104,7 +104,7 @@ test.each([
     ['page.md:1 there is no npm run nothing', 'page.md:1 "rm -rf /" is no command that a test knows'],
   ],
   ['```sh\n$ earpiece gateway --print claude -- npx --any thing # a comment\nnpm run check\n```', []],
-])('seen: %j', (page, wrong) => {
+])('the check finds each wrong command in %j', (page, wrong) => {
   proves('package:snippets');
   expect(wrongSnippets('page.md', page, known)).toEqual(wrong);
 });

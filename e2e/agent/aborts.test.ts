@@ -92,7 +92,7 @@ describe.each(APIS)('%s', (api) => {
   let talk: Talk;
   afterEach(() => talk[Symbol.asyncDispose]());
 
-  it.each(CUTS)('$name', async ({ name, says, at, heard, kept }) => {
+  it.each(CUTS)('keeps the correct part of an answer that is cut off: $name', async ({ name, says, at, heard, kept }) => {
     const cut = async ({ cutOff }: Request): Promise<void> => {
       // OpenAI chat has no readable reasoning.
       if (!(api === 'openai-chat' && (name === 'in-reasoning' || name === 'behind-signed-reasoning'))) await heard?.(talk);

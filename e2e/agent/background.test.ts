@@ -110,7 +110,7 @@ describe('an agent and its background tools', () => {
     expect((await inbox.open('shop/coder')).length).toBe(0);
   });
 
-  it('git add --patch runs to its end through a terminal', async () => {
+  it('the agent drives git add --patch to its end through a terminal', async () => {
     const repo = join(folder, 'repo');
     const git = (...args: string[]): string =>
       execFileSync('git', ['-C', repo, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { encoding: 'utf8' });

@@ -88,13 +88,13 @@ it('anthropic: the cache contains the whole previous request, even after a long 
   talk.check(['EARLY', 'BETWEEN']);
 });
 
-it.each(APIS.filter((api) => api !== 'anthropic'))('%s: no marks', async (api) => {
+it.each(APIS.filter((api) => api !== 'anthropic'))('%s: requests have no cache marks', async (api) => {
   await using talk = await Talk.start(api, [{ says: [text('well')] }]);
   await talk.agent.send('go');
   expect(talk.requests[0]?.text).not.toMatch(/cache_?control/i);
 });
 
-it('anthropic: caching in the providerOptions of the caller replaces the default marks', async () => {
+it('anthropic: if the caller sets caching in providerOptions, only that caching is requested', async () => {
   await using talk = await Talk.start('anthropic', [{ says: [text('well')] }], {
     providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } },
   });

@@ -19,10 +19,10 @@ const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_wri
  */
 const LIVES = [1, 2, 1, 2];
 
-describe('killed at a named point and at four random points', () => {
+describe('an agent that is killed at a named point and at four random points', () => {
   proves('agent:kill-9');
   it.each(APIS.map((api, i) => [api, POINTS[i] as FaultPoint] as const))(
-    '%s, %s',
+    '%s, %s: each restart continues, and no notification is lost',
     async (api, point) => {
       const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
       const chance = seeded(seed);

@@ -26,7 +26,7 @@ describe.each(APIS)('%s', (api) => {
     talk = await Talk.start(api, steps, options);
   };
 
-  it('turn start and turn boundary', async () => {
+  it('notifications arrive at the start of a turn, before and between turns', async () => {
     await start([says(thought, text('hello')), says(text('all good'))]);
     await talk.queue('EARLY the nightly build is red');
     await talk.agent.send('hi');
@@ -38,7 +38,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('turns');
   });
 
-  it('the whole batch of tools, with calls that fail', async () => {
+  it('notifications arrive at the end of a batch of tools, also if calls fail', async () => {
     await start(
       [says(thought, text('I look'), call('call_1'), call('call_2', 'fails'), call('call_3', 'ecko')), says(text('done'))],
       {
@@ -59,7 +59,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('batch');
   });
 
-  it('a call that fails without a message', async () => {
+  it('a call that fails without a message has a result that the provider accepts', async () => {
     await start([says(thought, call('call_1')), says(text('done'))], {
       tools: [doing('echo', async () => ({ content: '', isError: true }))],
     });
@@ -68,7 +68,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('wordless');
   });
 
-  it("a person's reply inside the turn", async () => {
+  it("a person's reply cuts off the answer, and the same turn continues with the reply and the waiting notification", async () => {
     await start([
       {
         says: [text('I will delete all of it')],
@@ -105,7 +105,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('last-answer');
   });
 
-  it('forced between turns', async () => {
+  it('a critical notification between turns starts a turn, which also gets the waiting notifications', async () => {
     await start([says(text('hello')), says(text('I stop'))]);
     await talk.agent.send('hi');
     await talk.queue('SLOW something small');
@@ -115,7 +115,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('forced-between-turns');
   });
 
-  it('forced mid-stream', async () => {
+  it('a critical notification cuts off the answer, and the next request has the kept text', async () => {
     await start([
       {
         says: [thought, text('I will delete all of it'), call('call_1')],
@@ -139,7 +139,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('forced-mid-stream');
   });
 
-  it('forced during tools', async () => {
+  it('a critical notification waits for running tools, and a cancel ends them', async () => {
     let ended = false;
     await start([says(thought, text('I look'), call('call_1'), call('call_2', 'long')), says(text('I stop'))], {
       tools: [
@@ -162,7 +162,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('forced-during-tools');
   });
 
-  it('waking an idle agent takes one request with all due notifications', async () => {
+  it('an idle agent is woken with one request, which has all due notifications', async () => {
     await start([says(text('hello')), says(text('I see'))], {
       policy: { wake: { info: 'never', warning: 'never', error: 'auto', critical: 'auto' } },
     });
@@ -210,7 +210,7 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('redacted');
   });
 
-  it('the option to show notifications as a call that the model never made', async () => {
+  it('as an option, notifications are shown as a call that the model never made', async () => {
     const placement = syntheticTool(placementOf(familyOf((await modelOf(api, 'http://127.0.0.1')).provider)));
     await start([says(text('I look'), call('call_1')), says(call('call_2')), says(text('done'))], {
       placement,

@@ -30,7 +30,7 @@ describe.each(APIS)('%s', (api) => {
     ['in its words', [thought, text('the first half of')]],
     ['in its thoughts', [thought]],
     ['before a word', []],
-  ])('cut off at the limit %s: the turn is truncated, and the next turn continues', async (_, says) => {
+  ])('an answer that is cut off at the limit %s ends the turn as truncated, and the next turn continues', async (_, says) => {
     talk = await Talk.start(api, [{ says, ends: 'length' }, { says: [text('well')] }]);
     expect(await talk.agent.send('write a book')).toMatchObject({
       how: 'truncated',
@@ -43,7 +43,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('refused: the turn reports it, and a call in the answer does not run', async () => {
+  it('if the provider refuses an answer, the turn reports the refusal, and a call in the answer does not run', async () => {
     written.length = 0;
     talk = await Talk.start(
       api,
@@ -61,7 +61,7 @@ describe.each(APIS)('%s', (api) => {
     talk.check([]);
   });
 
-  it('ended by an error of the provider: retried, then the turn fails with the provider’s message', async () => {
+  it('an answer that ends with an error of the provider is retried; then the turn fails with the provider’s message', async () => {
     talk = await Talk.start(api, [{ says: [text('I th')], ends: 'error' }], { maxRetries: 1, chance: () => 0 });
     const result = await talk.agent.send('go');
     expect(result).toMatchObject({ how: 'failed', error: expect.stringMatching(/error/i) });
@@ -75,7 +75,7 @@ describe.each(APIS.filter((api) => api !== 'gemini'))('%s', (api) => {
   proves('agent:endings', 'agent:wire');
 
   it.each(['{"file": "a", "content": "the first ha', ''])(
-    'arguments cut off at %j: the model reads why, and can correct them',
+    'if arguments are cut off at %j, the model reads the reason and can correct the call',
     async (as) => {
       written.length = 0;
       talk = await Talk.start(

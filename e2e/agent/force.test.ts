@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 it.each(APIS)(
-  '%s: a critical notification of another process closes the socket during the stream, and the next request has the kept part and the notification',
+  '%s: a critical notification of another process ends the stream; the next request has the kept part and the notification',
   async (api) => {
     const address = `shop/${api}#main`;
     await using talk: Talk = await Talk.start(
@@ -122,7 +122,7 @@ describe('no loops', () => {
     talk.check(['FLAP-1.', 'FLAP-2.', 'FLAP-3.']);
   });
 
-  it('A wakes B wakes A, on one file: the chain ends at its depth limit', async () => {
+  it('if A wakes B and B wakes A, the chain ends at its depth limit', async () => {
     const wake = { info: 'auto', warning: 'auto', error: 'auto', critical: 'auto' } as const;
     const names = ['a', 'b'] as const;
     let hops = 0;

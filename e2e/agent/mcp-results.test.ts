@@ -27,7 +27,7 @@ async function read(name: string): Promise<string> {
 }
 const pathIn = (content: string): string => /(\/\S+\.(txt|png))/u.exec(content)?.[1] ?? '';
 
-it('a long text is cut in the middle, and a file that only the user can read has all of it', async () => {
+it('a long text is cut in the middle, and a file that only the user can read contains the whole text', async () => {
   proves('agent:mcp-results');
   const content = await read('long');
   expect(content.length).toBeLessThan(2_400);
@@ -40,7 +40,7 @@ it('a long text is cut in the middle, and a file that only the user can read has
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-it('structured content without text reaches the model, and with text it does not appear twice', async () => {
+it('structured content reaches the model, but is left out if the result has the same content as text', async () => {
   proves('agent:mcp-results');
   expect(await read('structure')).toBe('{"total":7}');
   expect(await read('both')).toBe('the total is 7');

@@ -28,7 +28,7 @@ async function call({ tools }: McpTools, name: string, args: object): Promise<{ 
   return tool.execute(args as never, { id: 'c1', signal, batch: [], progress: () => {} });
 }
 
-it('give their tools in both generations, over stdio and HTTP, each with the prefix of its server', async () => {
+it("servers of both protocol generations give their tools, over stdio and HTTP, with the server's name as prefix", async () => {
   const http = spawn(process.execPath, [STATELESS, 'http'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [printed] = (await once(http.stdout, 'data')) as [Buffer];
@@ -49,7 +49,7 @@ it('give their tools in both generations, over stdio and HTTP, each with the pre
   }
 });
 
-it('a failing server is left out if there are others, and an only server that fails gives an error with the reason', async () => {
+it('a failing server is left out if other servers work; if it is the only server, the error names the reason', async () => {
   const lines: string[] = [];
   const broken = stdio('broken', '-e', 'process.exit(3)');
   const servers = await mcpTools([stdio('old', ECHO), broken, { kind: 'absent', name: 'none', why: 'it has no command' }], {

@@ -24,7 +24,7 @@ async function behindTap(): Promise<Model<Recorded>> {
   };
 }
 
-it.each(APIS)('%s: the same requests', async (api) => {
+it.each(APIS)('%s: the agent sends the mock the same requests as the scripted model', async (api) => {
   const steps = [
     {
       says: [

@@ -101,7 +101,7 @@ describe.each(APIS)('%s', (api) => {
     });
   }
 
-  it('reasoning, notifications, aborts and restarts', async () => {
+  it('each request begins with the previous request, through reasoning, notifications, aborts and restarts', async () => {
     await longTalk();
     expect(talk.requests).toHaveLength(11);
     talk.check(['EARLY', 'BETWEEN', 'MEANWHILE', 'LAST', 'FORCED-1', 'FORCED-2', 'FORCED-3', 'the disk fills']);

@@ -137,13 +137,16 @@ describe.each(APIS)('%s', (api) => {
   }
 
   describe.each(Object.keys(PLACES) as Place[])('%s', (place) => {
-    it.each(Object.keys(KINDS) as Kind[])('%s, once: the next successful request has the notification once', async (kind) => {
-      await refusedAt(place, kind, 1);
-      isInEach();
-    });
+    it.each(Object.keys(KINDS) as Kind[])(
+      '%s, after one refusal: the next successful request has the notification once',
+      async (kind) => {
+        await refusedAt(place, kind, 1);
+        isInEach();
+      },
+    );
 
     it.each(['400 too long', '413', '429'] as const)(
-      '%s, three times: the next successful request has the notification once',
+      '%s, after three refusals: the next successful request has the notification once',
       async (kind) => {
         await refusedAt(place, kind, 3);
         isInEach();
@@ -152,7 +155,7 @@ describe.each(APIS)('%s', (api) => {
     );
 
     it.each([2, 3, 4])(
-      '400 of another cause, %i times: nothing is left out, and the model reads the notification once',
+      'a 400 with another cause, %i times: nothing is left out, and the model reads the notification once',
       async (times) => {
         await refusedAt(place, '400 of another cause', times);
         expect(find(talk.requests, MARKER).inLast).toBe(1);
@@ -162,7 +165,7 @@ describe.each(APIS)('%s', (api) => {
     );
   });
 
-  it('an interrupt counts as read when the provider has accepted a request with it, and not before', async () => {
+  it('an interrupt counts as read when the provider has accepted a request with the interrupt, and not before', async () => {
     let taken = false;
     talk = await Talk.start(api, [], {
       stepOf: ({ text: sent }) => (sent.includes(MARKER) && !taken ? KINDS['413'] : { says: [text('well')] }),

@@ -81,7 +81,7 @@ describe('tools that fail', () => {
     expect(await outcomes(talk)).toEqual(['known']);
   });
 
-  it("a foreground command's exit code is in its result, and nowhere else", async () => {
+  it("a foreground command's exit code is only in its result, and not in a notification", async () => {
     const grep: Tool = doing('run', async () => ({ content: '(no output)\n[exit code 1]', isError: true }));
     const talk = await start([says(call('c1', 'run')), says(text('done'))], { tools: [grep] });
     await talk.agent.send('go');
@@ -102,7 +102,7 @@ describe('thresholds', () => {
   // The scripted model counts 15 tokens a request.
   const calls = (n: number): Step[] => Array.from({ length: n }, (_, i) => says(call(`c${i}`, 'echo', { n: i })));
 
-  it('US3(a), FR-002, SC-006: 80 % of the tokens', async () => {
+  it('US3(a), FR-002, SC-006: 80 % of the tokens give one warning', async () => {
     const talk = await start([...calls(3), says(text('done'))], { budget: { tokens: 75 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
     talk.check([]);
@@ -114,7 +114,7 @@ describe('thresholds', () => {
     more.check(['budget_warn: token at 71% - 30 of 105 left']);
   });
 
-  it('US3(b): 70 % of the iterations', async () => {
+  it('US3(b): 70 % of the iterations give one warning', async () => {
     const talk = await start([...calls(8), says(text('done'))], { maxCycles: 10 });
     await talk.agent.send('go');
     expect([7, 8, 9].map((n) => times(talk, 'budget_warn', n))).toEqual([0, 1, 1]);
@@ -128,7 +128,7 @@ describe('thresholds', () => {
     talk.check(['context_warn: 75% used (5 tokens remaining)']);
   });
 
-  it('US3(c): several warnings of one moment are one status', async () => {
+  it('US3(c): several warnings at the same moment become one status', async () => {
     const talk = await start([...calls(2), says(text('done'))], {
       budget: { tokens: 36, warnAt: { iterations: 0.6 } },
       maxCycles: 3,
@@ -137,7 +137,7 @@ describe('thresholds', () => {
     talk.check(['budget_warns[2]{budget,percent,left,limit}', 'token,83,6,36', 'iteration,66,1,3']);
   });
 
-  it('exceeding the token limit interrupts, allows one more answer, and its calls do not run', async () => {
+  it('a turn over its token limit is interrupted and gets one more answer, whose calls do not run', async () => {
     let ran = 0;
     const counted = doing('echo', async () => ({ content: `RAN-${++ran}` }));
     const talk = await start([...calls(5)], { tools: [counted], budget: { tokens: 20 } });
@@ -211,7 +211,7 @@ describe('rate limits', () => {
 describe('files', () => {
   proves('sources:files');
 
-  it('a file that changed before it is read again gives a stale notification on that result, once', async () => {
+  it('if a file changed since its last read, the result of the next read reports that once', async () => {
     const inbox = await openEar();
     const path = join(folder, 'plan.txt');
     writeFileSync(path, 'FIRST-PLAN');
@@ -235,7 +235,7 @@ describe('files', () => {
 });
 
 describe('a resumed conversation', () => {
-  it('is notified that its conversation is resumed, and of changes of its setup', async () => {
+  it('reports that the conversation is resumed, and what changed in its setup', async () => {
     const inbox = await openEar();
     const before = await Talk.start('openai-chat', [says(text('hello'))], { inbox });
     await before.agent.send('What is the plan?');
@@ -257,7 +257,7 @@ describe('a resumed conversation', () => {
 describe('notes of an agent for itself', () => {
   proves('self:deferred');
 
-  it('arrive at their time, once and in order, even after a restart', async () => {
+  it('arrive once, in order, when they are due, even after a restart', async () => {
     let talk: Talk | undefined;
     const tools = ownTools({
       agent: () => {

@@ -44,7 +44,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     read: desk.sdk.tool({ inputSchema: z.object({}), execute: async () => 'cart.ts' }),
   });
 
-  it('generateText', async () => {
+  it('generateText gets each notification once', async () => {
     const desk = await deskOn(SCRIPT);
     desk.ask('Why?');
     expect(await desk.ear.run(desk.sdk.generateText, desk.options(toolsOf(desk)))).toMatchObject({ text: 'It fails.' });
@@ -58,7 +58,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
   });
 
-  it('generateText, aborted by a critical notification, keeps the finished steps', async () => {
+  it('if a critical notification aborts generateText, the finished steps are kept', async () => {
     proves('ai-sdk:interrupt');
     const again = Promise.withResolvers<void>();
     const desk: Desk = await deskOn(SCRIPT, async (n) => {
@@ -84,7 +84,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     ]);
   });
 
-  it('ToolLoopAgent', async () => {
+  it('a ToolLoopAgent gets each notification once', async () => {
     const desk = await deskOn(SCRIPT);
     const agent = new desk.sdk.ToolLoopAgent({ model: desk.model, tools: desk.ear.tools(toolsOf(desk)), maxRetries: 0 });
     desk.ask('Why?');

@@ -72,7 +72,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('the gate', () => {
     proves('ai-sdk:gate');
 
-    it('refuses a batch, and its gate falls by itself before the next step', async () => {
+    it('refuses one batch, and falls by itself before the next step', async () => {
       const ran: string[] = [];
       desk = await Desk.start(major, api, [
         {

@@ -12,7 +12,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   let desk: Desk;
   afterEach(() => desk[Symbol.asyncDispose]());
 
-  it('a batch of parallel calls carries notifications once, and a user message carries them too', async () => {
+  it('the results of a batch carry each notification once, and so does a user message', async () => {
     desk = await Desk.start(major, api, [
       { says: [text('I look.'), call('call_1', 'build'), call('call_2', 'read'), call('call_3', 'list')] },
       { says: [call('call_4', 'read')] },

@@ -79,7 +79,7 @@ describe('defects that were seen in a run', () => {
     expect(await ear.open(AGENT)).toEqual([]);
   });
 
-  it('ten long messages take as many lines as they need, and none is cut', async () => {
+  it('ten long messages may fill several lines each, and none is cut', async () => {
     const { emit, read } = await stage();
     const tools = Array.from({ length: 10 }, (_, n) => `tool_${n}`);
     await Promise.all(tools.map((tool) => emit(failure(tool, `${tool} broke ${'because of this and that '.repeat(12)}`))));
@@ -129,7 +129,7 @@ describe('defects that were seen in a run', () => {
   it.each([
     ['repetitions', { pattern: 'read(a.ts)', repetitions: 3, suggestion: 'try another way' }],
     ['count', { pattern: 'read(a.ts)', count: 3, suggestion: 'try another way' }],
-  ])('a loop "repeated x -": the text has the number, under either name (%s)', async (_name, data) => {
+  ])('a loop notification that read "repeated x -" has its number, under either field name (%s)', async (_name, data) => {
     const { emit, read } = await stage();
     await emit({ type: 'agent.loop.detected', severity: 'warning', data });
     expect(await read()).toContain('read(a.ts) repeated 3x - try another way');
@@ -139,7 +139,7 @@ describe('defects that were seen in a run', () => {
 describe('defects found in its code', () => {
   proves('bus:own-defects', 'bus:disabled', 'bus:scoped', 'bus:moments');
 
-  it('1: events that waited for a window were never flushed, and lost with their object', async () => {
+  it('1: events that waited for a window were never flushed, and were lost with their object', async () => {
     const { ear, emit, read, open } = await stage();
     const waiting = [1, 2, 3].map(() => emit(failure('vault_search', 'timeout')));
     await ear.close();
@@ -147,7 +147,7 @@ describe('defects found in its code', () => {
     expect(await read('tool_batch_end', 'a', await open())).toContain('3 times');
   });
 
-  it('2: other details of the same tool within the window were dropped', async () => {
+  it('2: failures of the same tool with other details were dropped within the window', async () => {
     const { emit, read } = await stage();
     await emit(failure('vault_search', 'timeout'));
     await emit(failure('vault_search', 'no such vault'));
@@ -156,7 +156,7 @@ describe('defects found in its code', () => {
     expect(text).toContain('no such vault');
   });
 
-  it('2: they are not dropped when the agent asks for waiting notifications either', async () => {
+  it('2: such failures are also kept when the agent asks for its waiting notifications', async () => {
     const { ear, emit } = await stage();
     await emit(failure('vault_search', 'timeout'));
     await emit(failure('vault_search', 'no such vault'));
@@ -192,7 +192,7 @@ describe('defects found in its code', () => {
     expect((await conversation.gate()).map((item) => item.notification.level)).toEqual(['critical']);
   });
 
-  it('7: the end of a turn was never drained; low priority now rides there, in order', async () => {
+  it('7: the queue was never read at the end of a turn; low priorities now arrive there, in order', async () => {
     const { emit, read } = await stage();
     await emit({ type: 'task.checkpoint', data: { message: 'first', turn: 1, inject_at: 'turn_end' } });
     await emit({ type: 'task.checkpoint', data: { message: 'second', turn: 2, inject_at: 'turn_end' } });
@@ -200,7 +200,7 @@ describe('defects found in its code', () => {
     expect(await read('turn_end')).toMatch(/first[^]*second/);
   });
 
-  it("9: one user's events were drained by another user's query", async () => {
+  it('9: a query of one user removed the events of another user', async () => {
     const { ear, emit, read } = await stage();
     await ear.bus.emit({ source: 'agent', subject: `${AGENT}#b`, ...failure('theirs', 'x') });
     await emit({ ...failure('mine', 'y'), subject: `${AGENT}#a` });

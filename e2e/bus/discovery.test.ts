@@ -111,7 +111,7 @@ describe('a running program', () => {
     await heard(await world.open(), 'shop/coder', []);
   });
 
-  test('4.12.9: files of a project apply only to that project, even in a program that serves several projects', async () => {
+  test('4.12.9: in a program that serves several projects, the files of a project apply only to that project', async () => {
     const world = new World();
     world.write('shop', 'build.toml', toml('build'));
     world.write('bank', 'ledger.toml', toml('ledger'));

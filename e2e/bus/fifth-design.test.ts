@@ -30,7 +30,7 @@ const spans = [...named.matchAll(/FR-(\d{3})\.\.(\d{3})/gu)].map(([, from, to]) 
 const inSpan = (row: string): boolean =>
   row.startsWith('FR-') && spans.some(([from, to]) => Number(row.slice(3)) >= from && Number(row.slice(3)) <= to);
 
-it('a test names every row of the design', () => {
+it('each row of the design is named by a test', () => {
   expect(ROWS).toHaveLength(17 + 31 + 8);
   expect(ROWS.filter((row) => !named.includes(row) && !inSpan(row))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { proves } from '../verifies.ts';
 
 const AGENT = 'shop/coder';
 
-test('a repeated failure is reported once, and then its count, however many processes see it', async () => {
+test('a repeated failure is reported once and then counted, even if several processes report it', async () => {
   proves('bus:repeats');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-repeats-'));
   const clock = { at: Date.now() };

@@ -155,7 +155,7 @@ describe('the files', () => {
     ]);
   });
 
-  test('the table has every type that a source emits, so that listening to it gives no warning', () => {
+  test('the table has every type that a source emits, so no subscriber to such a type gets a warning', () => {
     proves('bus:shipped');
     const src = join(import.meta.dirname, '../../src');
     const said = ['sources', 'agent', 'gateway'].flatMap((room) =>
@@ -299,14 +299,14 @@ describe('their texts', () => {
       { alertname: 'Load', summary: 'high' },
       { labels: { alertname: 'Load' }, annotations: { summary: 'high' } },
     ],
-  ] as const)('4.12.14: %s of %s is the same in both vocabularies', async (id, type, contract, code) => {
+  ] as const)('4.12.14: the text of %s for %s is the same in both vocabularies of fields', async (id, type, contract, code) => {
     proves('bus:shipped');
     const text = await render(id, [{ type, data: contract, message: '' }]);
     expect(await render(id, [{ type, data: code, message: '' }])).toBe(text);
     expect(text).not.toMatch(/\?|undefined|none|NaN|repeated x/);
   });
 
-  test('4.12: the loop event of the design’s own test has its count', async () => {
+  test('4.12: the text of the design’s example loop event has its count', async () => {
     proves('bus:shipped');
     const text = await render('loop_detected', [{ type: 'agent.loop.detected', data: { pattern: 'search', repetitions: 3 } }]);
     expect(text).toBe('!loop: search repeated 3x');
@@ -353,7 +353,7 @@ describe('any content of an event', () => {
     });
   });
 
-  test.each(templated.map(({ id }) => [id]))('is empty: %s', async (id) => {
+  test.each(templated.map(({ id }) => [id]))('an event without data still has a text: %s', async (id) => {
     proves('bus:shipped');
     const types = heardBy(find(id));
     for (const type of types) expect((await render(id, [{ type, data: {}, message: 'told' }])).trim()).not.toBe('');

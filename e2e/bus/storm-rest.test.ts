@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 verifies(
   'bus:storms',
-  'the engine reports the unlisted events of a storm with any template, and the agent can read more of them',
+  'with any template, the number of unlisted events of a storm is shown, and the agent can read more of them',
   async () => {
     const subscribers = join(folder, 'config/earpiece/subscribers');
     mkdirSync(subscribers, { recursive: true });

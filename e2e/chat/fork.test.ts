@@ -6,7 +6,7 @@ import { ChatStage, count, Hold, readIn, text } from './stage.ts';
 describe('earpiece chat --fork', { timeout: 120_000 }, () => {
   proves('log:fork', 'chat:fork');
 
-  it('begins as a copy: the model reads the history of the original, and both conversations get each open notification once', async () => {
+  it("a fork begins as a copy: its model reads the original's history, and both conversations get each open notification once", async () => {
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
       { says: [text('Two.')] },
@@ -37,7 +37,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     expect(prefixChanges([first, forked, stage.model.requests.at(-1)].flatMap((request) => request ?? []))).toEqual([]);
   });
 
-  it('a fork of some turns omits the later turns, and leaves a running turn to the original', async () => {
+  it('a fork up to a turn omits later turns and a turn that still runs', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('One.')] },
@@ -62,7 +62,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     chat.process.kill('SIGKILL');
   });
 
-  it('a conversation that cannot be forked is refused, with the names of conversations that can', async () => {
+  it('a conversation that cannot be forked is refused, and the error names the conversations that can be forked', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--fork'])).toMatchObject({
       code: 7,

@@ -30,7 +30,7 @@ const SHOW = 'env | grep -c secret-; echo "plain is $PLAIN, model is $EARPIECE_A
 describe('API keys', { timeout: 120_000 }, () => {
   proves('agent:keys');
 
-  it.each([false, true])('a command does not get them (terminal: %s), but gets everything else', async (pty) => {
+  it.each([false, true])('a command gets the whole environment except the keys (terminal: %s)', async (pty) => {
     await using stage = await running(SHOW, pty);
     const read = await ran(stage, { ...KEYS, PLAIN: 'there' });
     expect(read).not.toMatch(/secret-\d/u);
@@ -51,7 +51,7 @@ describe('API keys', { timeout: 120_000 }, () => {
     expect(await ran(stage, KEYS)).toContain('has secret-3.');
   });
 
-  it('an MCP server does not get them, unless its own configuration names them', async () => {
+  it('an MCP server gets only the keys that its own configuration names', async () => {
     await using stage = await ChatStage.open([{ says: [text('hi')] }]);
     const folder = join(stage.folder, 'config/earpiece');
     mkdirSync(folder, { recursive: true });
@@ -67,7 +67,7 @@ describe('API keys', { timeout: 120_000 }, () => {
     expect(readFileSync(join(stage.folder, 'two.env'), 'utf8').match(/secret-\d/gu)).toEqual(['secret-4']);
   });
 
-  it('include each key of each supported provider', () => {
+  it('count as secrets, for each supported provider', () => {
     expect(Object.values(PROVIDERS).flatMap(({ keys }) => keys.filter((key) => !isSecret(key)))).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ const write = (chat: Running, input: object | string): void =>
 describe('earpiece chat --json', { timeout: 90_000 }, () => {
   proves('chat:scripts');
 
-  it('prints one event per line, and takes texts and objects', async () => {
+  it('prints one event per line, and accepts texts and objects as input', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one' }), call('c2', 'tell_user', { message: 'half way' })] },
       { says: [text('One line.')] },
@@ -43,7 +43,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(events.flatMap(({ type, delta }) => (type === 'text' ? [delta] : [])).join('')).toBe('I look. One line.Bye.');
   });
 
-  it('takes a reply and a stop add text to the running turn, and wakes', async () => {
+  it('accepts a reply and a stop during a turn, and an order to wake', async () => {
     const [first, second] = [new Hold(), new Hold()];
     await using stage = await ChatStage.open([
       { says: [text('a long story')], at: [{ part: 0, delta: 1, do: first.stop }] },
@@ -84,7 +84,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(eventsIn(stdout).slice(1)).toEqual([{ type: 'error', message }]);
   });
 
-  it('with --no-tools the model has no tools, and the system prompt is the given text', async () => {
+  it('with --no-tools and --system, the model has no tools and reads the given system prompt', async () => {
     await using stage = await ChatStage.open([{ says: [text('Hello.')] }]);
     await stage.run(['chat', '--json', '--no-tools', '--system', 'Answer in one word.'], { input: 'hi\n' });
     expect(stage.model.requests[0]?.body['tools']).toBeUndefined();

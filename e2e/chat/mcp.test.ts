@@ -16,7 +16,7 @@ function withServer(stage: ChatStage, name: string, command: string): void {
 }
 
 describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
-  it('give the agent their tools, and a disconnect is reported', async () => {
+  it('give the agent their tools; if a server disconnects, the agent is notified', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open((request, n) => {
       const { name } = ((request.body['tools'] ?? []) as { name: string }[]).find((tool) => tool.name.endsWith('echo')) ?? {

@@ -7,7 +7,7 @@ import { call, ChatStage, CODER, count, Hold, isAlive, readIn, text } from './st
 describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
   proves('chat:scripts', 'chat:ends');
 
-  it('takes lines as messages, and prints plain text', async () => {
+  it('reads each line as a message, and prints plain text', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one; echo two' })] },
       { says: [text('Two lines.')] },
@@ -24,7 +24,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     expect(stage.model.requests).toHaveLength(3);
   });
 
-  it('shows that a notification waits, and its delivery', async () => {
+  it('shows a notification while it waits and when it is delivered', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [call('c1', 'run', { command: 'true' })], before: hold.stop },
@@ -44,7 +44,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
   });
 
-  it('shows an event in the text of its subscriber, which the model reads', async () => {
+  it("shows an event with the subscriber's text, which the model reads too", async () => {
     proves('chat:pending');
     await using stage = await ChatStage.open([{ says: [text('Noted.')] }]);
     const subscribers = join(stage.folder, 'config/earpiece/subscribers');
@@ -72,7 +72,7 @@ template = "query.toon.j2"
     );
   });
 
-  it('exits with 1 when the last turn failed, and prints the reason', async () => {
+  it('prints the reason and exits with 1 when the last turn failed', async () => {
     await using stage = await ChatStage.open([
       { refuses: { status: 401, body: { error: { message: 'no such key', type: 'invalid_request_error' } } } },
     ]);

@@ -6,7 +6,7 @@ import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts'
 describe('earpiece chat --resume', { timeout: 120_000 }, () => {
   proves('chat:resume');
 
-  it('after kill -9 continues the turn: no notification is lost or repeated, and the prompt only grows', async () => {
+  it('continues the turn after kill -9: no notification is lost or repeated, and the prompt only grows', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       {
@@ -44,7 +44,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(prefixChanges(stage.model.requests)).toEqual([]);
   });
 
-  it('uses the first model and system prompt of the conversation, and its own history', async () => {
+  it('uses the model and the system prompt that the conversation began with, and its history', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }, { says: [text('Two.')] }]);
     await stage.run(['chat', '--json', '--model', 'openai-chat:gpt-4.1', '--system', 'Be brief.'], { input: 'first\n' });
     const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
@@ -57,7 +57,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(prefixChanges(stage.model.requests)).toEqual([]);
   });
 
-  it('names the existing conversations, and reports a conversation that another process writes', async () => {
+  it('an error names the existing conversations; a conversation that another process writes to is refused', async () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--resume'])).toMatchObject({
       code: 7,

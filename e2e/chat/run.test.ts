@@ -18,7 +18,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(readIn(stage.model.requests[0])).toContain('what does it say?');
   });
 
-  it('takes its task from stdin, alone or after words', async () => {
+  it('reads its task from stdin, alone or after the words of the command line', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     expect(await stage.run(['run'], { input: 'from stdin\n' })).toMatchObject({ code: 0, stdout: 'ok\n' });
     expect(await stage.run(['run', 'describe', 'this:', '-'], { input: 'from stdin\n' })).toMatchObject({ code: 0 });
@@ -52,7 +52,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     },
     { ends: 'refusal', how: 'refused', exit: 10, line: '✗ there is no answer: the provider refused to answer (content_filter)' },
   ] as const)(
-    'an answer that ends with $ends has a separate exit code, a line and a word in JSON',
+    'an answer that ends with $ends has its own exit code, line on stderr and word in JSON',
     async ({ ends, how, exit, line }) => {
       proves('agent:endings');
       await using stage = await ChatStage.open([{ says: [text('the first half')], ends }]);
@@ -99,7 +99,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(readIn(stage.model.requests[1])).toContain('the first');
   });
 
-  it('ends with 3 when it takes longer than --timeout', async () => {
+  it('exits with 3 when it runs longer than --timeout', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([{ says: [text('never')], before: hold.stop }]);
     const { code, stderr } = await stage.run(['run', '--timeout', '1s', 'go']);

@@ -79,7 +79,7 @@ describe('an agent that starts a sub-agent', { timeout: 120_000 }, () => {
     expect(read).not.toContain('"counter" has stopped');
   });
 
-  it('ends with the turn that started it', async () => {
+  it('a sub-agent ends with the turn that started it', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open((request) =>
       isSub(request)

@@ -15,7 +15,7 @@ const git = (stage: ChatStage, ...args: readonly string[]): void =>
 describe('the surroundings of earpiece chat', { timeout: 90_000 }, () => {
   proves('sources:files', 'sources:git');
 
-  it('report files and branches, only changes of others, including changes between two runs', async () => {
+  it("report changed files and branches, also between two runs, but not the agent's own changes", async () => {
     const read = new Hold();
     await using stage = await ChatStage.open([
       {

@@ -69,7 +69,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(stage.model.requests).toHaveLength(2);
   });
 
-  it('Ctrl+C twice stops the turn, and a third time quits', async () => {
+  it('Ctrl+C twice stops the turn, and a third Ctrl+C quits', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([{ says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] }]);
     const chat = await stage.terminal(['chat']);
@@ -107,7 +107,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(count(readIn(stage.model.requests[1]), 'the disk is full')).toBe(1);
   });
 
-  it('asks before an idle agent is woken', async () => {
+  it('asks the person before an idle agent is woken', async () => {
     await using stage = await ChatStage.open([{ says: [text('I know it now.')] }]);
     const chat = await stage.terminal(['chat']);
     await chat.shows('›');
@@ -151,7 +151,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows(/1 · the whole notification, as it was sent\n[^]*line 4/u);
   });
 
-  it('keeps its place when the terminal is resized, and edits like a shell', async () => {
+  it('keeps its place when the terminal is resized, and has the editing keys of a shell', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text(`${'word '.repeat(60)}end`)], at: [{ part: 0, delta: 40, do: hold.stop }] },
@@ -177,7 +177,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(readIn(stage.model.requests[0])).toContain('a pasted\nmessage');
   });
 
-  it('shows that it is paused, until it is resumed; a signal ends it and restores the terminal', async () => {
+  it('shows a pause until the agent is resumed; a signal ends the program and restores the terminal', async () => {
     proves('chat:ends');
     await using stage = await ChatStage.open([{ says: [text('On I go.')] }]);
     const chat = await stage.terminal(['chat']);

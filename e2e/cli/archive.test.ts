@@ -108,7 +108,7 @@ describe('an archive', () => {
     expect(archivedIn(shell.archive).map(({ seq }) => seq)).toEqual(upTo(4 * (1_501 + 501)));
   }, 120_000);
 
-  it('takes 100,000 records of 1 kB in a heap of 64 MB', async () => {
+  it('holds 100,000 records of 1 kB, written with a heap of 64 MB', async () => {
     await using shell = new ArchivingShell();
     const ear = await shell.open();
     const note = { type: 'note', text: 'x'.repeat(1_000) };
@@ -123,7 +123,7 @@ describe('an archive', () => {
     expect(archivedIn(shell.archive).map(({ seq }) => seq)).toEqual(upTo(100_000));
   }, 240_000);
 
-  it('loses the files of a forgotten agent, and of no other agent', async () => {
+  it('loses only the files of an agent that earpiece forget removes', async () => {
     await using shell = new ArchivingShell();
     await shell.past(0, 3, 'SECRET');
     await shell.says(['send', '--to', 'Coder', 'NEIGHBOUR']);
@@ -140,7 +140,7 @@ describe('an archive', () => {
     expect(forgotten).toMatchObject({ archived: { files: 1 } });
   });
 
-  it('stays when everything else of Earpiece is removed, and the command says so', async () => {
+  it('stays when earpiece uninstall --purge removes everything else, and the output says so', async () => {
     await using shell = new ArchivingShell();
     await shell.past(0, 3);
     await shell.says(['db', 'prune']);
@@ -153,7 +153,7 @@ describe('an archive', () => {
 describe('an archive that cannot be written', () => {
   proves('log:archive-unwritable');
 
-  it('stops the prune: a file is in its place', async () => {
+  it('stops the prune if a file has the name of its folder', async () => {
     await using shell = new ArchivingShell();
     await shell.past(0, 3);
     writeFileSync(shell.archive, '');
@@ -186,7 +186,7 @@ describe('an archive that cannot be written', () => {
     expect(await shell.log()).toEqual(before);
   });
 
-  it.runIf(canMount())('stops the prune: the disk is full; with space again, the archive is complete', async () => {
+  it.runIf(canMount())('stops the prune if the disk is full; after space is freed, the archive is complete', async () => {
     await using shell = new ArchivingShell();
     mkdirSync(shell.archive);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', shell.archive]);

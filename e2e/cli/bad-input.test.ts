@@ -239,7 +239,7 @@ describe.each(Object.entries(BAD_INPUT))('%s', (_title, rows) => {
 describe('input from a client to the gateway', () => {
   proves('cli:bad-input', 'gateway:fuzz');
 
-  it('each line gets the answer of the table, and client, gateway and server continue', async () => {
+  it('each line gets the answer that the table names; client, gateway and server continue', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder#main', {

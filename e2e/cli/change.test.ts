@@ -5,7 +5,7 @@ import { Shell } from './shell.ts';
 describe('withdraw', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('withdraw reports whether it was in time', async () => {
+  it('reports whether the notification was withdrawn in time', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const mine = ear.conversation('shop/coder#main');
@@ -46,7 +46,7 @@ describe('withdraw', () => {
     expect(await ear.open('other/coder')).toHaveLength(1);
   });
 
-  it('for a project-wide interrupt, distinguishes agents that have the interrupt from later agents', async () => {
+  it('for a project-wide interrupt, lists agents that already got it apart from conversations that begin later', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation('shop/coder#main');
@@ -131,7 +131,7 @@ describe('mute', () => {
     expect(await ear.mutes('shop/coder' as never)).toEqual([]);
   });
 
-  it('without an address, mutes it for every agent of the project', async () => {
+  it('without an address, mutes the kind for every agent of the project', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const to of ['shop/coder', 'shop/writer', 'other/coder']) await ear.queue(to, { message: 'x' });
@@ -141,7 +141,7 @@ describe('mute', () => {
     expect(await shell.says(['mute'])).toBe('nothing is muted in shop\n');
   });
 
-  it('exit code 5: there is no agent yet', async () => {
+  it('exits with 5 if there is no agent yet', async () => {
     await using shell = new Shell();
     expect(await shell.run(['mute', 'ci'])).toEqual({
       code: 5,

@@ -30,7 +30,7 @@ describe('the compile cache of Node', () => {
     expect(await shell.says(['--help'], { env })).toContain('earpiece');
   });
 
-  it('a folder that cannot be written does no harm, and NODE_DISABLE_COMPILE_CACHE works', async () => {
+  it('a command works without a writable cache folder; NODE_DISABLE_COMPILE_CACHE turns the cache off', async () => {
     await using shell = new SourceShell();
     writeFileSync(join(shell.folder, 'no-folder'), '');
     await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'no-folder') } });
@@ -40,7 +40,7 @@ describe('the compile cache of Node', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('its folder, the state folder and the database are private to their owner with any umask', async () => {
+  it('is private to the user with any umask, like the state folder and the database', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache'), join(shell.folder, 'state')];
@@ -60,7 +60,7 @@ describe('the compile cache of Node', () => {
     expect(modes.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(['700', '700', '600', '600']);
   });
 
-  it('a folder that others may write is emptied and made private before its use; so is an open state folder', async () => {
+  it('if other users may write to the cache folder, that folder is emptied before its use; that folder and the state folder are made private', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache/earpiece'), join(shell.folder, 'state/earpiece')];
@@ -78,7 +78,7 @@ describe('the compile cache of Node', () => {
     expect(existsSync(join(cache, 'planted'))).toBe(false);
   });
 
-  it('a folder below one that others may write, without the sticky bit, is not used', async () => {
+  it('is not used below a folder that others may write to, if that folder has no sticky bit', async () => {
     proves('cli:private');
     await using shell = new SourceShell();
     const cache = join(shell.folder, 'cache');

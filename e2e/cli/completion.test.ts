@@ -31,7 +31,7 @@ describe('the completion of a command line', () => {
   proves('cli:completion');
 
   for (const shell of SHELLS.filter((each) => each !== 'zsh'))
-    it(`${shell}: commands, options and values`, async () => {
+    it(`${shell} completes commands, options and values`, async () => {
       await using stage = new Shell();
       const script = await scriptFor(stage, shell);
       const offered = (...line: string[]): string[] => {
@@ -52,7 +52,7 @@ describe('the completion of a command line', () => {
       expect(offered('help', 'exit')).toEqual(['exit-codes']);
     });
 
-  it('zsh: commands, options and values, on a terminal', async () => {
+  it('zsh completes commands, options and values on a terminal', async () => {
     await using stage = new Shell();
     const script = await scriptFor(stage, 'zsh');
     const terminal = spawnPty('zsh', ['-f', '-i'], {

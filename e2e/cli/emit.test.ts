@@ -9,7 +9,7 @@ const heard = (line: Record<string, unknown> | undefined): unknown => line?.['he
 describe('emit', () => {
   proves('cli:emit', 'cli:commands');
 
-  verifies('cli:emit', 'a file, and its result; a second time it has no effect', async () => {
+  verifies('cli:emit', 'emits the event of a file and prints the result; a second time has no effect', async () => {
     await using shell = new Shell();
     const event = {
       specversion: '1.0',
@@ -32,7 +32,7 @@ describe('emit', () => {
     ]);
   });
 
-  it('a list, or one event per line on stdin, gets a line for each; --to overrides their subjects', async () => {
+  it('prints one line for each event of a list or of stdin; --to overrides the subjects', async () => {
     await using shell = new Shell('address = "coder"');
     const lines = '{"type":"webhook.a"}\n{"type":"webhook.b","subject":"bank/teller"}\n';
     expect(await shell.says(['emit', '-'], { input: lines })).toMatch(
@@ -46,7 +46,7 @@ describe('emit', () => {
     ]);
   });
 
-  it('exit code 5: no subscriber listens to the event, or the subscriber ignores it', async () => {
+  it('exits with 5 if no subscriber listens to the event, or the subscriber ignores it', async () => {
     await using shell = new Shell();
     const odd = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' });
     expect(odd).toMatchObject({ code: 5, stderr: '' });
@@ -59,7 +59,7 @@ describe('emit', () => {
     expect(some.code).toBe(0);
   });
 
-  verifies('cli:emit', 'after adding the file that it prints, the event is delivered', async () => {
+  verifies('cli:emit', 'prints a subscriber file that, once added, delivers the event', async () => {
     await using shell = new Shell();
     const input = '{"type":"com.example.Odd-1","severity":"debug"}\n{"type":"9.lives"}\n{"type":"9.lives"}\n';
     const { code, stdout } = await shell.run(['emit', '--to', 'coder', '-'], { input });
@@ -87,7 +87,7 @@ describe('emit', () => {
     expect(elsewhere.stdout).toContain(`put this into config/earpiece/subscribers/com_example_odd_1.toml`);
   });
 
-  it('an event that withdraws reports that', async () => {
+  it('reports that an event withdrew notifications', async () => {
     await using shell = new Shell();
     const to = ['emit', '--to', 'coder', '-'];
     await shell.says(to, { input: '{"type":"mcp.disconnected","severity":"error","data":{"server":"files"}}' });
@@ -96,7 +96,7 @@ describe('emit', () => {
     );
   });
 
-  it('one invalid event rejects the whole batch', async () => {
+  it('rejects the whole batch if one event is invalid', async () => {
     await using shell = new Shell();
     const input = '{"type":"cli.event"}\n{"type":"a b"}\n';
     const { code, stderr } = await shell.run(['emit', '--to', 'coder', '-'], { input });

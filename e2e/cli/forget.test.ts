@@ -50,7 +50,7 @@ describe('earpiece forget', () => {
     expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('there is no data of shop/coder') });
   });
 
-  it('leaves no byte in the -wal while another process has the database open, and names the files while one reads it', async () => {
+  it('leaves no byte in the -wal while another process has the database open; if a process reads, names the files that still have bytes', async () => {
     await using shell = new Shell();
     await using ear = await shell.open();
     const path = join(shell.folder, 'earpiece.db');
@@ -101,7 +101,7 @@ describe('earpiece forget', () => {
 describe('earpiece uninstall --purge', () => {
   proves('cli:purge');
 
-  it('lists what it removes, removes nothing without consent, and leaves a home as it was before Earpiece', () => {
+  it('lists everything before it asks, removes nothing without consent, and leaves the home as before Earpiece', () => {
     using home = new Home('claude');
     home.write('.claude/settings.json', '{"model":"opus"}\n');
     home.write('shop/earpiece.toml', 'project = "shop"\n');

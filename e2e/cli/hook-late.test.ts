@@ -41,8 +41,8 @@ async function comesAgain({ shell, conversation }: { shell: Shell; conversation:
   expect((await conversation.gate()).map(({ state }) => state)).toEqual(['closed']);
 }
 
-describe('the interrupt of a late hook comes again, marked as repeated', () => {
-  it('if the hook was stopped before it answered', async () => {
+describe('the interrupt of a late hook is marked as repeated, and', () => {
+  it('comes again if the hook was stopped before it answered', async () => {
     proves('hosts:late-hook');
     await inSession(async ({ shell, conversation }) => {
       const child = spawn(process.execPath, [shell.entry, 'hook', 'codex'], {
@@ -60,7 +60,7 @@ describe('the interrupt of a late hook comes again, marked as repeated', () => {
     });
   });
 
-  it.each(['carrier_offered', 'carrier_confirmed'])('if the machine slept after %s', async (record) => {
+  it.each(['carrier_offered', 'carrier_confirmed'])('comes again if the machine slept after %s', async (record) => {
     proves('hosts:late-hook');
     await inSession(async ({ shell, conversation }) => {
       const { code, stdout } = await shell.run(['hook', 'codex'], {

@@ -36,14 +36,14 @@ const lineOf = (...words: string[]): string => shellLine({ node: process.execPat
 describe('a failing hook call lets its agent continue', () => {
   proves('hosts:hook-trouble');
 
-  it.each(HOOK_HOST_NAMES)('%s: an invalid event', async (host) => {
+  it.each(HOOK_HOST_NAMES)('%s: an invalid event does not stop the agent', async (host) => {
     await using shell = new Shell();
     for (const input of ['{"unknown": 1}', '\u{fffd}{{{not json', ''])
       expect([input, await shell.run(['hook', host], { input })]).toEqual([input, GOES_ON]);
   });
 
   it.each(['[]', 'null', '[[[[', { session_id: '' }, { session_id: { a: 1 } }, { cwd: 5 }, { hook_event_name: [] }])(
-    'the input %j',
+    'the input %j does not stop the agent',
     async (given) => {
       await using shell = new Shell();
       const input = typeof given === 'string' ? given : JSON.stringify({ ...EVENT, cwd: shell.folder, ...given });
@@ -51,7 +51,7 @@ describe('a failing hook call lets its agent continue', () => {
     },
   );
 
-  it('a closed stdin', async () => {
+  it('a closed stdin does not stop the agent', async () => {
     await using shell = new Shell();
     const { status, stdout, stderr } = spawnSync('sh', ['-c', `${lineOf('hook', 'claude')} <&-`], {
       cwd: shell.folder,
@@ -80,7 +80,7 @@ describe('a failing hook call lets its agent continue', () => {
     expect(stderr).toContain('npx earpiece install');
   });
 
-  it('a database path that is a folder, another file, or no file', async () => {
+  it('an invalid database path does not stop the agent: a folder, another file, or no file', async () => {
     await using shell = new Shell();
     const junk = join(shell.folder, 'junk.db');
     writeFileSync(junk, 'x'.repeat(10_000));
@@ -113,7 +113,7 @@ describe('a failing hook call lets its agent continue', () => {
     );
   });
 
-  it.each(['', '{"session_id":"s1",'])('an input that never ends, in a socket: %s', async (begun) => {
+  it.each(['', '{"session_id":"s1",'])('a hook ends although its input never ends, in a socket: %s', async (begun) => {
     await using shell = new Shell();
     const hook = shell.begin(['hook', 'claude']);
     hook.process.stdin.write(begun);
@@ -122,7 +122,7 @@ describe('a failing hook call lets its agent continue', () => {
     expect(ended.stderr).toContain('did not end within 2 s');
   });
 
-  it.each(['', '{"session_id":"s1",'])('an input that never ends, in a pipe: %s', async (begun) => {
+  it.each(['', '{"session_id":"s1",'])('a hook ends although its input never ends, in a pipe: %s', async (begun) => {
     await using shell = new Shell();
     const pipe = `(printf %s '${begun}'; cat) | { (${lineOf('hook', 'claude')}); echo "code $?"; }`;
     const running = new Running(spawn('sh', ['-c', pipe], { cwd: shell.folder, env: shell.env(), stdio: 'pipe' }));
@@ -147,13 +147,13 @@ describe('a failing hook call lets its agent continue', () => {
 describe('a missing working folder', () => {
   proves('hosts:hook-trouble');
 
-  it.each(HOOK_HOST_NAMES)('does not keep a hook of %s from its event', async (host) => {
+  it.each(HOOK_HOST_NAMES)('does not keep a hook of %s from handling its event', async (host) => {
     await using shell = new Shell();
     const { code, stderr } = inGoneFolder(shell, lineOf('hook', host), eventIn(shell.folder));
     expect({ code, isGone: stderr.includes('working folder') }).toEqual({ code: 0, isGone: false });
   });
 
-  it("does not change the project, which is the project of the event's folder", async () => {
+  it("does not change the project: the event's folder decides", async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/claude-code', { message: 'the build ended' });

@@ -87,7 +87,7 @@ function given(shell: SourceShell, stdout: string): void {
 describe('a hook call', () => {
   proves('hosts:lean');
 
-  it('checks the transcript of each host that has a transcript, although the fast path has a separate list', () => {
+  it('checks the transcript of each host that has one: the list of the fast path is complete', () => {
     const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
     expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
     const marked = HOOK_HOSTS.filter(({ events }) => Object.values(events).some((event) => event.marked));
@@ -114,7 +114,7 @@ describe('a hook call', () => {
     });
   });
 
-  it('reads the database that the command names, and not one that a file may name', async () => {
+  it('reads the database that the command names, and not a database that a file names', async () => {
     await inSession(async ({ shell }) => {
       const env = { EARPIECE_DB: '' };
       shell.config('db = "earpiece.db"');

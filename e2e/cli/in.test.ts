@@ -69,7 +69,7 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
     });
   });
 
-  test('that takes the first Enter as a line break gets another Enter, and not the line again', async () => {
+  test('that reads the first Enter as a line break gets another Enter, and not the line again', async () => {
     proves('hosts:in-enter');
     await woken({ IGNORED: '1' }, async ({ sent, shows }) => {
       await shows((shown) => shown.includes('SENT '));
@@ -77,7 +77,7 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
     });
   });
 
-  test('gets the keys that come between the line and its Enter after the line, in the next prompt', async () => {
+  test('gets keys that a person presses between the line and its Enter in the next prompt', async () => {
     proves('hosts:in-keys');
     await woken({}, async (agent) => {
       await agent.shows((shown) => shown.includes(NUDGE));
@@ -90,7 +90,7 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
     });
   });
 
-  test('that does not take the line gets the next keys without the line', async () => {
+  test("that ignores the line gets the person's next text without the line", async () => {
     proves('hosts:in-keys');
     await woken({ IGNORED: '1' }, async (agent) => {
       await agent.shows((shown) => shown.includes(NUDGE));
@@ -102,7 +102,7 @@ describe('an idle agent in the terminal of `earpiece in`', () => {
     });
   });
 
-  test('gets no line while its box has a text that its person typed during the turn and has not sent', async () => {
+  test('gets no line while its input box has unsent text of the person', async () => {
     proves('hosts:in');
     await woken({ DRAFT: 'draft' }, async (agent) => {
       agent.type('draft');

@@ -85,7 +85,7 @@ describe('a gateway', () => {
     for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('starts no server early for help, for the install line, or over HTTP', async () => {
+  it('starts no server early if it only prints help or the install line, or serves HTTP', async () => {
     await using shell = new SourceShell();
     for (const options of [['--help'], ['--print', 'claude']])
       expect((await start(shell, ['gateway', ...options, '--', process.execPath, ECHO])).steps).not.toContain('');
@@ -124,7 +124,7 @@ describe('at its start', () => {
     expect(kb).toBeLessThanOrEqual(budget.kb);
   });
 
-  it('earpiece inbox does not ask for the time zone of the system: that loads the tables of ICU', async () => {
+  it("earpiece inbox does not ask for the system's time zone, which would load the tables of ICU", async () => {
     await using shell = new SourceShell();
     await shell.run(['send', '--to', 'coder', 'the build ended']);
     const noZone = '--import data:text/javascript,Intl.DateTimeFormat=()=>{throw%20Error()}';

@@ -64,7 +64,7 @@ describe('log', () => {
     expect(await shell.says(['log'], { env: { COLUMNS: '100' } })).toContain(' processes/37ebdd05-082b…');
   });
 
-  it('shows the project, one conversation, or everything', async () => {
+  it('shows the records of the project, of one conversation, or of everything', async () => {
     await using shell = new Shell();
     const ear = await story(shell);
     await ear.queue('other/coder', { message: 'elsewhere' });
@@ -82,7 +82,7 @@ describe('log', () => {
         expect(widthOf(line)).toBeLessThanOrEqual(columns);
   });
 
-  it('is not cut in a pipe, and has no colours there', async () => {
+  it('in a pipe, lines are not cut and have no colours', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { level: 'critical', message: `${'long '.repeat(50)}end` });
@@ -99,7 +99,7 @@ describe('log', () => {
       expect(await shell.says(command)).not.toMatch(/(?!\n)\p{Cc}|\p{Cf}/u);
   });
 
-  it('a reader that closes early is not an error', async () => {
+  it('exits without an error if the reader of its output closes early', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const message = 'x'.repeat(4_000);

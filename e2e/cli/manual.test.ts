@@ -16,7 +16,7 @@ const REFERENCE = join(import.meta.dirname, '../../docs/cli-reference.md');
 
 verifies(
   'cli:commands',
-  'docs/cli-reference.md is the help of each command, which fits 80 columns and describes the command',
+  'docs/cli-reference.md is the help of each command, and each help fits 80 columns',
   async () => {
     await using shell = new Shell();
     const page = await referencePage(shell);
@@ -33,7 +33,7 @@ verifies(
   120_000,
 );
 
-it('each way to ask for help gives the same text', async () => {
+it('earpiece help and --help print the same text', async () => {
   proves('cli:commands');
   await using shell = new Shell();
   const help = await shell.says(['help']);
@@ -66,7 +66,7 @@ it('options of all commands may precede or follow the command', async () => {
   expect(await ear.open('shop/coder')).toEqual([]);
 });
 
-it('the page lists every environment variable that the code reads, here or as a setting', async () => {
+it('the page lists every environment variable that the code reads', async () => {
   await using shell = new Shell();
   const source = join(import.meta.dirname, '../../src');
   const looked = globSync('**/*.ts', { cwd: source })

@@ -29,7 +29,7 @@ describe('a missing database', () => {
     'db check',
     'db prune',
     'db backup copy.db',
-  ])('%s: the path that --db names is an error, and nothing is created', async (line) => {
+  ])('%s: a --db path without a database is an error, and nothing is created', async (line) => {
     await using shell = new Shell();
     const typo = join(shell.folder, 'typo.db');
     const { code, stdout, stderr } = await shell.run([...line.split(' '), '--db', 'typo.db']);
@@ -40,7 +40,7 @@ describe('a missing database', () => {
     expect(existsSync(typo)).toBe(false);
   });
 
-  it.each(['inbox', 'db check'])('%s: an address without a file is an error that says so', async (line) => {
+  it.each(['inbox', 'db check'])('%s: a --db address that names no file is an error that says so', async (line) => {
     await using shell = new Shell();
     const { code, stderr } = await shell.run([...line.split(' '), '--db', 'sqlite:']);
     expect(stderr).toBe('earpiece: "sqlite:" names no file: write sqlite:/path/to/earpiece.db\n');
@@ -57,7 +57,7 @@ describe('a missing database', () => {
     expect(existsSync(shell.db)).toBe(false);
   });
 
-  it('is a problem for doctor if --db names it', async () => {
+  it('doctor reports a problem if --db names a missing database', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run(['doctor', '--db', 'typo.db']);
     expect(code).toBe(8);

@@ -29,7 +29,7 @@ class Roots extends Shell {
 }
 
 describe('the name of a project', () => {
-  it('belongs to the first root; the second root gets a longer name, and reports that once', async () => {
+  it('belongs to the first root; a second root gets a longer name, and the output says so once', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const [mine, other] = [roots.repository('mine/shop'), roots.repository('other/shop')];
@@ -48,7 +48,7 @@ describe('the name of a project', () => {
     expect((await roots.queued(third)).to).toEqual([expect.stringMatching(/^shop-[0-9a-f]{6}\/coder$/)]);
   });
 
-  it('is one for all worktrees of a repository, unless the configuration sets another', async () => {
+  it('is the same for all worktrees of a repository, unless the configuration sets another name', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const shop = roots.repository('shop');
@@ -111,7 +111,7 @@ describe('the name of a project', () => {
     expect((await roots.queued(third, { EARPIECE_PROJECT: 'shop' })).to).toEqual(['shop/coder']);
   });
 
-  it('goes to one of two roots that begin at the same time', async () => {
+  it('belongs to one root if several roots with the name begin at the same time', async () => {
     proves('project:unique');
     await using roots = new Roots();
     const folders = ['a', 'b', 'c', 'd'].map((parent) => roots.repository(`${parent}/shop`));
@@ -122,7 +122,7 @@ describe('the name of a project', () => {
 });
 
 describe('a clone that claims to be another project', () => {
-  it('has its own name until it is trusted', async () => {
+  it('has a separate name until it is trusted', async () => {
     proves('project:foreign');
     await using roots = new Roots();
     const mine = roots.repository('mine/shop');
@@ -140,7 +140,7 @@ describe('a clone that claims to be another project', () => {
     expect((await roots.queued(clone)).to).toEqual(['clones-shop/coder']);
   });
 
-  it('has its own address until it is trusted', async () => {
+  it('has a separate address until it is trusted', async () => {
     proves('project:foreign');
     await using roots = new Roots();
     const mine = roots.repository('mine/shop');

@@ -27,7 +27,7 @@ const ODD: readonly [string, string, (path: string) => void][] = [
 describe.each(ODD)('%s', (_what, why, make) => {
   proves('cli:odd-files');
 
-  it('as earpiece.toml are an error, and take little memory', async () => {
+  it('as earpiece.toml are an error, and need little memory', async () => {
     await using shell = new Shell();
     rmSync(join(shell.folder, 'earpiece.toml'));
     make(join(shell.folder, 'earpiece.toml'));
@@ -41,7 +41,7 @@ describe.each(ODD)('%s', (_what, why, make) => {
     });
   }, 120_000);
 
-  it('as a list of servers and as an event', async () => {
+  it('as a list of servers or as an event are an error', async () => {
     await using shell = new Shell();
     make(join(shell.folder, 'odd.json'));
     const emitted = await ran(shell, ['emit', '--to', 'coder', 'odd.json']);

@@ -98,7 +98,7 @@ const EXPECTED: Readonly<Record<string, { what: string; undo: string }>> = {
 };
 
 describe('gateway --print', () => {
-  it('prints a line for each client that it names', () => {
+  it('prints an install line for each supported client', () => {
     expect(Object.keys(EXPECTED).toSorted()).toEqual([...INSTALL_HOSTS].toSorted());
   });
 
@@ -112,7 +112,7 @@ describe('gateway --print', () => {
       expect(printed.undo).toBe(undo);
     });
 
-  verifies('gateway:print', 'each option and the database of the shell are in the line, by absolute paths', async () => {
+  verifies('gateway:print', "the line contains each option and the shell's database, with absolute paths", async () => {
     await using stage = new PlainStage();
     const print = async (args: readonly string[], env: Record<string, string>): Promise<readonly string[]> => {
       const { code, stdout, stderr } = await stage.run(
@@ -214,24 +214,33 @@ describe('gateway --print', () => {
     expect(await print('qwen')).toMatchObject({ what: [expect.stringMatching(/^qwen mcp add/u)], stderr: '' });
   });
 
-  verifies('gateway:print', 'from a cache that may be cleaned: a line that stays valid, and a warning', async () => {
-    await using stage = new PlainStage();
-    // The folder is not below node_modules, because Node runs no TypeScript there.
-    const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
-    for (const part of ['src', 'subscribers', 'package.json']) cpSync(join(ROOT, part), join(cached, part), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(cached, 'node_modules'));
-    const ran = spawnSync(process.execPath, [join(cached, 'src/cli/main.ts'), 'gateway', '--print', 'claude', '--', ...SERVER], {
-      cwd: stage.folder,
-      env: stage.env(),
-      encoding: 'utf8',
-    });
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect(ran.stdout).toContain(
-      `claude mcp add filesystem -- npx --prefix ${stage.env()['HOME']} --fetch-retries=0 -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
-    );
-    expect(ran.stderr).toContain('this earpiece runs from a cache folder');
-    expect(ran.stderr).toContain('npm install -g earpiece, then print again');
-  });
+  verifies(
+    'gateway:print',
+    'an Earpiece in a cache that may be cleaned prints a warning and a line that stays valid',
+    async () => {
+      await using stage = new PlainStage();
+      // The folder is not below node_modules, because Node runs no TypeScript there.
+      const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
+      for (const part of ['src', 'subscribers', 'package.json'])
+        cpSync(join(ROOT, part), join(cached, part), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules'), join(cached, 'node_modules'));
+      const ran = spawnSync(
+        process.execPath,
+        [join(cached, 'src/cli/main.ts'), 'gateway', '--print', 'claude', '--', ...SERVER],
+        {
+          cwd: stage.folder,
+          env: stage.env(),
+          encoding: 'utf8',
+        },
+      );
+      const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+      expect(ran.stdout).toContain(
+        `claude mcp add filesystem -- npx --prefix ${stage.env()['HOME']} --fetch-retries=0 -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
+      );
+      expect(ran.stderr).toContain('this earpiece runs from a cache folder');
+      expect(ran.stderr).toContain('npm install -g earpiece, then print again');
+    },
+  );
 
   verifies('gateway:print', 'the printed command works unchanged in a shell', async () => {
     await using stage = new PlainStage();

@@ -71,7 +71,7 @@ const LOOKED = { ...QUICK, ours: true };
 describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
   proves('hosts:quiet-mark');
 
-  it('ends in its shell while nothing waits, and refuses the first call after a pause', async () => {
+  it('ends in its shell line while nothing waits, and refuses the first call after a pause', async () => {
     await using at = await scene(shell);
     expect(at.call()).toEqual(LOOKED);
     at.settle();
@@ -116,7 +116,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual(QUICK);
   });
 
-  it('ends in its shell even while a notification waits, but not while an interrupt keeps the gate up', async () => {
+  it('ends in its shell line while a notification waits, but not while an interrupt keeps the gate up', async () => {
     await using at = await scene(shell);
     await at.ear.queue('shop/claude-code', { message: 'WORD later', deliver: 'turn_start' });
     at.settle();
@@ -127,7 +127,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it('carries no notifications while the server that answers the ends of batches runs', async () => {
+  it('delivers no notifications while a server answers at the end of each batch', async () => {
     await using at = await scene(shell);
     noteServer(at.state, SESSION, selfOwner());
     await at.ear.queue('shop/claude-code', { message: 'WORD' });
@@ -139,7 +139,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     ['no server has answered', undefined],
     ['another process has the id of that server', { ...selfOwner(), startedAt: '1' }],
     ['that server has ended', { pid: 2 ** 30, startedAt: '1' }],
-  ])('carries where %s', async (_case, server) => {
+  ])('delivers notifications where %s', async (_case, server) => {
     await using at = await scene(shell);
     if (server !== undefined) noteServer(at.state, SESSION, server);
     await at.ear.queue('shop/claude-code', { message: 'WORD-LATER', deliver: 'turn_end' });

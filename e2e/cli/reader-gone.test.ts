@@ -29,7 +29,7 @@ describe('a reader that disconnected', () => {
     [['help', 'inbox']],
     [['--version']],
     [['send', '--json', '--to', 'coder', 'x']],
-  ])('without a reader of stdout, %j ends without a message', async (args) => {
+  ])('if the reader of its stdout is gone, %j ends without a message', async (args) => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (let n = 1; n <= 5; n++) await ear.queue('shop/coder', { id: `n${n}`, message: `message ${n}` });
@@ -40,7 +40,7 @@ describe('a reader that disconnected', () => {
     [2, ['why']],
     [2, ['no-such-command']],
     [7, ['why', 'nope']],
-  ] as const)('without a reader of stderr, the exit code %i of %j stays', async (code, args) => {
+  ] as const)('if the reader of its stderr is gone, the exit code stays %i for %j', async (code, args) => {
     await using shell = new Shell();
     await shell.open();
     expect(await withoutReaders(shell, args, ['stderr', 'stdout'])).toEqual({ code, stderr: '' });
@@ -51,7 +51,7 @@ describe('a full disk at stdout', () => {
   proves('cli:reader-gone');
 
   it.runIf(process.platform === 'linux').each<[string[]]>([[['inbox', '--json', '--peek']], [['log', '--json']], [['agents']]])(
-    'is one line and exit code 1 of %j',
+    'gives one line and exit code 1 for %j',
     async (args) => {
       await using shell = new Shell();
       const ear = await shell.open();

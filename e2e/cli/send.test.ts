@@ -14,7 +14,7 @@ async function untilQueued(ear: LoadedInbox): Promise<void> {
 describe('send', () => {
   proves('cli:commands');
 
-  it('queues, names the receiver, and survives in the log', async () => {
+  it('queues the notification, names the receiver, and keeps the notification in the log', async () => {
     await using shell = new Shell();
     expect(await shell.says(['send', '--to', 'coder', '--id', 'b1', 'the', 'build', 'failed'])).toBe(
       'b1  queued for shop/coder\n',
@@ -100,7 +100,7 @@ describe('send', () => {
     { given: ['--action', 'resume'], level: 'info' },
     { given: ['--action', 'pause', '--level', 'warning'], level: 'warning' },
     { given: [], level: 'info' },
-  ])('$given: the level is $level', async ({ given, level }) => {
+  ])('with $given, the level is $level', async ({ given, level }) => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'shop/coder#s1', ...given, 'hold on']);
     const ear = await shell.open();
@@ -137,7 +137,7 @@ describe('send', () => {
     ]);
   });
 
-  it('goes to every active conversation in the project of the repository, and to no other', async () => {
+  it("sends to every active conversation in the repository's project, and to no other conversation", async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.conversation('shop/coder#s1').seen();
@@ -151,7 +151,7 @@ describe('send', () => {
     expect(queued).toMatchObject({ kind: 'queued', to: ['shop/coder#s1', 'shop/writer#s2'] });
   });
 
-  it('goes to the address of the configuration or the environment by default', async () => {
+  it('by default sends to the address of the configuration or the environment', async () => {
     await using shell = new Shell('address = "coder"');
     expect(await shell.json(['send', 'x'])).toMatchObject([{ to: ['shop/coder'] }]);
     expect(await shell.json(['send', 'x'], { env: { EARPIECE_ADDRESS: 'shop/writer#w' } })).toMatchObject([
@@ -159,25 +159,29 @@ describe('send', () => {
     ]);
   });
 
-  verifies('address:nobody', 'the error names the way out, and the exit code is 5', async () => {
-    await using shell = new Shell();
-    const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
-    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toBe(
-      'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives\n',
-    );
-    const ear = await shell.open();
-    await ear.conversation('shop/coder#s1').ended();
-    expect((await shell.run(['send', 'and now'])).stderr).toContain(
-      'name one agent: shop/coder keeps the notification until that agent returns\n',
-    );
-  });
+  verifies(
+    'address:nobody',
+    'if no agent would get the notification, the error says what to do, and the exit code is 5',
+    async () => {
+      await using shell = new Shell();
+      const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
+      expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+      expect(stderr).toBe(
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives\n',
+      );
+      const ear = await shell.open();
+      await ear.conversation('shop/coder#s1').ended();
+      expect((await shell.run(['send', 'and now'])).stderr).toContain(
+        'name one agent: shop/coder keeps the notification until that agent returns\n',
+      );
+    },
+  );
 });
 
 describe('send --wait', () => {
   proves('cli:send-wait', 'cli:exit-codes');
 
-  it("exit code 0: the agent's message carries the notification during the wait", async () => {
+  it('exits with 0 when a message to the agent carries the notification during the wait', async () => {
     await using shell = new Shell();
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
     const sent = shell.run([
@@ -198,7 +202,7 @@ describe('send --wait', () => {
     expect(await sent).toEqual({ code: 0, stdout: 'n1  queued for shop/coder; delivered\n', stderr: '' });
   });
 
-  it('exit code 0: an agent that reads its inbox has read the notification', async () => {
+  it('exits with 0 when the agent reads the notification in its inbox', async () => {
     await using shell = new Shell();
     const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'read', '--timeout', '20s', '--json', 'stop']);
     const ear = await shell.open();
@@ -211,7 +215,7 @@ describe('send --wait', () => {
     });
   });
 
-  it('exit code 3: the time limit was reached; the notification still waits', async () => {
+  it('exits with 3 at the time limit, while the notification still waits', async () => {
     await using shell = new Shell();
     const args = ['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '50ms', 'x'];
     expect(await shell.run(args)).toEqual({
@@ -223,7 +227,7 @@ describe('send --wait', () => {
     expect((await ear.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
   });
 
-  it('exit code 4: the notification ended without delivery', async () => {
+  it('exits with 4 when the notification ended without delivery', async () => {
     await using shell = new Shell();
     const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '20s', 'x']);
     const ear = await shell.open();
@@ -235,7 +239,7 @@ describe('send --wait', () => {
     });
   });
 
-  it('waits for the notification that an id was counted into, also when it is sent again', async () => {
+  it('if an id was counted into another notification, waits for that notification, also when the id is sent again', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'k1', key: 'k', message: 'one' });

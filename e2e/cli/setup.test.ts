@@ -10,7 +10,7 @@ import { parsed, Shell } from './shell.ts';
 describe('agents and doctor', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('list agents, waiting notifications and carriers', async () => {
+  it('list agents, their waiting notifications and their carriers', async () => {
     await using shell = new Shell();
     expect(await shell.says(['agents'])).toBe(
       'no agent has been seen in shop yet\nInstall the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>\n',
@@ -71,7 +71,7 @@ describe('agents and doctor', () => {
     expect(trust).toMatchObject({ ok: true, advice: 'read it, then run: earpiece trust' });
   });
 
-  it('doctor names the address of this process', async () => {
+  it('doctor prints the address that this process has', async () => {
     await using shell = new Shell();
     const identity = async (address: string): Promise<unknown> =>
       (await shell.json(['doctor'], { env: { EARPIECE_ADDRESS: address } })).find((finding) => finding['what'] === 'identity')?.[
@@ -85,7 +85,7 @@ describe('agents and doctor', () => {
 describe('db', () => {
   proves('cli:commands', 'cli:exit-codes');
 
-  it('check: exit code 0 if the database is intact, and 8 if it is damaged', async () => {
+  it('check exits with 0 if the database is intact, and with 8 if it is damaged', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
@@ -129,7 +129,7 @@ describe('db', () => {
 describe('config and trust', () => {
   proves('cli:commands', 'cli:exit-codes', 'config:explain', 'config:trust');
 
-  it('check: exit code 0 without problems, or 8 with each problem and its place', async () => {
+  it('config check exits with 0 without problems, or with 8 and prints each problem with its place', async () => {
     await using shell = new Shell();
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'check'])).toBe(`${file} has no problems\n`);
@@ -150,7 +150,7 @@ describe('config and trust', () => {
     ]);
   });
 
-  it('explain: the value and its source', async () => {
+  it('config explain prints the value and its source', async () => {
     await using shell = new Shell('view = "toon"');
     const file = join(shell.folder, 'earpiece.toml');
     expect(await shell.says(['config', 'explain', 'view'], { env: { EARPIECE_VIEW: 'json' } })).toBe(
@@ -163,7 +163,7 @@ describe('config and trust', () => {
     expect((await shell.json(['config', 'explain'])).length).toBeGreaterThan(20);
   });
 
-  it('set and unset: in the file of the user or of the project, and the source that then decides', async () => {
+  it('config set and unset change the file of the user or of the project, and print the source that then decides', async () => {
     proves('config:set', 'config:set-refused');
     await using shell = new Shell('# ours\nview = "toon" # for the small one');
     const file = join(shell.folder, 'earpiece.toml');
@@ -211,7 +211,7 @@ describe('config and trust', () => {
     expect((await shell.run(['config', 'set', 'view'])).code).toBe(2);
   });
 
-  it('set: a running gateway applies it at its next result, and keeps the earlier values while the file is broken', async () => {
+  it('a running gateway applies config set at its next result, and keeps the earlier values while the file is broken', async () => {
     proves('config:set', 'config:live');
     await using shell = new Shell();
     const ear = await shell.open();
@@ -233,7 +233,7 @@ describe('config and trust', () => {
     expect(await rides('build-4')).toBe(true);
   });
 
-  it('trust: covers the current content of the file, shows it, and can be withdrawn', async () => {
+  it('trust shows the file and covers its current content, and can be withdrawn', async () => {
     await using shell = new Shell('[gateway.servers.files]\ncommand = "true"');
     const file = join(shell.folder, 'earpiece.toml');
     expect((await shell.run(['gateway'])).stderr).toBe(
@@ -256,28 +256,31 @@ describe('config and trust', () => {
 describe('gateway --print', () => {
   proves('gateway:print');
 
-  it.each(INSTALL_HOSTS)('%s: the install line and its undo, with absolute paths of Node and the entry file', async (host) => {
-    await using shell = new Shell();
-    const args = [
-      'gateway',
-      '--print',
-      host,
-      '--as',
-      'coder',
-      '--',
-      'npx',
-      '-y',
-      '@modelcontextprotocol/server-filesystem',
-      'my files',
-    ];
-    const text = await shell.says(args, { env: { EARPIECE_DB: '' } });
-    expect(text).toContain(process.execPath);
-    expect(text).toMatch(/\/cli\/main\.[jt]s/);
-    expect(text).toContain('my files');
-    const [{ how, what, undo } = {}] = await shell.json(args, { env: { EARPIECE_DB: '' } });
-    expect(text).toBe(`${how as string}\n\n${what as string}\n\nTo undo it:\n\n${undo as string}\n`);
-    expect(undo).toContain('filesystem');
-  });
+  it.each(INSTALL_HOSTS)(
+    '%s: prints the install line and its undo, with absolute paths of Node and the entry file',
+    async (host) => {
+      await using shell = new Shell();
+      const args = [
+        'gateway',
+        '--print',
+        host,
+        '--as',
+        'coder',
+        '--',
+        'npx',
+        '-y',
+        '@modelcontextprotocol/server-filesystem',
+        'my files',
+      ];
+      const text = await shell.says(args, { env: { EARPIECE_DB: '' } });
+      expect(text).toContain(process.execPath);
+      expect(text).toMatch(/\/cli\/main\.[jt]s/);
+      expect(text).toContain('my files');
+      const [{ how, what, undo } = {}] = await shell.json(args, { env: { EARPIECE_DB: '' } });
+      expect(text).toBe(`${how as string}\n\n${what as string}\n\nTo undo it:\n\n${undo as string}\n`);
+      expect(undo).toContain('filesystem');
+    },
+  );
 
   it('the printed JSON of a file starts the gateway', async () => {
     await using shell = new Shell();

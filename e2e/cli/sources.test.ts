@@ -12,7 +12,7 @@ describe('sources', () => {
   const states = async (shell: Shell): Promise<Record<string, unknown>> =>
     Object.fromEntries((await shell.json(['sources'])).map(({ name, on, because }) => [name, because ?? on]));
 
-  it('lists each with its events, where it runs and whether it is on', async () => {
+  it('lists each source with its events, where it runs and whether it is on', async () => {
     await using shell = new Shell();
     const all = await shell.json(['sources']);
     expect(all.map((each) => each['name'])).toEqual(Object.keys(SOURCES));

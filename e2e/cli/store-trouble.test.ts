@@ -42,7 +42,7 @@ const holding = async (db: string): Promise<Running> => {
 describe('a gateway whose database', () => {
   proves('gateway:store-trouble');
 
-  it('is locked by another process: calls pass, one line is printed, and then the notification rides once', async () => {
+  it('is locked by another process lets calls pass and prints one line; then the notification arrives once', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);
@@ -70,7 +70,7 @@ describe('a gateway whose database', () => {
     expect((await ear.store.read({ types: ['carrier_confirmed'] })).length).toBe(1);
   });
 
-  it('is locked while the gate is up: the batch is refused, a later call passes, and the next interrupt is refused as usual', async () => {
+  it('is locked while the gate is up refuses the batch and lets a later call pass; the next interrupt refuses calls as usual', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);
@@ -91,7 +91,7 @@ describe('a gateway whose database', () => {
     expect(shell.calls().filter(({ text }) => text.startsWith('locked'))).toEqual([]);
   });
 
-  it('is invalid at the start: one line is printed; when the file is removed, notifications ride', async () => {
+  it('is invalid at the start prints one line, and delivers notifications once the file is removed', async () => {
     await using shell = new Shell();
     writeFileSync(shell.db, 'garbage'.repeat(2_000));
     const gateway = await shell.gateway(CODER);
@@ -110,7 +110,7 @@ describe('a gateway whose database', () => {
     alternate(lines);
   });
 
-  it('cannot be created, because a file has the name of its folder: one line is printed; when that file is removed, notifications ride', async () => {
+  it('cannot be created, because a file has the name of its folder, prints one line and delivers once that file is removed', async () => {
     await using shell = new Shell();
     writeFileSync(join(shell.folder, 'data'), '');
     const db = join(shell.folder, 'data', 'earpiece.db');
@@ -125,7 +125,7 @@ describe('a gateway whose database', () => {
     alternate(lines);
   });
 
-  it('is moved away and replaced: notifications that are queued in the new file ride', async () => {
+  it('is moved away and replaced delivers notifications that are queued in the new file', async () => {
     await using shell = new Shell();
     const gateway = await shell.gateway(CODER);
     await timed(gateway, 'warm');

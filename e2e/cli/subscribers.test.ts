@@ -84,7 +84,7 @@ describe('list', () => {
     });
   });
 
-  it('US6(b): problems of files come last, and stop nothing', async () => {
+  it('US6(b): lists problems of files last, and still lists all subscribers', async () => {
     await using shell = shop({ 'a.toml': '[subscriber', 'build.toml': build() });
     const said = await shell.says(['subscribers', 'list']);
     expect(said).toContain('build ');
@@ -100,7 +100,7 @@ describe('list', () => {
 describe('enable and disable', () => {
   proves('cli:commands', 'bus:disabled');
 
-  it('US5(b), FR-031: from the next event on nothing is queued, and list shows that', async () => {
+  it('US5(b), FR-031: after disable, the next event queues nothing, and list shows the subscriber as off', async () => {
     await using shell = shop({ 'build.toml': build() });
     const ear = await shell.open();
     const heard = async (): Promise<unknown> =>
@@ -154,7 +154,7 @@ describe('copy', () => {
     expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
   });
 
-  it('a subscriber that takes effect only as a copy: three failures of a tool, with any arguments', async () => {
+  it('repeated_failures takes effect only as a copy, and reports three failures of a tool with any arguments', async () => {
     await using shell = shop();
     const failed = (failures?: number): string =>
       event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
@@ -189,7 +189,7 @@ describe('copy', () => {
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^tool_failure +locked +project /m);
   });
 
-  it('reports the place that cannot be written', async () => {
+  it('names a folder that cannot be written', async () => {
     await using shell = new Shell();
     writeFileSync(join(shell.folder, '.earpiece'), '');
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
@@ -229,7 +229,7 @@ describe('check', () => {
     expect(await empty.says(['subscribers', 'check'])).toBe(`${SHIPPED} is fine: 26 subscribers\n`);
   });
 
-  it('each problem has its place, also in templates and conditions; errors give exit code 8', async () => {
+  it('prints each problem with its place, also in templates and conditions; exits with 8 if there are errors', async () => {
     await using shell = shop({
       'a.toml': build('prioritty = "high"').replace('id = "build"', 'id = "a"'),
       'b.toml': build('[condition]\nexpression = "payload.size >"').replace('id = "build"', 'id = "b"'),
@@ -253,7 +253,7 @@ describe('check', () => {
     ).toEqual(['error', 'error', 'error']);
   });
 
-  it('takes files and folders by name; a warning is not an error', async () => {
+  it('accepts the names of files and folders; a warning is not an error', async () => {
     await using shell = shop({ 'build.toml': build(), 'more/x.toml': build(), 'more/build.toon.j2': TEMPLATE });
     const at = '.earpiece/subscribers';
     const { code, stdout } = await shell.run(['subscribers', 'check', `${at}/build.toml`, `${at}/more`, `${at}/more/x.toml`]);
@@ -293,7 +293,7 @@ describe('test', () => {
     expect(said).toContain('build error: build: web build.failed 3 times\n');
   });
 
-  it('explains why it ignores the event: severity, source, type, condition', async () => {
+  it('explains why the subscriber ignores the event: severity, source, type, condition', async () => {
     await using shell = shop({ 'build.toml': build('[condition]\nexpression = "payload.size > 10"'), 'build.toon.j2': TEMPLATE });
     const events = [
       event('deploy.failed'),
@@ -312,7 +312,7 @@ build.failed: not heard, its condition is not true: payload.size > 10
     });
   });
 
-  it('exit code 8: a failing template is reported with its place and reason, and the fallback text is shown', async () => {
+  it('exits with 8 if the template fails, names the place and reason, and shows the fallback text', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': 'build\n{{ event.payload.a.b.c }}' });
     const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
     expect(code).toBe(8);
@@ -328,7 +328,7 @@ build.failed: not heard, its condition is not true: payload.size > 10
     ]);
   });
 
-  it('an invalid file is reported like in check', async () => {
+  it('reports an invalid file as subscribers check does', async () => {
     await using shell = shop({ 'build.toml': build('core = 1') });
     const { code, stdout } = await shell.run(['subscribers', 'test', '.earpiece/subscribers/build.toml', '-'], {
       input: event('build.failed'),

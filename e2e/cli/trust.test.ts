@@ -161,23 +161,26 @@ describe('an untrusted clone', () => {
     expect(queued).toMatchObject({ items: [{ item: { notification: { level: 'info' } } }] });
   });
 
-  it.each([[true], [false]])('an invalid subscriber is reported as in subscribers list, with earpiece.toml: %j', async (toml) => {
-    await using shell = clone('');
-    const file = join(shell.folder, '.earpiece/subscribers/build.toml');
-    writeFileSync(file, '[subscriber]\nid = "build"\n');
-    if (!toml) rmSync(join(shell.folder, 'earpiece.toml'));
-    const { stdout, code, stderr } = await shell.run(['trust', '--yes']);
-    const told = (await shell.says(['subscribers', 'list'])).split('\n').filter((line) => line.startsWith(file));
-    expect(told.length).toBeGreaterThan(0);
-    expect(stdout.split('\n').filter((line) => line.startsWith(file))).toEqual(told);
-    expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
-    expect(stdout).not.toMatch(/nothing in this file needs trust|no subscribers that need trust/u);
-    const json = await shell.run(['trust', '--json']);
-    expect(json.code).toBe(8);
-    expect(json.stdout).toContain(`{"problem":{`);
-  });
+  it.each([[true], [false]])(
+    'has its invalid subscriber reported by trust as by subscribers list, with earpiece.toml: %j',
+    async (toml) => {
+      await using shell = clone('');
+      const file = join(shell.folder, '.earpiece/subscribers/build.toml');
+      writeFileSync(file, '[subscriber]\nid = "build"\n');
+      if (!toml) rmSync(join(shell.folder, 'earpiece.toml'));
+      const { stdout, code, stderr } = await shell.run(['trust', '--yes']);
+      const told = (await shell.says(['subscribers', 'list'])).split('\n').filter((line) => line.startsWith(file));
+      expect(told.length).toBeGreaterThan(0);
+      expect(stdout.split('\n').filter((line) => line.startsWith(file))).toEqual(told);
+      expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
+      expect(stdout).not.toMatch(/nothing in this file needs trust|no subscribers that need trust/u);
+      const json = await shell.run(['trust', '--json']);
+      expect(json.code).toBe(8);
+      expect(json.stdout).toContain(`{"problem":{`);
+    },
+  );
 
-  it('a trusted folder of subscribers includes files that are added later, but not at another path', async () => {
+  it('trust in a folder of subscribers includes files that are added later, but no copy of the folder at another path', async () => {
     await using shell = clone('');
     const event = { input: '{"type":"build.failed","source":"ci","severity":"error","data":{}}' };
     await shell.says(['trust', '--yes']);

@@ -32,7 +32,7 @@ verifies('cli:inbox', 'the inbox lists the newest of several states, rendered as
   expect(await shell.says(['inbox', 'coder'])).toContain('rounds the total');
 });
 
-it('send warns of a name that was never seen, if other agents were', async () => {
+it('send warns about a name that was never seen, if other agents were seen', async () => {
   await using shell = new Shell();
   const ear = await shell.open();
   expect((await shell.run(['send', '--to', 'a b', 'hello'])).stderr).toBe('');
@@ -43,7 +43,7 @@ it('send warns of a name that was never seen, if other agents were', async () =>
   expect((await shell.run(['send', '--to', 'codx', 'hello'])).stderr).toContain('did you mean shop/codex?');
 });
 
-it('agents lists agents that were imported or written to, and never seen', async () => {
+it('earpiece agents also lists agents that were imported or notified but never seen', async () => {
   await using shell = new Shell();
   const folder = join(shell.folder, '123-a-talk');
   mkdirSync(folder);
@@ -53,7 +53,7 @@ it('agents lists agents that were imported or written to, and never seen', async
   expect(await shell.json(['agents'])).toEqual([expect.objectContaining({ log: 'shop/jp', active: false })]);
 });
 
-it('help exit-codes accepts no further words', async () => {
+it('earpiece help exit-codes refuses further words', async () => {
   await using shell = new Shell();
   expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
     code: 2,
@@ -61,7 +61,7 @@ it('help exit-codes accepts no further words', async () => {
   });
 });
 
-it('config check names a webhook secret that is too short', async () => {
+it('earpiece config check names a webhook secret that is too short', async () => {
   await using shell = new Shell('[webhooks.github]\nkind = "github"\nto = "shop/coder"\nsecret_env = "HOOK_SECRET"\n');
   await shell.says(['trust']);
   const checked = await shell.run(['config', 'check'], { env: { HOOK_SECRET: 'short' } });

@@ -70,7 +70,7 @@ describe('the verdict of why', () => {
     );
   });
 
-  it('names the carrier that delivered, not a later carrier, and marks only repetitions as repeated', async () => {
+  it('names the carrier that delivered the notification, not a later carrier, and marks only repetitions as repeated', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook', pulls: true });
@@ -94,7 +94,7 @@ describe('the verdict of why', () => {
     expect(await offered('news')).toEqual([false]);
   });
 
-  it('names the mute, whose end delivers the notification; the file that filters; the newer notification', async () => {
+  it('names the cause: a mute with its end, a file that filters, or a newer notification', async () => {
     await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
@@ -136,7 +136,7 @@ describe('the verdict of why', () => {
     });
   });
 
-  it('begins with the notified agents when an interrupt for a whole project has ended', async () => {
+  it('begins with the notified agents if an interrupt for a whole project has ended', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });

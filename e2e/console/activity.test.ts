@@ -17,7 +17,7 @@ const chart = (page: Page, name: string): Locator =>
 
 verifies(
   'console:activity',
-  'every chart and number leads to its notifications; a chart shows the time to delivery',
+  'every chart and number links to its notifications, and a chart shows the time to delivery',
   async () => {
     await using stage = await Stage.open(browser);
     await morning(stage);

@@ -136,21 +136,25 @@ verifies('console:settings', 'a list is edited line by line; values from other p
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
-    verifies('console:accessible', `advanced, all groups open, ${colorScheme}, ${width} wide`, async () => {
-      await using stage = await Stage.open(browser, {
-        toml: '[core]\nkinds = ["deploy.*"]\n[max_level]\nwebhook = "error"\n[coalesce.sources]\nfile = "10s"\n[conversation.tools.cargo_test.notifications]\nstopped = false\n',
-      });
-      const page = await advanced(stage, { viewport: { width, height: 800 }, colorScheme });
-      await page.getByText('Everything else').click();
-      await row(page, 'lease.lasts').waitFor();
-      const ttl = page.getByRole('textbox', { name: 'An info notification waits for' });
-      await ttl.fill('x');
-      await ttl.press('Enter');
-      await row(page, 'ttl.info').getByText('write a duration').waitFor();
-      if (SHOTS !== undefined) {
-        await page.setViewportSize({ width, height: width > 760 ? 4_000 : 6_000 });
-        await page.screenshot({ path: join(SHOTS, `advanced-all-${width}-${colorScheme}.png`) });
-      }
-      expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-      expect(await faults(page, ['moderate', 'serious', 'critical'])).toEqual([]);
-    });
+    verifies(
+      'console:accessible',
+      `axe finds no fault in the advanced settings, all groups open, ${colorScheme}, ${width} wide`,
+      async () => {
+        await using stage = await Stage.open(browser, {
+          toml: '[core]\nkinds = ["deploy.*"]\n[max_level]\nwebhook = "error"\n[coalesce.sources]\nfile = "10s"\n[conversation.tools.cargo_test.notifications]\nstopped = false\n',
+        });
+        const page = await advanced(stage, { viewport: { width, height: 800 }, colorScheme });
+        await page.getByText('Everything else').click();
+        await row(page, 'lease.lasts').waitFor();
+        const ttl = page.getByRole('textbox', { name: 'An info notification waits for' });
+        await ttl.fill('x');
+        await ttl.press('Enter');
+        await row(page, 'ttl.info').getByText('write a duration').waitFor();
+        if (SHOTS !== undefined) {
+          await page.setViewportSize({ width, height: width > 760 ? 4_000 : 6_000 });
+          await page.screenshot({ path: join(SHOTS, `advanced-all-${width}-${colorScheme}.png`) });
+        }
+        expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+        expect(await faults(page, ['moderate', 'serious', 'critical'])).toEqual([]);
+      },
+    );

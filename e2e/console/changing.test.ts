@@ -22,7 +22,7 @@ const projectFile = (stage: Stage): string => join(stage.folder, 'earpiece.toml'
 
 verifies(
   'console:settings',
-  "a filtered kind is left out at the agent's next carrier, and why says so; when the kind is enabled again, the notification rides",
+  'a filtered kind is left out of the next carrier, and why says so; once enabled again, the notification is delivered',
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'one' }, { text: 'two' }, { text: 'three' }]);
@@ -104,7 +104,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'an invalid value has its error and is not saved, Escape restores the current value; a broken file has a message',
+  'an invalid value shows an error and is not saved, Escape restores the current value, and a broken file has a message',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);

@@ -159,7 +159,7 @@ verifies('console:why', 'the answer of get_notifications is shown, and a mark is
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
-    verifies('console:accessible', `a busy day, ${colorScheme}, ${width} wide`, async () => {
+    verifies('console:accessible', `axe finds no fault on a busy day, ${colorScheme}, ${width} wide`, async () => {
       const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
       for (const hash of [
         'agents',

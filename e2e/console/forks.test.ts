@@ -37,7 +37,7 @@ async function typed(stage: Stage, command: string): Promise<string> {
 
 verifies(
   'console:forks',
-  'a fork from a turn, made by its command, is listed, has the messages up to that turn, and links to its origin',
+  'the command for a fork from a turn makes a fork that has the messages up to that turn and links to its origin',
   async () => {
     await using stage = await Stage.open(browser);
     await threeTurns(stage);
@@ -104,7 +104,7 @@ verifies(
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
-    verifies('console:accessible', `a fork and its origin, ${colorScheme}, ${width} wide`, async () => {
+    verifies('console:accessible', `axe finds no fault on a fork and its origin, ${colorScheme}, ${width} wide`, async () => {
       await using stage = await Stage.open(browser);
       await threeTurns(stage);
       const name = await typed(stage, 'earpiece chat --as shop/coder --fork main --turns 2');

@@ -94,34 +94,38 @@ verifies(
   },
 );
 
-verifies('console:needs', 'with 60 agents: the order, the filter in the address, the keys and the way back', async () => {
-  await using stage = await Stage.open(browser);
-  await crowd(stage);
-  const page = await stage.page();
-  await visit(page, `${stage.url}/#/agents`);
-  await row(page, AWAY).waitFor();
-  const all = await order(page);
-  expect(all).toHaveLength(AGENTS);
-  const critical = [9, 19, 29, 39, 49, 59].map(nameOf);
-  const held = all.slice(0, 8);
-  expect(new Set(held)).toEqual(new Set([...critical, ...PAUSED]));
-  expect(all.at(-1)).toBe(AWAY);
+verifies(
+  'console:needs',
+  'with 60 agents, the page keeps the order and the filter through a reload, the keys and the way back',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await crowd(stage);
+    const page = await stage.page();
+    await visit(page, `${stage.url}/#/agents`);
+    await row(page, AWAY).waitFor();
+    const all = await order(page);
+    expect(all).toHaveLength(AGENTS);
+    const critical = [9, 19, 29, 39, 49, 59].map(nameOf);
+    const held = all.slice(0, 8);
+    expect(new Set(held)).toEqual(new Set([...critical, ...PAUSED]));
+    expect(all.at(-1)).toBe(AWAY);
 
-  await page.getByLabel('Show', { exact: true }).selectOption('held');
-  await expect.poll(() => order(page)).toEqual(held);
-  expect(page.url()).toMatch(/only=held/u);
-  await page.reload();
-  await expect.poll(() => order(page)).toEqual(held);
-  await page.getByLabel('Show', { exact: true }).blur();
-  await page.keyboard.press('j');
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
-  await page.getByRole('region', { name: `Conversation ${held[1]}#main` }).waitFor();
-  await page.goBack();
-  await expect.poll(() => order(page)).toEqual(held);
-});
+    await page.getByLabel('Show', { exact: true }).selectOption('held');
+    await expect.poll(() => order(page)).toEqual(held);
+    expect(page.url()).toMatch(/only=held/u);
+    await page.reload();
+    await expect.poll(() => order(page)).toEqual(held);
+    await page.getByLabel('Show', { exact: true }).blur();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: `Conversation ${held[1]}#main` }).waitFor();
+    await page.goBack();
+    await expect.poll(() => order(page)).toEqual(held);
+  },
+);
 
-verifies('console:needs', 'no row moves while the focus is in the list; the page says so and sorts again', async () => {
+verifies('console:needs', 'no row moves while the focus is in the list; the page says so and offers to sort again', async () => {
   await using stage = await Stage.open(browser);
   const { ear } = stage;
   for (const name of ['a', 'b', 'c']) await ear.conversation(`shop/${name}#main`, HOOKS).seen();

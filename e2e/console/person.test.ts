@@ -13,35 +13,39 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-verifies('console:person', 'a message in the middle of a turn waits, and rides on the tool that runs', async () => {
-  await using stage = await Stage.open(browser);
-  const held = heldTool('run', 'Runs a command.');
-  const { agent, model } = await stage.agent(
-    'shop/coder#main',
-    [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'Tabs it is.' }],
-    {
-      tools: [held.tool],
-    },
-  );
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  const turn = agent.send('Format the file.');
-  await held.called;
-  const say = page.getByRole('textbox', { name: 'Say something to shop/coder#main' });
-  await say.fill('use tabs\nand no spaces');
-  await say.press('Enter');
-  await staged(page, 'user.message').waitFor();
-  expect(await say.inputValue()).toBe('');
-  expect(await page.locator('article[data-state=pending]').count()).toBe(0);
-  held.end('formatted');
-  const said = rode(page, 'user.message');
-  await said.waitFor();
-  await turn;
-  expect(await said.getAttribute('aria-label')).toContain('message from');
-  expect(await said.innerText()).toContain('use tabs\nand no spaces');
-  await page.getByText('Tabs it is.').waitFor();
-  expect(JSON.stringify(model.requests[1]?.prompt)).toContain('use tabs');
-});
+verifies(
+  'console:person',
+  'a message in the middle of a turn waits, and arrives with the result of the running tool',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const held = heldTool('run', 'Runs a command.');
+    const { agent, model } = await stage.agent(
+      'shop/coder#main',
+      [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'Tabs it is.' }],
+      {
+        tools: [held.tool],
+      },
+    );
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    const turn = agent.send('Format the file.');
+    await held.called;
+    const say = page.getByRole('textbox', { name: 'Say something to shop/coder#main' });
+    await say.fill('use tabs\nand no spaces');
+    await say.press('Enter');
+    await staged(page, 'user.message').waitFor();
+    expect(await say.inputValue()).toBe('');
+    expect(await page.locator('article[data-state=pending]').count()).toBe(0);
+    held.end('formatted');
+    const said = rode(page, 'user.message');
+    await said.waitFor();
+    await turn;
+    expect(await said.getAttribute('aria-label')).toContain('message from');
+    expect(await said.innerText()).toContain('use tabs\nand no spaces');
+    await page.getByText('Tabs it is.').waitFor();
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('use tabs');
+  },
+);
 
 verifies('console:person', 'an idle agent answers a message at once; a notification waits for its moment', async () => {
   await using stage = await Stage.open(browser);
@@ -96,7 +100,7 @@ verifies('console:person', 'Stop names its effect at this host in advance, asks 
 
 verifies(
   'console:person',
-  'a pause lasts until Resume, on every page; the agent then answers the messages in between',
+  'a pause lasts until Resume on every page; then the agent answers the messages that were sent in between',
   async () => {
     await using stage = await Stage.open(browser);
     const held = heldTool('run', 'Runs a command.');

@@ -75,7 +75,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
     );
 });
 
-verifies('console:places', 'the keyboard reaches each place before any agent', async () => {
+verifies('console:places', 'Tab reaches each place before any agent', async () => {
   const page = await stage.page();
   await visit(page, `${stage.url}/#/activity`);
   const reached: string[] = [];

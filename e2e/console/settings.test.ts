@@ -18,7 +18,7 @@ const changed = (stage: Stage, path: string): Promise<unknown> =>
 
 verifies(
   'console:subscribers',
-  'US5(a), US5(b), FR-027, FR-028, FR-031, SC-005, SC-007: off within three clicks, and the next event queues nothing',
+  'US5(a), US5(b), FR-027, FR-028, FR-031, SC-005, SC-007: three clicks switch a subscriber off, and its next event queues nothing',
   async () => {
     await using stage = await Stage.open(browser);
     await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
@@ -76,63 +76,57 @@ verifies(
   },
 );
 
-verifies(
-  'console:foretells',
-  'Test predicts the delivery of a real notification with mutes, gate, pause, switch and the moments of this host, and sends nothing',
-  async () => {
-    await using stage = await Stage.open(browser);
-    const { ear } = stage;
-    const points = ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'] as const;
-    const hooked = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points });
-    await hooked.seen();
-    await ear
-      .conversation('shop/wrapped#main', { host: 'cursor', carrier: 'gateway:stdio files', points: ['tool_result'] })
-      .seen();
-    const page = await stage.page();
-    const test = async (id: string): Promise<Locator> => {
-      await page.goto(`${stage.url}/#/settings/notifications`);
-      await page
-        .locator(`[data-subscriber=${id}]`)
-        .getByRole('button', { name: /^Test /u })
-        .click();
-      return page.getByRole('dialog');
-    };
-    const foretells = (dialog: Locator, log: string) => dialog.getByLabel('What would a real event do').selectOption(log);
+verifies('console:foretells', 'Test predicts when a real notification would be delivered, and sends nothing', async () => {
+  await using stage = await Stage.open(browser);
+  const { ear } = stage;
+  const points = ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'] as const;
+  const hooked = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points });
+  await hooked.seen();
+  await ear.conversation('shop/wrapped#main', { host: 'cursor', carrier: 'gateway:stdio files', points: ['tool_result'] }).seen();
+  const page = await stage.page();
+  const test = async (id: string): Promise<Locator> => {
+    await page.goto(`${stage.url}/#/settings/notifications`);
+    await page
+      .locator(`[data-subscriber=${id}]`)
+      .getByRole('button', { name: /^Test /u })
+      .click();
+    return page.getByRole('dialog');
+  };
+  const foretells = (dialog: Locator, log: string) => dialog.getByLabel('What would a real event do').selectOption(log);
 
-    let dialog = await test('large_result');
-    const head = await ear.store.head();
-    await foretells(dialog, 'shop/coder');
-    await dialog.getByText('Waiting for its moment: it rides at the end of this turn.').waitFor();
-    await foretells(dialog, 'shop/wrapped');
-    await dialog.getByText(/^Waiting: it rides on the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
+  let dialog = await test('large_result');
+  const head = await ear.store.head();
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('Waiting for its moment: it rides at the end of this turn.').waitFor();
+  await foretells(dialog, 'shop/wrapped');
+  await dialog.getByText(/^Waiting: it rides on the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
 
-    dialog = await test('budget_exceeded');
-    await foretells(dialog, 'shop/coder');
-    await dialog.getByText('It interrupts: the gate of shop/coder goes up, and its tool calls are refused until').waitFor();
-    await foretells(dialog, 'shop/wrapped');
-    await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    expect(await ear.store.head()).toBe(head);
+  dialog = await test('budget_exceeded');
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('It interrupts: the gate of shop/coder goes up, and its tool calls are refused until').waitFor();
+  await foretells(dialog, 'shop/wrapped');
+  await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  expect(await ear.store.head()).toBe(head);
 
-    dialog = await test('process_ended');
-    await foretells(dialog, 'shop/coder');
-    await dialog.getByText('Waiting: it rides on the next message to shop/coder#main.').waitFor();
-    await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
-    await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
-    await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
-    await ear.mute('shop/coder', 'process', { by: 'mira' });
-    await dialog
-      .getByText('Muted: mira muted process for shop/coder until a person lifts it. It will be filtered at the next message.')
-      .waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
-    dialog = await test('process_ended');
-    await dialog.getByText('This subscriber is off in project shop: no event makes it send anything.').waitFor();
-    await foretells(dialog, 'shop/coder');
-    await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
-  },
-);
+  dialog = await test('process_ended');
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('Waiting: it rides on the next message to shop/coder#main.').waitFor();
+  await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
+  await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
+  await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
+  await ear.mute('shop/coder', 'process', { by: 'mira' });
+  await dialog
+    .getByText('Muted: mira muted process for shop/coder until a person lifts it. It will be filtered at the next message.')
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
+  dialog = await test('process_ended');
+  await dialog.getByText('This subscriber is off in project shop: no event makes it send anything.').waitFor();
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
+});
 
 verifies(
   'console:subscribers',
@@ -204,7 +198,7 @@ verifies(
 
 verifies(
   'console:login',
-  'the address works once, and its code is in no address afterwards; a token of an admin logs in, too',
+  'the login address works once, and the page removes its code; an admin token also logs in',
   async () => {
     await using stage = await Stage.open(browser);
     const address = await stage.server.loginUrl();

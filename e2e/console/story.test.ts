@@ -27,7 +27,7 @@ const failed = (stage: Stage): Promise<unknown> =>
 
 verifies(
   'console:moves',
-  'US2(a), FR-022, FR-024: an agent works, the build fails in the background: the failure is staged, rides, and is explained by "why"',
+  'US2(a), FR-022, FR-024: a failed background build is shown as waiting, then as delivered, and "why" explains it',
   async () => {
     await using stage = await Stage.open(browser);
     const held = heldTool('read_cart', 'Reads the cart.');
@@ -122,7 +122,7 @@ verifies(
 
 verifies(
   'console:why',
-  'a withdrawn notification names the person who closed it, and a waiting notification the current decision of the plan',
+  "a withdrawn notification names the person who closed it; a waiting notification shows the plan's current decision",
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;

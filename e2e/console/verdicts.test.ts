@@ -143,7 +143,7 @@ verifies(
 
 verifies(
   'console:mute',
-  'a mute for today from a card is shown above the timeline and in Settings, and can be lifted',
+  'a mute that a person sets on a card for today is shown above the timeline and in Settings, and can be lifted',
   async () => {
     await using own = await Stage.open(browser);
     const main = own.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] } as never);

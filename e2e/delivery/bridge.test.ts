@@ -145,7 +145,7 @@ describe('a plugin and its bridge', () => {
     expect(one()).toBe(slow);
   });
 
-  it('a late text whose lease has ended is not given, because the notification comes again', async () => {
+  it('a late text whose lease has ended is not delivered, because the notification comes again', async () => {
     fs.mkdirSync(path.join(home, 'config/earpiece'), { recursive: true });
     fs.writeFileSync(path.join(home, 'config/earpiece/earpiece.toml'), '[lease]\nlasts = "500ms"\n');
     const client = open();
@@ -180,7 +180,7 @@ describe('a plugin and its bridge', () => {
     expect(said.join('\n')).toContain('did not answer within 250 ms');
   });
 
-  it('a call is denied while the bridge hangs, if its last answer reported an interrupt', async () => {
+  it("while the bridge hangs, a call is denied if the bridge's last answer reported an interrupt", async () => {
     const client = open();
     await ear.queue('shop/pi', { message: 'WORD', action: 'pause', origin: { person: 'Ann' } });
     await heard(client);
@@ -197,14 +197,14 @@ describe('a plugin and its bridge', () => {
     expect(said).toEqual([expect.stringMatching(/cannot be started .*ENOENT.*continues without notifications/u) as string]);
   });
 
-  it('a refused command line is reported with its own message', async () => {
+  it('if the bridge refuses its command line, its own message is reported', async () => {
     const client = open(process.execPath, ['--as', 'shop/']);
     client.start();
     await until(() => said.length > 1);
     expect(said.join('\n')).toContain('"shop/"');
   });
 
-  it('ends with its agent, also by kill -9', async () => {
+  it('the bridge ends with its agent, also after kill -9', async () => {
     const agent = spawn(
       process.execPath,
       [

@@ -52,7 +52,7 @@ describe('a server that does not start', () => {
   });
 
   it.each(['the file of --servers', '[gateway.servers]'])(
-    'is left out of %s if one of its variables is not set: it is reported like a failing server, and tool names do not change',
+    'is left out of %s and reported as failing if one of its variables is not set; tool names do not change',
     async (where) => {
       proves('gateway:left-out');
       await using stage = new Stage();
@@ -75,7 +75,7 @@ describe('a server that does not start', () => {
     },
   );
 
-  it('is left out if its entry in earpiece.toml is invalid: it is reported like a failing server, and tool names do not change', async () => {
+  it('is left out and reported as failing if its entry in earpiece.toml is invalid; tool names do not change', async () => {
     proves('gateway:left-out');
     await using stage = new Stage();
     const files = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n`;
@@ -129,7 +129,7 @@ describe('a server that does not start', () => {
       { command: 'cat', cwd: ECHO },
       /MCP server "bad" failed: its folder "\S+echo-server\.ts" or a part of the path of the command "cat" is not a folder; correct the path/,
     ],
-  ])('is named with one line for %s, and the other servers answer', async (_, bad, line) => {
+  ])('is reported in one line for %s, and the other servers answer', async (_, bad, line) => {
     proves('gateway:unstartable');
     await using stage = new Stage();
     stage.config('');
@@ -147,7 +147,7 @@ describe('a server that does not start', () => {
     expect(code).toBe(2);
   });
 
-  it('wrapped alone: doctor still names it after its gateway has ended', async () => {
+  it('is still named by doctor after its gateway has ended, if it is wrapped alone', async () => {
     await using stage = new Stage();
     stage.config('');
     const words = [broken.command, ...broken.args];
@@ -159,35 +159,38 @@ describe('a server that does not start', () => {
 });
 
 describe('a server that failed and works again', () => {
-  it.each(['alone', 'among several'])('wrapped %s: doctor does not name it once it has answered a later gateway', async (how) => {
-    proves('gateway:broken-server');
-    await using stage = new Stage();
-    stage.config('');
-    const start = (server: { command: string; args: string[] }): Promise<GatewayClient> =>
-      how === 'alone'
-        ? stage.gateway({ args: ['--name', 'broken', '--', server.command, ...server.args], client: 'claude-code' })
-        : several(stage, { a: echo, broken: server });
-    if (how === 'alone') await expect(start(broken)).rejects.toThrow('exit code 7');
-    else {
-      const gateway = await start(broken);
-      expect(await heardOn(gateway, ['a__echo'], WHY)).toBe(1);
-      await gateway[Symbol.asyncDispose]();
-    }
-    expect((await stage.run(['doctor'])).code).toBe(8);
+  it.each(['alone', 'among several'])(
+    'is no longer named by doctor once it has answered a later gateway, wrapped %s',
+    async (how) => {
+      proves('gateway:broken-server');
+      await using stage = new Stage();
+      stage.config('');
+      const start = (server: { command: string; args: string[] }): Promise<GatewayClient> =>
+        how === 'alone'
+          ? stage.gateway({ args: ['--name', 'broken', '--', server.command, ...server.args], client: 'claude-code' })
+          : several(stage, { a: echo, broken: server });
+      if (how === 'alone') await expect(start(broken)).rejects.toThrow('exit code 7');
+      else {
+        const gateway = await start(broken);
+        expect(await heardOn(gateway, ['a__echo'], WHY)).toBe(1);
+        await gateway[Symbol.asyncDispose]();
+      }
+      expect((await stage.run(['doctor'])).code).toBe(8);
 
-    const mended = await start(echo);
-    const tools = how === 'alone' ? ['echo', 'echo'] : ['a__echo', 'broken__echo', 'a__echo'];
-    const said = [];
-    for (const tool of tools) said.push(textOf(await mended.call(tool, { text: tool })));
-    const { code, stdout } = await stage.run(['doctor']);
-    expect(stdout).not.toContain(WHY);
-    expect(code).toBe(0);
-    expect(said.join('\n')).not.toContain(WHY);
-  });
+      const mended = await start(echo);
+      const tools = how === 'alone' ? ['echo', 'echo'] : ['a__echo', 'broken__echo', 'a__echo'];
+      const said = [];
+      for (const tool of tools) said.push(textOf(await mended.call(tool, { text: tool })));
+      const { code, stdout } = await stage.run(['doctor']);
+      expect(stdout).not.toContain(WHY);
+      expect(code).toBe(0);
+      expect(said.join('\n')).not.toContain(WHY);
+    },
+  );
 });
 
 describe('a notification that waits for a tool', () => {
-  it.each(['a__echo', 'a:echo'])('rides on the result of the one tool that %s names', async (name) => {
+  it.each(['a__echo', 'a:echo'])('arrives with the result of the one tool that %s names', async (name) => {
     proves('gateway:after-names');
     await using stage = new Stage();
     stage.config('');
@@ -197,7 +200,7 @@ describe('a notification that waits for a tool', () => {
     expect(await heardOn(gateway, ['a__echo'], 'the waited-for')).toBe(1);
   });
 
-  it('rides on the first tool with the given name, at any server', async () => {
+  it('arrives with the first result of a tool of that name, at any server', async () => {
     await using stage = new Stage();
     stage.config('');
     const gateway = await several(stage, { a: echo, b: echo });

@@ -26,7 +26,7 @@ const stateOf = async (shell: Shell, id: string): Promise<unknown> => {
 describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
   proves('time:sender');
 
-  it('its notifications arrive, in a new database', async () => {
+  it('its notifications arrive also in a new database', async () => {
     await using shell = new Shell();
     for (const level of ['info', 'warning', 'error'])
       await shell.says(['send', '--to', 'coder', '--level', level, `${level} of the wrong clock`], { env: offBy(ms) });
@@ -49,7 +49,7 @@ describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
     expect(text).toContain('at once');
   });
 
-  it('notifications and records of other processes do not change', async () => {
+  it('the notifications and records of other processes do not change', async () => {
     proves('time:own-clock');
     await using shell = new Shell();
     for (const level of ['info', 'warning', 'error'])

@@ -30,7 +30,7 @@ async function whileCounting(message: readonly string[], read: (client: GatewayC
 }
 
 describe('a process counts notifications into an open notification while an agent reads', () => {
-  it('get_notifications shows all of them', { timeout: 120_000 }, async () => {
+  it('get_notifications shows all counted notifications', { timeout: 120_000 }, async () => {
     proves('queue:counted-told');
     let counted = 0;
     let answers = 0;
@@ -52,7 +52,7 @@ describe('a process counts notifications into an open notification while an agen
     expect(shown).toEqual(expected);
   });
 
-  it('the results of other tools count all of them', { timeout: 120_000 }, async () => {
+  it('the results of other tools count all notifications', { timeout: 120_000 }, async () => {
     proves('queue:counted-told');
     let counted = 0;
     let frames = 0;

@@ -88,7 +88,7 @@ const slowest = (calls: Calls): number => Math.max(...calls.map(({ ms }) => ms))
 
 // Only root may mount and freeze a file system, and only Linux has these commands.
 it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
-  'a disk that is frozen right after a commit of another process: each call is answered, and the notification arrives when the disk works again',
+  "if the disk freezes right after another process's commit, calls are answered, and the notification arrives when the disk works again",
   async () => {
     proves('store:frozen-disk');
     await using stage = new Stage();
@@ -111,7 +111,7 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
 );
 
 it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
-  'a queue that gets no answer from a frozen disk names its id, and repeating it with this id queues it once',
+  'if queue() gets no answer from a frozen disk, its error names the id; a repetition with this id queues once',
   async () => {
     proves('store:unknown-outcome');
     await using stage = new Stage();
@@ -168,7 +168,7 @@ it('while another process holds the lock each call is answered, and notification
   expect([...calls, ...later].filter(tells)).toHaveLength(1);
 }, 60_000);
 
-it('a pause still refuses calls if its refusals cannot be written, and a critical notification refuses the calls of its batch', async () => {
+it('if refusals cannot be written, a pause still refuses calls, and a critical notification refuses its batch', async () => {
   proves('gate:unwritable');
   await using stage = new Stage();
   const gateway = await stage.gateway();

@@ -24,7 +24,7 @@ const stop = (ear: LoadedInbox): Promise<unknown> =>
   ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
 
 describe.each(WAYS)('the gate of an agent that never calls get_notifications, over $name', ({ open }) => {
-  it('refuses a whole serial batch, and falls when the model gets a new request; why prints the number of refusals', async () => {
+  it("refuses a whole serial batch, and falls at the model's next request; why prints the number of refusals", async () => {
     proves('gate:batch', 'gate:asked-again');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();
@@ -44,7 +44,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     );
   });
 
-  it('an interrupt that get_notifications showed without a refusal is not refused again', async () => {
+  it('refuses no call for an interrupt that get_notifications has shown', async () => {
     proves('gate:read-unasked');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();
@@ -59,7 +59,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     expect(await ear.store.read({ log: LOG, types: ['gate_refused'] })).toEqual([]);
   });
 
-  it("a pause refuses calls until earpiece resume, regardless of the agent's actions", async () => {
+  it("refuses calls of a paused agent until earpiece resume, regardless of the agent's actions", async () => {
     proves('gate:pause', 'gate:resume');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();
@@ -188,7 +188,7 @@ describe('a pause with interrupt = "after"', () => {
 
 describe('get_notifications after kill -9', () => {
   it.each(['pull, then pull', 'frame, then pull', 'pull, then frame'])(
-    '%s: the second answer is marked as repeated',
+    '%s: get_notifications marks its second answer as repeated',
     async (way) => {
       proves('pull:repeated', 'lease:repeated');
       await using stage = new Stage();
@@ -221,7 +221,7 @@ describe('get_notifications after kill -9', () => {
     },
   );
 
-  it('a pull shows a notification that a budget only counted, and a second pull marks it as repeated', async () => {
+  it('get_notifications shows a notification that a budget only counted; a second call marks that notification as repeated', async () => {
     proves('pull:repeated');
     await using stage = new Stage();
     stage.config('budget.max_items = 1\n');

@@ -11,7 +11,7 @@ it.each<[string, { toml?: string; mute?: string }]>([
   ["a cloned project's master switch", { toml: '[conversation.notifications]\nenable = false\n' }],
   ["a cloned project's min_level", { toml: 'min_level = "critical"\n' }],
   ["a cloned project's kinds", { toml: KINDS }],
-])('%s does not let a pause of a person fall', async (_, { toml, mute }) => {
+])("%s does not lift a person's pause", async (_, { toml, mute }) => {
   proves('gate:unfiltered');
   await using stage = new Stage();
   const gateway = await stage.gateway();

@@ -8,7 +8,7 @@ import { proves } from '../verifies.ts';
 const LOG = logKey('shop', 'coder');
 
 describe('the gate', () => {
-  it('none of 8 calls after an interrupt reaches the server; one delivery, 7 repeats; get_notifications lowers it', async () => {
+  it('refuses 8 calls after an interrupt, with one delivery and 7 repetitions; get_notifications lowers the gate', async () => {
     proves('gate:refuses', 'gate:one-text', 'gate:own-tools', 'gate:lowered', 'pull:fields');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -49,7 +49,7 @@ describe('the gate', () => {
     expect((await ear.why('stop'))?.items[0]?.receipt).toBe('read');
   });
 
-  it('a refusal names the tool that lowers the gate by its name at the client, even if the server has a tool of that name', async () => {
+  it('a refusal names the tool that lowers the gate as the client does, even if the server has a tool of that name', async () => {
     proves('gate:own-tools');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -86,7 +86,7 @@ describe('the gate', () => {
     expect(stage.calls().map((c) => c.text)).toEqual(['running']);
   });
 
-  it('interrupt = "after": the side effect happens once, and its result is withheld and can be read later', async () => {
+  it('with interrupt = "after", the call is made once, and its result is withheld and can be read later', async () => {
     proves('gate:after', 'pull:rest');
     await using stage = new Stage();
     stage.config('interrupt = "after"\n');
@@ -124,7 +124,7 @@ describe('the gate', () => {
     expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
   });
 
-  it('signal mode: a fixed field, a text that repeats until it is read, details by get_notifications', async () => {
+  it('signal mode adds a fixed field and a text that repeats until get_notifications has shown the details', async () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_ja"\n');
@@ -188,7 +188,7 @@ describe('the gate', () => {
     expect(textOf(await first)).toContain('This is a pause: no tool runs until a person lifts it');
   });
 
-  it('signal mode with interrupt = "after": the text says that the call was made and its result is withheld', async () => {
+  it('signal mode with interrupt = "after" says that the call was made and its result is withheld', async () => {
     proves('gate:after');
     await using stage = new Stage();
     stage.config('view = "signal_en"\ninterrupt = "after"\n');

@@ -22,7 +22,7 @@ async function handshake(client: GatewayClient, name: string): Promise<string | 
 }
 
 describe('the mark', () => {
-  it('is in the instructions before the first frame, the same from every gateway of the agent', async () => {
+  it('is in the instructions before the first frame, and is the same from every gateway of the agent', async () => {
     proves('mark:instructions', 'mark:stable');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -65,7 +65,7 @@ describe('the mark', () => {
     ['gemini-cli-mcp-client', false],
     ['pi-mcp', true],
     ['some-agent', true],
-  ])('the first frame for %s explains the mark: %s', async (name, explains) => {
+  ])('is explained in the first frame for %s: %s', async (name, explains) => {
     proves('mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -103,7 +103,7 @@ describe('the mark', () => {
     expect(text).toContain('genuine only with this mark');
   });
 
-  it('in a conversation of release 0.0.0, the first frame explains the current mark', async () => {
+  it('is explained in the first frame of a conversation that release 0.0.0 began', async () => {
     proves('mark:stable', 'mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -37,7 +37,7 @@ describe('a server behind the gateway', () => {
 
   verifies(
     'gateway:mcp-events',
-    'killed during a call: the call fails with its name, and the disconnect is withdrawn when it works again',
+    'fails the running call when it is killed, and its disconnect is withdrawn when it works again',
     async () => {
       await using stage = new Stage();
       const ear = await stage.open();
@@ -68,7 +68,7 @@ describe('a server behind the gateway', () => {
     },
   );
 
-  verifies('gateway:mcp-events', 'down for longer: the next carrier of the conversation reports the disconnect', async () => {
+  verifies('gateway:mcp-events', 'is reported with the next carrier of the conversation if it stays down', async () => {
     await using stage = new Stage();
     const server = fragile(stage);
     await connected(stage, server.args);
@@ -84,7 +84,7 @@ describe('a server behind the gateway', () => {
 
   verifies(
     'gateway:mcp-events',
-    'over HTTP each client has a separate server process, and is notified only about that process',
+    'runs as a separate process for each HTTP client, which is notified only about that process',
     async () => {
       await using stage = new Stage();
       const server = fragile(stage);

@@ -81,7 +81,7 @@ describe('earpiece mcp', () => {
     expect(await heard()).toEqual([expect.stringContaining('reviewer')]);
   });
 
-  it('writes nothing at the end of a batch while a notification waits for another moment', async () => {
+  it('writes nothing to the database at the end of a batch while a notification waits for another moment', async () => {
     proves('mcp:hooks');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -14,7 +14,7 @@ const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 describe('once', () => {
   it(
-    '1,000 calls, 8 in flight, two gateways of one conversation, another process queueing',
+    '1,000 calls through two gateways get each notification of another process exactly once',
     { timeout: 120_000 },
     async ({ signal }) => {
       proves('delivery:thousand-calls', 'delivery:other-process', 'delivery:everything-due');
@@ -74,7 +74,7 @@ describe('once', () => {
   );
 
   it.each(['offer.appended', 'carrier.before_bytes', 'carrier.after_bytes', 'confirm.before'])(
-    'a gateway killed at %s: offered again, flagged, same id and item text',
+    'if a gateway is killed at %s, the notification is offered again, flagged, with the same id and text',
     async (point) => {
       proves('lease:repeated', 'log:queued-first');
       await using stage = new Stage();
@@ -101,7 +101,7 @@ describe('once', () => {
     },
   );
 
-  it('killed at confirm.after: the notification was delivered, and does not arrive again', async () => {
+  it('if a gateway is killed at confirm.after, the notification was delivered and does not arrive again', async () => {
     await using stage = new Stage();
     const ear = await stage.open();
     const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.after:1' } });
@@ -114,7 +114,7 @@ describe('once', () => {
     expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
   });
 
-  it('a client that cancels right after the answer: the notification is released, and the next answer carries it', async () => {
+  it('if a client cancels right after the answer, the notification is released and arrives with the next answer', async () => {
     proves('lease:released');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -132,7 +132,7 @@ describe('once', () => {
     expect(types).toEqual(['cancelled']);
   });
 
-  it('opencode cancels each answer at once: no notification is repeated, and a pull lowers the gate', async () => {
+  it('if opencode cancels each answer at once, no notification is repeated, and get_notifications lowers the gate', async () => {
     proves('lease:answered');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -38,7 +38,7 @@ describe('get_notifications never returns more than its client shows', () => {
   proves('gateway:pull-room');
 
   for (const [name, args] of SERVERS)
-    it.each(CLIENTS)(`${name} with %s: 60 errors are read over several calls, each once`, async (client, most, size) => {
+    it.each(CLIENTS)(`${name} with %s returns 60 errors over several calls, each once`, async (client, most, size) => {
       await using stage = new Stage();
       const ear = await stage.open();
       const words = Array.from({ length: 60 }, (_, n) => `WORD-${n}.`);

@@ -6,7 +6,7 @@ import { Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('an agent that asks for the notifications of another agent', () => {
-  it('reads no notification and lowers no gate, with any form of the token', async () => {
+  it('reads no notification and lowers no gate, whatever the token contains', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -38,7 +38,7 @@ describe('an agent that asks for the notifications of another agent', () => {
     expect(textOf(await victim.call('echo', { text: 'refused' }))).toContain('the secret plan');
   });
 
-  it('an unknown connection reads with a real token, and why names it', async () => {
+  it('reads with a valid token over an unknown connection, which why then names', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -57,7 +57,7 @@ describe('an agent that asks for the notifications of another agent', () => {
       .toMatch(/^get_notifications by an unnamed client, gateway:http .+, process \d+$/);
   });
 
-  it('a known connection is shown no token', async () => {
+  it('gets no token over a known connection', async () => {
     proves('address:tokens');
     await using stage = new Stage();
     const gateway = await stage.gateway();

@@ -148,7 +148,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:gate',
-    'kill -9 of the host and a resume under a new session id: the gate is up, notifications come once, and why explains it',
+    'after kill -9 of the host and a resume under a new id, the gate is up, and notifications come once',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -174,7 +174,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'lease:client-died',
-    'kill -9 of the host right after an answer: its notifications come again in the next session, flagged',
+    'after kill -9 of the host right after an answer, its notifications come again, flagged, in the next session',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -197,7 +197,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:gate',
-    'kill -9 of the gateway: the same conversation continues, with its gate',
+    'after kill -9 of the gateway, the same conversation continues with its gate',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -213,7 +213,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:merge',
-    '/clear: waiting notifications and the gate continue in the new session of the same host process',
+    'after /clear, the new session of the host process has the waiting notifications and the gate',
     async () => {
       await using stage = new Sessions();
       stage.config('');
@@ -232,7 +232,7 @@ describe('a session that has ended', () => {
 
   verifies(
     'succession:heir',
-    'two windows: the active window inherits nothing, and the next window inherits everything',
+    'if one of two windows ends, the active window inherits nothing, and the next window inherits everything',
     async () => {
       await using stage = new Sessions();
       stage.config('');

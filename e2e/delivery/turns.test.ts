@@ -5,7 +5,7 @@ import { Stage, textOf } from './stage.ts';
 
 const AFTER_THREE = ['remind', '--to', 'shop/coder', 'after 3 turns', 'look at the build'];
 
-it('a reminder after some turns says that a gateway cannot see turns, and rides with the next result', async () => {
+it('a reminder after some turns warns that a gateway cannot see turns, and arrives with the next result', async () => {
   proves('sources:timers');
   await using stage = new Stage();
   const gateway = await stage.gateway();
@@ -20,7 +20,7 @@ it('a reminder after some turns says that a gateway cannot see turns, and rides 
   expect(textOf(await gateway.call('echo', { text: 'again' }))).toContain('look at the build');
 });
 
-it('a host that starts turns, or an agent that was never seen, gives no such warning', async () => {
+it('a reminder after some turns gives no such warning for a host that starts turns or an agent that was never seen', async () => {
   await using stage = new Stage();
   const ear = await stage.open();
   expect((await stage.run(AFTER_THREE)).stderr).not.toContain('turns:');

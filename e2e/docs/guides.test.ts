@@ -8,7 +8,7 @@ const docs = join(import.meta.dirname, '../../docs');
 const mark = '<!-- tested by e2e/docs/guides.test.ts -->';
 const pages = globSync('**/*.md', { cwd: docs }).filter((page) => readFileSync(join(docs, page), 'utf8').includes(mark));
 
-test('exactly the expected pages have sessions', () => {
+test('terminal sessions are in exactly the expected pages', () => {
   // hear-about-ci.md, stop-an-agent.md … are named here because a snippet's test must name its page.
   expect(pages.map((page) => page.split('/').at(-1) ?? '').toSorted()).toEqual([
     'gate.md',

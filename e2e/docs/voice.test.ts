@@ -39,7 +39,7 @@ test('code, quotations of data in tests, questions and names of sections are not
   expect(inCode('src/a.ts', "const found = text.match(/'/u); // A comment behind a pattern.\n")).toEqual([]);
 });
 
-test('a text in pieces is one text, wherever people read it', () => {
+test('a text in several pieces is checked as one text', () => {
   const bad = 'What is over is taken back.';
   expect(inCode('src/a.ts', `fail('What is over ' + 'is taken back.');`)).toMatchObject([{ sentence: bad }]);
   expect(inCode('console/src/a.tsx', `const a = <p>What is over\n  is taken back.</p>;`)).toMatchObject([{ sentence: bad }]);
@@ -53,7 +53,7 @@ test('a finding has the line of its sentence, also after other sentences and in 
   expect(inCode('src/a.ts', 'const a = /[\'"]/u;\n\n// It is told.\n')).toMatchObject([{ line: 3 }]);
 });
 
-test('a page may have no finding, a room of code has a limit, and only a higher count fails', () => {
+test('a page must have no finding; a room of code fails only above its limit', () => {
   expect(areaOf('docs/config.md')).toBe('docs/config.md');
   expect(areaOf('src/core/a.ts')).toBe('src/core');
   expect(areaOf('src/core/a.test.ts')).toBe('src/core tests');

@@ -57,7 +57,7 @@ const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');
 describe('the files of a deployment', () => {
   proves('fleet:deploy');
 
-  test('Kubernetes accepts the manifests, and refuses a wrong value, a missing name and an unknown one', () => {
+  test('Kubernetes accepts the manifests, and refuses a wrong value, a missing key and an unknown key', () => {
     const text = read('kubernetes.yaml');
     expect(wrongIn(text)).toBe('');
     expect(wrongIn(text.replace('replicas: 3', 'replicas: three'))).toContain('/spec/replicas must be integer');
@@ -65,7 +65,7 @@ describe('the files of a deployment', () => {
     expect(wrongIn(text.replace('readinessProbe', 'readyProbe'))).toContain('readyProbe"\' does not exist');
   });
 
-  test('Compose accepts its file, and refuses an unknown name', () => {
+  test('Compose accepts compose.yaml, and refuses an unknown key', () => {
     const text = read('compose.yaml');
     expect(wrongInCompose(text)).toBe('');
     expect(wrongInCompose(text.replace('restart:', 'restarts:'))).toContain('ComposeValidationError');

@@ -37,7 +37,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     await engine.remove();
   });
 
-  test('the node of the console is killed, then the node of the agent: the person sees no gap, and the agent continues', async () => {
+  test("if the console's node and then the agent's node are killed, the person sees no gap, and the agent continues", async () => {
     await using fleet = await Fleet.open(engine.url());
     await using balancer = await startBalancer();
     const gates = new Map<number, () => void>();

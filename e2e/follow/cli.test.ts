@@ -232,7 +232,7 @@ describe('earpiece follow', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('without gh, and for an unknown id, the error names the way out', async () => {
+  it('the error for a missing gh or an unknown id says what to do', async () => {
     const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
     expect(code).not.toBe(0);
     expect(stderr).toContain('gh, the command line of GitHub, is not installed: https://cli.github.com');

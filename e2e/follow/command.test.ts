@@ -38,7 +38,7 @@ describe('a followed command', () => {
 
   verifies(
     'follow:command',
-    'node --watch in a terminal: an error is reported once, withdrawn when it is fixed, and withdrawn by Ctrl+C',
+    'node --watch in a terminal: an error is reported once, and withdrawn by its fix or by Ctrl+C',
     async () => {
       const file = (text: string): void => writeFileSync(join(shell.folder, 'app.mjs'), text);
       file("throw new TypeError('no cart');\n");

@@ -68,7 +68,7 @@ const SERVERS: readonly (readonly [string, readonly string[]])[] = [
 for (const [name, command] of SERVERS)
   verifies(
     'follow:lsp',
-    `${name}: three files are edited wrongly and two fixed: exactly one error is open; an error of the last commit is not reported`,
+    `${name}: of three wrong edits with two fixes, one error is open; an error of the last commit is not reported`,
     async () => {
       for (const [path, text] of Object.entries(CODE)) file(path, text);
       file('old.ts', OLD_ERROR);

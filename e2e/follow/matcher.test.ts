@@ -47,7 +47,7 @@ verifies(
   30_000,
 );
 
-it('run-and-tell and follow name the error of a matcher at the end of a command', async () => {
+it('run-and-tell and follow report the error that a matcher found when the command ends', async () => {
   proves('follow:matchers');
   script(WRONG);
   await shell.says(['trust', '--yes']);

@@ -53,7 +53,7 @@ function said(file: string): readonly string[] {
   return events;
 }
 
-verifies('follow:problems', 'the outputs of real programs have the problems of the golden file', async () => {
+verifies('follow:problems', 'the matchers find the problems of the golden file in the outputs of real programs', async () => {
   const files = readdirSync(FOLDER).toSorted();
   expect(files.length).toBeGreaterThanOrEqual(30);
   const all = files.map((file) => [`## ${file}`, ...said(file), ''].join('\n'));

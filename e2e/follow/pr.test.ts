@@ -121,7 +121,7 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "ci/circle" failed: Your tests failed']);
   });
 
-  it('with 120 checks of which the last fails', async () => {
+  it('a failure among 120 checks is reported, even if the last check fails', async () => {
     for (let id = 1; id <= 120; id++) github.job(id, `job ${id}`, id === 120 ? 'failure' : 'success', FAILS);
     expect(await look()).toMatchObject({ summary: '1 of 120 checks failed' });
     expect(await open()).toEqual([expect.stringContaining('check "job 120" failed')]);
@@ -196,7 +196,7 @@ describe('a followed pull request', () => {
   });
 });
 
-describe('GitHub that does not answer as it should', () => {
+describe('a follower whose GitHub does not answer as it should', () => {
   proves('follow:trouble');
 
   /** Returns the last column of `earpiece following`. */
@@ -256,7 +256,7 @@ describe('GitHub that does not answer as it should', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "lint" failed']);
   });
 
-  it('without gh or a sign-in, the error names the way out', async () => {
+  it('the error for a missing gh or sign-in says what to do', async () => {
     const git = (...args: string[]): unknown => execFileSync('git', args, { cwd: shell.folder, stdio: 'pipe' });
     git('init', '-q', '-b', 'round');
     git('remote', 'add', 'origin', 'https://gitlab.com/acme/shop.git');

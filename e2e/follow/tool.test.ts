@@ -63,7 +63,7 @@ verifies(
   30_000,
 );
 
-it('a thing that both a person and the agent follow is reported once, and each ends only their own follower', async () => {
+it('a change that a person and an agent both follow is reported once, and each can end only their own follower', async () => {
   proves('follow:tool', 'follow:told-once');
   let asked = 0;
   let status = 503;

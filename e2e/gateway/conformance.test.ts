@@ -23,7 +23,7 @@ async function verdicts(url: string): Promise<Record<string, { passed: number; f
 }
 
 test(
-  'the MCP conformance suite: the same verdicts direct, and through the gateway to HTTP and to stdio',
+  'the MCP conformance suite gives the same verdicts directly and through the gateway, to HTTP and stdio',
   { timeout: 180_000 },
   async () => {
     proves('gateway:conformance');

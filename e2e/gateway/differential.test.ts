@@ -49,8 +49,8 @@ async function answers(args: readonly string[], calls: readonly ToolCall[]): Pro
   return lines.map(timeless);
 }
 
-describe('nothing open: direct and through the gateway', () => {
-  test.each(PEERS)('%s: every tool, byte for byte', async (name) => {
+describe('a server through a gateway without notifications, compared with a direct connection', () => {
+  test.each(PEERS)('%s: every tool gives the same bytes', async (name) => {
     proves('gateway:identical', 'gateway:tools-list');
     const { server, calls } = peer(name);
     const [initialize, list, ...direct] = await answers(server, calls);

@@ -18,7 +18,7 @@ const SAID = 'but has no open request with this id; the gateway drops such answe
 const told = (client: RawClient): number => client.stderr.join('').split(SAID).length - 1;
 
 describe('forged answers do not reach the client', () => {
-  test('one server: to a gateway tool, to a refused call, to an id of another type', async () => {
+  test('from one server: to a gateway tool, to a refused call, to an id of another type', async () => {
     proves('gateway:forged-answers');
     await using files = await ScriptFiles.make();
     files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });
@@ -35,7 +35,7 @@ describe('forged answers do not reach the client', () => {
     expect(told(client)).toBe(1);
   });
 
-  test('several servers: to a call that another server is working on', async () => {
+  test('from one of several servers: to a call that another server is working on', async () => {
     proves('gateway:forged-answers');
     const odd = (name: string) => ({ kind: 'stdio', name, command: process.execPath, args: [ODD_SERVER] });
     await using servers = await ServersFile.make([odd('good'), odd('evil')]);
@@ -58,7 +58,7 @@ describe('forged answers do not reach the client', () => {
     expect(client.lines.filter((line) => line.includes('forged'))).toEqual([]);
   });
 
-  test.each(['stdio', 'HTTP'])('a server behind HTTP, %s front: in the stream of another request', async (front) => {
+  test.each(['stdio', 'HTTP'])('from a server behind HTTP, %s front: in the stream of another request', async (front) => {
     proves('gateway:forged-answers');
     await using server = await HostileHttp.start();
     if (front === 'stdio') {
@@ -94,7 +94,7 @@ describe('forged answers do not reach the client', () => {
   });
 });
 
-test('several servers: a tools/call without an id reaches none of them', async () => {
+test('a tools/call without an id reaches none of several servers', async () => {
   proves('gate:no-id');
   await using files = await ScriptFiles.make();
   const log = join(files.folder, 'received');

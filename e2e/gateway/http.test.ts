@@ -110,7 +110,7 @@ describe('which requests an HTTP gateway accepts', () => {
       'Mcp-Session-Id is missing',
     ],
     ['a session id with a quote', { headers: { ...good, 'mcp-session-id': 'x"y' } }, 404, 'there is no session \\"x\\"y\\"'],
-  ])('%s', async (_, { path = '/mcp', ...what }, status, why) => {
+  ])('refuses %s', async (_, { path = '/mcp', ...what }, status, why) => {
     const answer = await ask(new URL(path, gateway.url).href, what);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain(why);
@@ -118,12 +118,15 @@ describe('which requests an HTTP gateway accepts', () => {
     if (status === 401) expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test.each(['bearer secret', 'BEARER secret', 'Bearer   secret'])('Authorization: %s', async (authorization) => {
-    const answer = await ask(gateway.url, { headers: { ...JSON_HEADERS, authorization }, body: INITIALIZE });
-    expect(answer.status).toBe(200);
-  });
+  test.each(['bearer secret', 'BEARER secret', 'Bearer   secret'])(
+    'accepts the header Authorization: %s',
+    async (authorization) => {
+      const answer = await ask(gateway.url, { headers: { ...JSON_HEADERS, authorization }, body: INITIALIZE });
+      expect(answer.status).toBe(200);
+    },
+  );
 
-  test('accepts a Host and an Origin of this machine with the token', async () => {
+  test('accepts a Host and an Origin of this machine if the token is correct', async () => {
     const headers = { ...good, host: 'localhost:1', origin: 'http://localhost:9' };
     expect((await ask(gateway.url, { headers, body: INITIALIZE })).status).toBe(200);
   });
@@ -151,7 +154,7 @@ describe('which requests an HTTP gateway accepts', () => {
 });
 
 describe('HTTP sessions before a stdio server', () => {
-  test('odd bytes pass; each session has its own server, which ends with the session and with the gateway', async () => {
+  test('odd bytes pass unchanged; each session has its own server, which ends with the session or the gateway', async () => {
     const gateway = await HttpProcess.start([
       PLAIN_GATEWAY,
       '--profile',
@@ -330,7 +333,7 @@ describe('an HTTP server that disappears', () => {
     },
   );
 
-  test('stderr reports what a server sends in place of JSON-RPC', async () => {
+  test('stderr reports the text that a server sends in place of JSON-RPC', async () => {
     await using gateway = await HttpProcess.start([
       PLAIN_GATEWAY,
       '--http',

@@ -56,7 +56,7 @@ async function statelessClient(transport: Transport): Promise<ClientV2> {
 
 describe('a client of the older generation with three servers of three kinds', () => {
   proves('gateway:fronts-many');
-  test('tools, resources, prompts and completion of all servers', async () => {
+  test('gets the tools, resources, prompts and completions of all servers', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: OWN });
     const client = await legacyClient(several(files));
@@ -96,7 +96,7 @@ describe('a client of the older generation with three servers of three kinds', (
     }
   });
 
-  test('servers ask the client, and each gets its own answer; progress comes through', async () => {
+  test('answers the requests of each server, and gets their progress', async () => {
     await using files = await ScriptFiles.make();
     const client = await legacyClient(several(files, [node('one', FIXTURE, 'stdio'), node('two', FIXTURE, 'stdio')]));
     try {
@@ -115,7 +115,7 @@ describe('a client of the older generation with three servers of three kinds', (
     }
   });
 
-  test('the gateway reports what it cannot pass on', async () => {
+  test('gets an error for each request that the gateway cannot pass on', async () => {
     await using files = await ScriptFiles.make();
     const client = await legacyClient(several(files));
     try {
@@ -133,7 +133,7 @@ describe('a client of the older generation with three servers of three kinds', (
 });
 
 describe('a stateless client with the same servers', () => {
-  test.each(['stdio', 'HTTP'])('%s', async (way) => {
+  test.each(['stdio', 'HTTP'])('reaches all servers over %s', async (way) => {
     await using files = await ScriptFiles.make();
     files.write({ tools: OWN });
     await using front = way === 'HTTP' ? await HttpProcess.start([...several(files), '--http', '0']) : undefined;
@@ -199,7 +199,7 @@ describe('added text, and the gate, with several servers', () => {
     expect(await client.answer(4)).toContain('"text":"stop"');
   });
 
-  test('one server ends: its calls get errors, the other servers continue, and it restarts', async () => {
+  test('if one server ends, its calls get errors, it restarts, and the other servers continue', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
@@ -211,7 +211,7 @@ describe('added text, and the gate, with several servers', () => {
     expect(await client.answer(3)).toContain('1.0');
   });
 
-  test('a request that belongs to one server only gets an error with the way out', async () => {
+  test('a request that names no server is refused, and the error says what to do', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();
@@ -239,7 +239,7 @@ describe('added text, and the gate, with several servers', () => {
   });
 });
 
-test('an HTTP server that starts late joins, and the client learns of its tools', async () => {
+test('an HTTP server that starts late is added, and the client is notified of its tools', async () => {
   await using files = await ScriptFiles.make();
   const before = await HttpProcess.start([FIXTURE, 'http']);
   await before[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ const expectFrames = (lines: readonly string[]): void => {
 describe('a server that dies in the middle of a frame', () => {
   proves('gateway:partial-frame');
 
-  test('on stdio: the client gets an error on its own line, and the server restarts', async () => {
+  test('on stdio gives the client an error on its own line, and restarts', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'half'));
@@ -30,7 +30,7 @@ describe('a server that dies in the middle of a frame', () => {
     expectFrames(client.lines);
   });
 
-  test('on stdio: a whole frame without its line ending is the answer', async () => {
+  test('on stdio has still answered if only the line ending is missing', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'unended'));
@@ -41,7 +41,7 @@ describe('a server that dies in the middle of a frame', () => {
     expectFrames(client.lines);
   });
 
-  test('one of several servers: the other servers are not affected', async () => {
+  test('as one of several does not affect the other servers', async () => {
     await using several = await ServersFile.make([
       { kind: 'stdio', name: 'a', command: process.execPath, args: [ODD_SERVER] },
       { kind: 'stdio', name: 'b', command: process.execPath, args: [ODD_SERVER] },
@@ -54,19 +54,16 @@ describe('a server that dies in the middle of a frame', () => {
     expectFrames(client.lines);
   });
 
-  test.each(['json', 'sse', 'resumable'])(
-    'behind HTTP (%s), a client on stdio: it gets an error at once, and nothing else',
-    async (what) => {
-      await using server = await HttpProcess.start([BREAKING]);
-      await using client = new RawClient([PLAIN_GATEWAY, '--url', server.url]);
-      await client.initialize();
-      client.send(call(1, what));
-      expect(await client.answer(1)).toContain('"isError":true');
-      expectFrames(client.lines);
-    },
-  );
+  test.each(['json', 'sse', 'resumable'])('behind HTTP (%s) gives a client on stdio one error at once', async (what) => {
+    await using server = await HttpProcess.start([BREAKING]);
+    await using client = new RawClient([PLAIN_GATEWAY, '--url', server.url]);
+    await client.initialize();
+    client.send(call(1, what));
+    expect(await client.answer(1)).toContain('"isError":true');
+    expectFrames(client.lines);
+  });
 
-  test('behind HTTP, a client on HTTP: its stream ends as it would without the gateway', async () => {
+  test('behind HTTP ends the stream of a client on HTTP as without a gateway', async () => {
     await using server = await HttpProcess.start([BREAKING]);
     await using front = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--url', server.url]);
     const post = (body: object): Promise<Response> =>

@@ -44,7 +44,7 @@ const changed = (line: string): boolean => line.includes('notifications/tools/li
 describe('several servers start independently', () => {
   proves('gateway:starts-apart');
 
-  test('a slow server does not delay the other, and list_changed announces it', async () => {
+  test('a slow server does not delay the other server; list_changed later announces its tools', async () => {
     await using files = await ScriptFiles.make();
     const ready = join(files.folder, 'ready');
     await using client = new RawClient(gateway(files, [node('slow', { ODD_HOLD: ready }), node('quick')]));
@@ -85,7 +85,7 @@ describe('several servers start independently', () => {
     },
   );
 
-  test('such a client does not wait for a failed server, and waits only a short time for a hanging server', async () => {
+  test('a client that reads its list once does not wait for a failed server, and waits only a short time for a hanging server', async () => {
     proves('gateway:lists-once');
     await using files = await ScriptFiles.make();
     const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('broken', {}, ['-e', '']), node('quick')];
@@ -160,7 +160,7 @@ describe('several servers start independently', () => {
     expect(await listed(client, 'l')).toEqual(['hangs__odd', 'quick__odd']);
   });
 
-  test('a server that does not answer tools/list: the other servers are listed, and it joins with its answer', async () => {
+  test('a server that does not answer tools/list does not delay the other servers, and is listed once it answers', async () => {
     await using files = await ScriptFiles.make();
     const go = join(files.folder, 'go');
     const servers = [node('mute', { ODD_HOLD_LIST: go }), node('quick')];
@@ -220,7 +220,7 @@ describe('a server that does not start', () => {
     detail: 'exit code 7; its stderr: "Error: no token in API_TOKEN"',
   };
 
-  test('among three: reported once with its stderr, even if it failed before the client introduced itself', async () => {
+  test("is reported once with its stderr among three servers, even if it failed before the client's handshake", async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(gateway(files, [node('a'), broken, node('b')], ALL));
     await client.said('MCP server "broken" failed: exit code 7');
@@ -234,7 +234,7 @@ describe('a server that does not start', () => {
     expect(client.stderr.join('')).toContain('Error: no token in API_TOKEN\n');
   });
 
-  test('wrapped alone: the client and the rider get the reason, and the gateway ends', async () => {
+  test('gives the client the reason if it is wrapped alone, and the gateway ends', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient([
       PLAIN_GATEWAY,
@@ -251,7 +251,7 @@ describe('a server that does not start', () => {
     expect(files.entries().filter(({ what }) => what === 'upstream')).toEqual([told]);
   });
 
-  test('a stderr without a reader blocks nothing', async () => {
+  test('blocks nothing while nobody reads its stderr', async () => {
     await using files = await ScriptFiles.make();
     const loud = `process.stderr.write('x'.repeat(3_000_000), () => require('fs').writeFileSync(${JSON.stringify(join(files.folder, 'said'))}, '')); process.stdin.on('data', (d) => process.stdout.write(JSON.stringify({jsonrpc:'2.0',id:JSON.parse(d).id,result:{}})+'\\n'))`;
     await using client = new RawClient([PLAIN_GATEWAY, '--', process.execPath, '-e', loud]);

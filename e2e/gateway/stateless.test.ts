@@ -110,7 +110,7 @@ describe.each([
     expect(direct).toContain('"text": "é: true"');
   });
 
-  test.each(ways)('%s: sees the same as directly over stdio', async (way, transport) => {
+  test.each(ways)('gets the same over %s as directly over stdio', async (way, transport) => {
     proves('gateway:stateless');
     const client = await connect(transport(), mode);
     try {

@@ -39,7 +39,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect(answers[0]!.filter((line) => line.includes('"jsonrpc"')).length).toBeGreaterThan(ODDITIES.length);
   });
 
-  test('strip removes structured content and nothing else', async () => {
+  test('--profile strip removes structured content and nothing else', async () => {
     await using direct = new RawClient([ODD_SERVER]);
     await using stripped = new RawClient(behindGateway([ODD_SERVER], ['--profile', 'strip']));
     for (const client of [direct, stripped]) {
@@ -50,7 +50,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect(stripped.lines).toEqual(direct.lines.map((line) => line.replace(',"structuredContent":{"n":1.0}', '')));
   });
 
-  test("the server's requests and the client's answers pass", async () => {
+  test("the server's requests and the client's answers pass unchanged", async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'ask'));
@@ -59,7 +59,7 @@ describe('odd bytes pass unchanged, both ways', () => {
     expect(await client.answer(1)).toContain('{\\"roots\\":[]}');
   });
 
-  test('a frame of several MiB in many chunks', async () => {
+  test('a frame of several MiB passes in many chunks', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'x'.repeat(5_000_000)));
@@ -81,7 +81,7 @@ describe('odd bytes pass unchanged, both ways', () => {
 });
 
 describe('text that the gateway adds', () => {
-  test('rides on the result and nowhere else; the next request of the client confirms it', async () => {
+  test('is only in the result, and the next request of the client confirms the delivery', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize('claude-code');
@@ -101,7 +101,7 @@ describe('text that the gateway adds', () => {
     ]);
   });
 
-  test('the client cancels right after the answer: only the events of that call are released', async () => {
+  test('is released if the client cancels right after the answer, but only for that call', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -117,7 +117,7 @@ describe('text that the gateway adds', () => {
     ]);
   });
 
-  test('the client cancels before the answer: the call takes no event', async () => {
+  test('is not taken from the store for a call that the client cancels before the answer', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -130,7 +130,7 @@ describe('text that the gateway adds', () => {
     expect(files.entries().filter(({ what }) => what === 'after')).toMatchObject([{ requestId: '2' }]);
   });
 
-  test('refused calls do not reach the server', async () => {
+  test('is the whole answer of a refused call, which does not reach the server', async () => {
     proves('gate:refuses');
     await using files = await ScriptFiles.make();
     const log = join(files.folder, 'received');
@@ -145,7 +145,7 @@ describe('text that the gateway adds', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('tools/call');
   });
 
-  test('the gateway lists and answers its own tools', async () => {
+  test("comes with the gateway's own tools, which the gateway lists and answers", async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -163,7 +163,7 @@ describe('text that the gateway adds', () => {
     });
   });
 
-  test('a failing rider lets the call pass and writes one line on stderr', async () => {
+  test('is left out if its source fails: the call passes, and stderr has one line', async () => {
     proves('gateway:store-trouble');
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
@@ -178,7 +178,7 @@ describe('text that the gateway adds', () => {
 });
 
 describe('a server that ends', () => {
-  test('open calls get errors, the server restarts with the same handshake, and the next call works', async () => {
+  test('gives open calls errors, restarts with the same handshake, and answers the next call', async () => {
     proves('gateway:restart');
     await using files = await ScriptFiles.make();
     const log = join(files.folder, 'received');
@@ -211,7 +211,7 @@ describe('a server that ends', () => {
     ['a command that does not exist', ['--', 'earpiece-no-such-command'], 'the command "earpiece-no-such-command" was not found'],
     ['a command that ends at once', ['--', process.execPath, '-e', 'process.exit(7)'], 'exit code 7'],
     ['a folder in place of a program', ['--', '/etc'], 'the command "/etc" is not executable'],
-  ])('%s: the client gets an error, and the gateway ends', async (_, args, why) => {
+  ])('%s gives the client an error and ends the gateway', async (_, args, why) => {
     await using client = new RawClient([PLAIN_GATEWAY, ...args]);
     client.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}');
     await client.said(`MCP server "wrapped" failed: ${why}`);
@@ -243,7 +243,7 @@ describe('a gateway ends with its client and leaves no process behind', () => {
     ['its stdin ends', (client: RawClient) => client.end()],
     ['SIGTERM', (client: RawClient) => client.process.kill('SIGTERM')],
     ['SIGINT', (client: RawClient) => client.process.kill('SIGINT')],
-  ])('%s: server and helper have ended, though the helper ignores SIGTERM', async (_, stop) => {
+  ])('%s: the server and its helper end, although the helper ignores SIGTERM', async (_, stop) => {
     const ended = async (): Promise<number> => {
       await using client = new RawClient(behindGateway([ODD_SERVER]));
       const pids = await family(client);
@@ -257,7 +257,7 @@ describe('a gateway ends with its client and leaves no process behind', () => {
     expect(await least(BAR_MS, ended)).toBeLessThan(BAR_MS);
   });
 
-  test.concurrent('a server that ignores both the end of its stdin and SIGTERM is killed', async () => {
+  test.concurrent('a server that ignores the end of its stdin and SIGTERM is killed', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]), { ODD_STUBBORN: '1' });
     const pids = await family(client);
     client.end();
@@ -265,7 +265,7 @@ describe('a gateway ends with its client and leaves no process behind', () => {
     for (const pid of pids) expect(await untilDead(pid)).toBe(true);
   });
 
-  test('the gateway is killed: the server sees the end of its stdin', async () => {
+  test('if the gateway is killed, the server sees the end of its stdin', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]));
     await client.initialize();
     client.send(call(1, 'odd'));

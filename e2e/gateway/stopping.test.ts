@@ -68,7 +68,7 @@ const BEHIND = {
   'a server on HTTP that has begun its answer': async () => ['--url', await never('application/json')],
 } as const;
 
-test.for(Object.entries(BEHIND))('before %s', async ([, args]) => {
+test.for(Object.entries(BEHIND))('a gateway that is stopped answers an open call to %s with an error', async ([, args]) => {
   proves('gateway:stopping');
   await using gateway = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', ...(await args())]);
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };

@@ -115,14 +115,14 @@ describe('await', () => {
     expect(stage.handles.list().filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  it('returns at once for handles that have stopped', async () => {
+  it('returns at once if all handles have stopped', async () => {
     const { work, stage } = await three();
     finish('a')(work);
     await stage.until('a', ({ state }) => state === 'stopped');
     expect(await stage.ask('await', { all: ['a'] })).toEqual({ completed: [stopped('a')], pending: [] });
   });
 
-  it('returns an error like any other result', async () => {
+  it('returns the error of a failed handle like any other result', async () => {
     const { work, stage } = await three();
     const outcome = stage.call('await', { any: ['a'] });
     work.runs.get('a')?.fail(new Error('exploded'));
@@ -197,7 +197,7 @@ describe('await', () => {
     expect((await refused)?.content).toBe('await: handle "y" was not spawned: the user said no');
   });
 
-  it('two spawns of one name: the await of that batch reports it too', async () => {
+  it('reports that its batch spawns one name twice', async () => {
     const { batch } = stage([puppet()]);
     const outcomes = await batch([
       { name: 'work', args: { action: 'spawn', id: 'x' } },
@@ -208,7 +208,7 @@ describe('await', () => {
     expect(outcomes[2]?.content).toMatch(/^await: handle "x" was not spawned: nothing of this batch was spawned/u);
   });
 
-  it('returns once with a question that only its model can answer', async () => {
+  it('returns a question that only its model can answer once', async () => {
     const work = puppet();
     const { call, ask } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });
@@ -222,7 +222,7 @@ describe('await', () => {
     expect(await second).toEqual({ completed: [stopped('x')], pending: [] });
   });
 
-  it('continues while a required handle still runs', async () => {
+  it('continues to wait while a required handle still runs', async () => {
     const work = puppet();
     const { call, ask, until } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });

@@ -28,7 +28,7 @@ async function spawned(definition: Parameters<typeof puppet>[0] = {}, options: P
 }
 
 describe('the notifications of a conversation', () => {
-  it('a stopped handle is reported, with the data that lets the plan close the notification as known', async () => {
+  it('a stopped handle is reported, with the data that can close the notification as known', async () => {
     const { run, until, items, set } = await spawned();
     run.finish('all\ndone\n');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -98,7 +98,7 @@ describe('the notifications of a conversation', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('a handle that repeatedly seems to wait and continues by itself is reported once', async () => {
+  it('a handle that repeatedly seems to wait and then continues by itself is reported once', async () => {
     const { run, open, call } = await spawned();
     for (let i = 0; i < 5; i++) {
       run.side.waiting('password:');
@@ -137,7 +137,7 @@ describe('the notifications of a conversation', () => {
 });
 
 describe('the content of an answer is not reported again', () => {
-  it('a handle that is being awaited', async () => {
+  it('a handle that is awaited gives no notification when it stops', async () => {
     const { run, open, ask } = await spawned();
     const awaited = ask('await', { all: ['job'] });
     run.finish('done');
@@ -145,7 +145,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('a handle that was awaited to its end, fetched or aborted', async () => {
+  it('a handle that was awaited, fetched or aborted gives no notification of the same state', async () => {
     for (const look of [
       { name: 'await', args: { any: ['job'] } },
       { name: 'work', args: { action: 'fetch', id: 'job' } },
@@ -163,7 +163,7 @@ describe('the content of an answer is not reported again', () => {
     }
   });
 
-  it('a notification queued before the fetch closes as known with that answer, in one append', async () => {
+  it('a notification that was queued before the fetch closes as known, in the same append as the answer', async () => {
     const { run, open, call, set, inbox, until } = await spawned();
     run.finish('done');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -175,7 +175,7 @@ describe('the content of an answer is not reported again', () => {
     expect((await inbox.why(`${uid}.stopped`))?.items.map(({ receipt }) => receipt)).toEqual(['known']);
   });
 
-  it('a host without `knows` withdraws it before the next batch', async () => {
+  it('a host that ignores `knows` has such a notification withdrawn before the next batch', async () => {
     const { run, open, call, until } = await spawned();
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -185,7 +185,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('a host can ask to withdraw it at once', async () => {
+  it('a host can ask to withdraw such a notification at once', async () => {
     const { run, open, call, until } = await spawned({}, { withdrawAtOnce: true });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -194,7 +194,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('but is notified of a handle that stops after an answer that shows it running', async () => {
+  it('a handle that stops after an answer that showed it running is reported', async () => {
     const { run, open, call, until, set } = await spawned();
     const { knows = [] } = await call('work', { action: 'fetch', id: 'job' });
     run.finish('done');
@@ -203,7 +203,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await carry(set, 'c1', knows)).toContain('has stopped');
   });
 
-  it('but is notified of the state that an interrupted call did not return', async () => {
+  it('a state that an interrupted await did not return is reported', async () => {
     const { run, open, call, until } = await spawned();
     const stop = new AbortController();
     await call('work', { action: 'spawn', id: 'slow' });
@@ -218,7 +218,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([STOPPED]);
   });
 
-  it('but is notified of the state that an interrupted fetch did not return', async () => {
+  it('a state that an interrupted fetch did not return is reported', async () => {
     const { run, open, call, until } = await spawned();
     const steady = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -239,7 +239,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([STOPPED]);
   });
 
-  it('a reused name is another handle: the first is still notified', async () => {
+  it('a reused name is a new handle, so the end of the first handle is still reported', async () => {
     const { run, work, open, call, set, until } = await spawned();
     run.finish('first');
     await until('job', ({ state }) => state === 'stopped');
@@ -254,7 +254,7 @@ describe('the content of an answer is not reported again', () => {
 });
 
 describe('failures', () => {
-  it('a failing inbox stops no handle, and the notification is retried', async () => {
+  it('if the inbox fails, handles continue, and the notification is retried', async () => {
     let broken = true;
     const work = puppet();
     const queued: string[] = [];
@@ -278,7 +278,7 @@ describe('failures', () => {
     expect(queued).toEqual(['Background work "job" has stopped: done']);
   });
 
-  it('a log that cannot be written stops no handle', async () => {
+  it('if the log cannot be written, handles continue', async () => {
     const work = puppet();
     const set = stage([work], {
       record: async () => {
@@ -303,7 +303,7 @@ describe('through a bus', () => {
     from: { folder: 'program', file: 'test' },
   };
 
-  it('a notification comes from its subscriber, with the key, the id and the data that makes it known', async () => {
+  it('a notification comes from its subscriber, with the key, the id and the data that can close it as known', async () => {
     const { run, until, items, set } = await spawned({}, { subscribers: [subscriber] });
     run.finish('done');
     const { uid } = await until('job', ({ state }) => state === 'stopped');
@@ -322,7 +322,7 @@ describe('through a bus', () => {
     expect(await carry(set, 'c2')).toBe('result');
   });
 
-  it('an answer to the handle withdraws it, and an answer with the state closes it as known', async () => {
+  it("input to a waiting handle withdraws its notification; a tool result with the handle's state closes the notification as known", async () => {
     const { run, open, call, ask, until, set } = await spawned({}, { subscribers: [subscriber] });
     void run.side.ask('Which ink?');
     await until('job', ({ state }) => state === 'waiting');

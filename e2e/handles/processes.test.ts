@@ -23,7 +23,7 @@ describe('run to the end', () => {
     });
   });
 
-  it('gets an empty stdin, and the requested folder and environment', async () => {
+  it('gives the command an empty stdin, the requested folder and the requested environment', async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-cwd-')));
     const { call } = stage([runTool({ cwd: folder, env: { COLOUR: 'red' } })]);
     expect((await call('run', { command: 'cat; pwd; echo $COLOUR' })).content).toBe(`${folder}\nred\n[exit code 0]`);
@@ -60,7 +60,7 @@ describe('run to the end', () => {
     expect(isError).toBe(true);
   });
 
-  it('kills the processes that the command left in the background, and reports it', async () => {
+  it('kills processes that the command left in the background, and reports that', async () => {
     const { call } = stage([runTool()]);
     const { content } = await call('run', { command: 'sleep 60 & echo done' });
     expect(content).toBe('done\n[exit code 0; ended 1 process that it left running]');
@@ -125,7 +125,7 @@ describe('in the background', () => {
     expect((await call('run', { action: 'apply', id: 'deaf', keys: ['up'] })).isError).toBe(true);
   });
 
-  it('aborts the whole group with SIGTERM, and with SIGKILL if it ignores that', async () => {
+  it('aborts the whole group with SIGTERM, or with SIGKILL if the group ignores SIGTERM', async () => {
     const { ask, handles, folder } = stage([runTool({ graceMs: 300 })]);
     const ready = join(folder, 'ready');
     const command = `mkfifo ${ready}; (trap '' TERM; echo > ${ready}; while :; do sleep 1; done) & trap '' TERM; cat ${ready}; echo up; while :; do sleep 1; done`;
@@ -152,7 +152,7 @@ describe('in the background', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('finds jobs that a shell put into their own groups', async () => {
+  it('aborts also jobs that a shell put into other process groups', async () => {
     const { ask, folder, handles } = stage([runTool()]);
     const pids = join(folder, 'pids');
     await ask('run', { command: `set -m; sleep 60 & echo $! > ${pids}; echo up; wait`, background: true, id: 'jobs' });
@@ -165,7 +165,7 @@ describe('in the background', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('close ends every handle and notifies the conversation', async () => {
+  it('ends with close(), which notifies the conversation', async () => {
     const { ask, handles, open } = stage([runTool()]);
     await ask('run', { command: 'sleep 60', background: true, id: 'server' });
     await Promise.all([handles.close(), handles.close()]);

@@ -11,7 +11,7 @@ const run = (tool: ReturnType<typeof puppet>, id: string) => {
 };
 
 describe('a stateful tool', () => {
-  it('runs, waits, continues and stops', async () => {
+  it('shows each state: running, waiting for input, running again, stopped', async () => {
     const work = puppet();
     const { ask } = stage([work]);
     expect(await ask('work', { action: 'spawn', id: 'job', what: 'all' })).toEqual({ id: 'job', state: 'running' });
@@ -31,7 +31,7 @@ describe('a stateful tool', () => {
     expect(await ask('work', { action: 'fetch', id: 'job' })).toEqual({ id: 'job', state: 'stopped', result: 'painted red' });
   });
 
-  it('fails with a message, a trace and whether a retry is useful', async () => {
+  it('fails with a message, a trace and a hint whether a retry is useful', async () => {
     const work = puppet();
     const { ask } = stage([work]);
     await ask('work', { action: 'spawn', id: 'a' });
@@ -48,7 +48,7 @@ describe('a stateful tool', () => {
     });
   });
 
-  it('without action looks like any other tool', async () => {
+  it('answers a call without an action like any other tool', async () => {
     const work = puppet();
     const { call, until, open } = stage([work]);
     const first = call('work', { what: 'x' });
@@ -62,7 +62,7 @@ describe('a stateful tool', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('without action becomes a handle with its first question, so that it can be answered', async () => {
+  it('becomes a handle at its first question in a call without an action, so the model can answer', async () => {
     const work = puppet();
     const { call, ask, until } = stage([work]);
     const first = call('work', {});
@@ -73,7 +73,7 @@ describe('a stateful tool', () => {
     expect(await answer).toBe('yes');
   });
 
-  it('that accepts no answers ends with its first question', async () => {
+  it('ends at its first question if it accepts no answers', async () => {
     const work = puppet({ actions: ['fetch'] });
     const { call, until, handles } = stage([work]);
     const first = call('work', {});
@@ -85,7 +85,7 @@ describe('a stateful tool', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('throws from run at once, or later: it gets an answer in both cases', async () => {
+  it('answers with the error if its run() throws at once', async () => {
     const eager: StatefulTool = {
       ...puppet(),
       run: () => {
@@ -114,7 +114,7 @@ describe('a stateful tool', () => {
     expect((await call('work', { action: 'abort', id: 'job' })).knows).toEqual(['handle:job#2']);
   });
 
-  it('gives up on a tool that does not end', async () => {
+  it('counts as stopped after an abort, even if its run() does not end', async () => {
     const deaf: StatefulTool = { ...puppet(), run: () => new Promise(() => {}) };
     const { ask } = stage([deaf]);
     await ask('work', { action: 'spawn', id: 'x' });
@@ -125,7 +125,7 @@ describe('a stateful tool', () => {
     expect(await answer).toMatchObject({ state: 'stopped', result: { error: { message: 'aborted' } } });
   });
 
-  it('the records: spawn, states, inquiries, end', async () => {
+  it('leaves records of its spawn, states, inquiries and end', async () => {
     const work = puppet();
     const { ask, records, handles } = stage([work]);
     await ask('work', { action: 'spawn', id: 'job' });
@@ -173,7 +173,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
     ['a half line', { action: 'fetch', id: 'job', from: 1.5 }, 'work: from must be a whole number, got 1.5'],
     ['a handle of another tool', { action: 'fetch', id: 'other' }, 'handle other belongs to the tool play: call that tool'],
   ];
-  it.each(table)('%s', async (_, args, message) => {
+  it.each(table)('%s is refused', async (_, args, message) => {
     const { call } = stage([puppet(), puppet({ name: 'play' })]);
     await call('work', { action: 'spawn', id: 'job' });
     if (args['id'] === 'other') await call('play', { action: 'spawn', id: 'other' });
@@ -183,7 +183,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
     else expect(content).toMatch(message);
   });
 
-  it('an action that the tool does not have, a stopped handle', async () => {
+  it('an action that the tool lacks and a call to a stopped handle are refused', async () => {
     const { call } = stage([puppet({ actions: ['abort'], oneShot: false })]);
     await call('work', { action: 'spawn', id: 'job' });
     expect((await call('work', { action: 'fetch', id: 'job' })).content).toBe(
@@ -198,7 +198,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
     );
   });
 
-  it('two spawns of one name in a batch: the batch spawns neither', async () => {
+  it('a batch that spawns one name twice spawns neither handle', async () => {
     const work = puppet();
     const { batch, handles } = stage([work]);
     const outcomes = await batch([

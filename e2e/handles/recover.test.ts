@@ -38,7 +38,7 @@ const entry = (more: Partial<LedgerEntry>): LedgerEntry => ({
 });
 
 describe('after kill -9', () => {
-  it('a command of a one-shot call ends by itself with its processes, without a resumed agent', async () => {
+  it('a command of a one-shot call ends with all its processes, even if no agent resumes', async () => {
     proves('handles:ends-with-agent');
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -60,7 +60,7 @@ describe('after kill -9', () => {
     expect(background.flatMap((pid) => membersOf(pid))).toEqual([]);
   });
 
-  it('a lost handle is notified once, an ended handle with its end, and their processes have ended', async () => {
+  it('a lost handle is reported once, an ended handle with its result, and their processes have ended', async () => {
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -104,7 +104,7 @@ describe('after kill -9', () => {
 });
 
 describe('recovery', () => {
-  it('leaves the handles of a living agent and of another machine', async () => {
+  it('does not touch the handles of a living agent or of another machine', async () => {
     const parent = systemProcesses.get(process.ppid);
     write([
       entry({ uid: 'h_1', owner: { machine: systemProcesses.machine, pid: process.ppid, startedAt: parent?.startedAt ?? '' } }),
@@ -129,7 +129,7 @@ describe('recovery', () => {
     await exited;
   });
 
-  it('notifies once, even if it crashes between queueing and forgetting', async () => {
+  it('notifies once, even if it crashes after it queued the notification', async () => {
     const { handles, inbox, open } = stage([puppet()], { folder });
     write([entry({})]);
     const again = stage([puppet()], { folder, inbox });

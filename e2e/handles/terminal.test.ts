@@ -29,7 +29,7 @@ async function shows(ask: Stage['ask'], id: string, what: string): Promise<Shown
 }
 
 describe('a terminal', () => {
-  it('is a terminal: 24 rows, 80 columns, xterm-256color', async () => {
+  it('gives the command a terminal with 24 rows, 80 columns and the type xterm-256color', async () => {
     const { call } = stage([runTool()]);
     expect((await call('run', { command: 'stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && echo tty', pty: true })).content).toBe(
       '24 80\nxterm-256color\ntty\n[exit code 0]',
@@ -38,7 +38,7 @@ describe('a terminal', () => {
     expect((await call('run', { command: 'kill -TERM $$', pty: true })).content).toBe('(no output)\n[ended by SIGTERM]');
   });
 
-  it('drives git add --patch to its end', async () => {
+  it('lets the agent drive git add --patch to its end', async () => {
     const repo = mkdtempSync(join(tmpdir(), 'earpiece-repo-'));
     const git = (...args: string[]): string =>
       execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: repo, encoding: 'utf8' });
@@ -70,7 +70,7 @@ describe('a terminal', () => {
     rmSync(repo, { recursive: true });
   });
 
-  it('answers python and a hidden prompt', async () => {
+  it('lets the agent answer python and a hidden prompt', async () => {
     const { ask } = stage([runTool()]);
     const python = `python3 -c 'n = input("Name: "); print("hello", n); import getpass; print(len(getpass.getpass()))'`;
     expect(await ask('run', { command: python, pty: true, id: 'py' })).toMatchObject({ state: 'waiting', question: 'Name:' });
@@ -85,7 +85,7 @@ describe('a terminal', () => {
     });
   });
 
-  it('notifies of its wait once while the agent does not fetch it, and only while it waits', async () => {
+  it('reports a wait for input once, and withdraws the report when the wait ends', async () => {
     const { ask, open, until, handles, folder } = stage([runTool()]);
     const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; read -p "Go on? [y/N] " x; echo $x; sleep 60`;
     expect(await ask('run', { command, pty: true, background: true, id: 'ask' })).toEqual({ id: 'ask', state: 'running' });
@@ -151,7 +151,7 @@ describe('a terminal', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('processes 2 MB of output without growth', async () => {
+  it('processes 2 MB of output with bounded memory', async () => {
     const { call } = stage([runTool()]);
     const before = process.memoryUsage().rss;
     let peak = before;
@@ -162,7 +162,7 @@ describe('a terminal', () => {
     expect(peak - before).toBeLessThan(150_000_000);
   });
 
-  it('is optional: without its packages the error names what to install, and everything else works', () => {
+  it('is optional: without its packages the error names the package to install, and everything else works', () => {
     const printed = execFileSync(process.execPath, [join(import.meta.dirname, 'without-terminal.ts')], { encoding: 'utf8' });
     expect(
       printed

@@ -14,7 +14,7 @@ async function running(onTurnEnd: OnTurnEnd | undefined, ids: readonly string[],
 }
 
 describe('the end of a turn', () => {
-  it('asks about all running handles at once, and follows the answers', async () => {
+  it('asks about all running handles in one question, and follows the answers', async () => {
     const { work, handles, records, open } = await running(undefined, ['check', 'test', 'server']);
     work.runs.get('test')?.side.show('running 42 tests…');
     let asked: readonly Inquiry[] = [];
@@ -47,7 +47,7 @@ describe('the end of a turn', () => {
     ]);
   });
 
-  it('keeps all of them running without a usable answer', async () => {
+  it('keeps all handles running if there is no usable answer', async () => {
     const { handles, troubles } = await running('inquire', ['a', 'b']);
     const left = { waited: [], aborted: [], left: ['a', 'b'], again: false };
     expect(await handles.endOfTurn()).toEqual(left);
@@ -65,7 +65,7 @@ describe('the end of a turn', () => {
     expect(troubles).toEqual([new Error('quota')]);
   });
 
-  it('asks nothing if nothing runs', async () => {
+  it('asks nothing if no handle runs', async () => {
     const { handles, work } = await running('inquire', ['a']);
     work.runs.get('a')?.finish('x');
     const ask = async (): Promise<never> => {
@@ -75,7 +75,7 @@ describe('the end of a turn', () => {
     expect(await handles.endOfTurn({ ask })).toEqual({ waited: [], aborted: [], left: [], again: false });
   });
 
-  it('awaits, and notifies at the next turn', async () => {
+  it('with "await", waits for the handle, and the next turn has its notification', async () => {
     const { handles, work, open, conversation } = await running('await', ['a']);
     const ending = handles.endOfTurn();
     setImmediate(() => work.runs.get('a')?.finish('ready'));
@@ -85,7 +85,7 @@ describe('the end of a turn', () => {
     expect(text).toContain('"a" has stopped: ready');
   });
 
-  it('awaits up to its limit, then aborts and reports it', async () => {
+  it('with "await", aborts the handle after the time limit, and reports that', async () => {
     const { handles, open } = await running('await', ['a'], 0.05);
     expect(await handles.endOfTurn()).toEqual({ waited: [], aborted: ['a'], left: [], again: false });
     expect(await open()).toEqual([
@@ -93,7 +93,7 @@ describe('the end of a turn', () => {
     ]);
   });
 
-  it('aborts', async () => {
+  it('with "abort", aborts all handles, and reports each', async () => {
     const { handles, open } = await running('abort', ['a', 'b']);
     expect(await handles.endOfTurn()).toEqual({ waited: [], aborted: ['a', 'b'], left: [], again: false });
     expect(await open()).toHaveLength(2);

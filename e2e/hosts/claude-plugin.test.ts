@@ -92,12 +92,12 @@ async function hears(
   after(seen);
 }
 
-test('the folder of the package: each notification once, and a pause denies the next call', async () => {
+test("loaded from the package's folder, it delivers each notification once, and a pause denies the next call", async () => {
   proves('hosts:claude-plugin');
   await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
 });
 
-test('the server of the plugin answers the ends of batches', async () => {
+test("the plugin's server answers at the end of each batch", async () => {
   proves('hosts:claude-plugin');
   let servers: readonly string[] = [];
   using seen = await run('claude', {
@@ -128,7 +128,7 @@ test('together with the hooks of earpiece install, each notification still arriv
   );
 });
 
-test('from the marketplace: Claude Code copies it, it finds the command on the PATH, and the doctor knows it', async () => {
+test('installed from the marketplace, it finds the command on the PATH, and doctor finds the plugin', async () => {
   proves('hosts:claude-plugin');
   let home = '';
   const env: Record<string, string> = {};

@@ -28,7 +28,7 @@ type Agent = (typeof AGENTS)[number];
 describe.each(AGENTS)('The transcript of $client', (agent) => {
   proves('hosts:evidence');
 
-  test('proves a delivery', async () => {
+  test('proves that the model got the notification', async () => {
     using at = place(agent.client);
     using seen = await run(agent.client, {
       hooks: at.hooks(),
@@ -44,7 +44,7 @@ describe.each(AGENTS)('The transcript of $client', (agent) => {
     ]);
   });
 
-  test('holds the notifications that a killed session had read, so that its resumed session reads each once', async () => {
+  test('proves what a killed session had read, so its resumed session reads each notification once', async () => {
     using at = place(agent.client);
     using killed = await handed(agent, at, {
       async kill({ home, kill }) {
@@ -61,7 +61,7 @@ describe.each(AGENTS)('The transcript of $client', (agent) => {
 describe.each(AGENTS)('Text printed by a hook of $client arrives again, flagged, with the same id', (agent) => {
   proves('hosts:lost');
 
-  test('when the hook is killed before it confirms', async () => {
+  test('in the next call, when the hook is killed before it confirms', async () => {
     using at = place(agent.client);
     using seen = await run(agent.client, {
       hooks: at.hooks({

@@ -58,7 +58,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
     expect(prefixChanges(seen.main)).toEqual([]);
   });
 
-  test('reads a notification once when two servers of the conversation are wrapped', async () => {
+  test('reads a notification once, even if two servers of the conversation are wrapped', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     const both = (text: string) => ({

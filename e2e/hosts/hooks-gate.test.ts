@@ -11,7 +11,7 @@ import { run } from './run.ts';
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
 describe.for(HOOKED)('$client with hooks', ({ client }) => {
-  test('makes no call of a built-in tool while a pause holds, and continues when a person resumes', async () => {
+  test('makes no call of a built-in tool during a pause, and continues when a person resumes it', async () => {
     proves('hosts:hook-gate');
     using database = temporaryDatabase();
     using seen = await run(client, {
@@ -35,7 +35,7 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
     expect(told(seen, 'PAUSE-WORD')).toBe(3);
   });
 
-  test('reads once in its resumed session the notifications that waited when it was killed', async () => {
+  test('after it was killed, reads the waiting notifications once in its resumed session', async () => {
     proves('hosts:hook-resume');
     using database = temporaryDatabase();
     using killed = await run(client, {

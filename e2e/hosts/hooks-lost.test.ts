@@ -23,7 +23,7 @@ const AGENTS: readonly Agent[] = [
 ];
 
 describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
-  test('reads an interrupt whose refusal was lost, flagged, before or in place of its next call', async () => {
+  test('if a refusal was lost, reads the interrupt again, flagged, before its next call or in place of it', async () => {
     proves('hosts:lost-refusal');
     using at = place(client);
     using seen = await run(client, {
@@ -45,7 +45,7 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
 });
 
 describe.for(AGENTS.filter(({ client }) => client !== 'codex'))('$client', ({ client, before }) => {
-  test('makes no call of a batch whose hooks are more than a second apart, and then continues', async () => {
+  test('makes no call of an interrupted batch, even if the hooks run more than a second apart, and then continues', async () => {
     proves('hosts:slow-batch');
     using at = place(client);
     using seen = await run(client, {

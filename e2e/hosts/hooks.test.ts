@@ -26,7 +26,7 @@ const BUILT_IN = [shell('touch a'), shell('false'), shell('touch b')];
 describe.for(HOOKED)('$client with hooks', (hooked) => {
   proves('hosts:hooks');
 
-  test('reads 20 notifications of a session of built-in tools once each, at their place', async () => {
+  test('reads each of 20 notifications once at the correct place, in a session with built-in tools', async () => {
     await storm(hooked, [shell('touch built-in')], {});
   });
 

@@ -22,7 +22,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
   afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
   const env = (): Record<string, string> => ({ EARPIECE_ADDRESS: address, EARPIECE_DB: database });
 
-  test('wakes by itself when a background build fails, reads the notification once, and does not wake for it again', async () => {
+  test('wakes by itself when a background build fails, and reads that notification once without a second wake', async () => {
     await inIdleHost(
       host,
       {
@@ -65,7 +65,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
     );
   });
 
-  test('ends its request for a critical notification, reads it at once, and continues', async () => {
+  test('aborts its request for a critical notification, reads the notification at once, and continues', async () => {
     let [home, sent] = ['', false];
     const unanswered = Promise.withResolvers<undefined>();
     await inIdleHost(

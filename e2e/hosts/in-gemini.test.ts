@@ -41,7 +41,7 @@ async function enter({ type }: AgentTerminal): Promise<void> {
   type('\r');
 }
 
-test('an idle Gemini CLI is woken by one line that is sent', async () => {
+test('an idle Gemini CLI is woken by one typed line', async () => {
   proves('hosts:in-enter');
   await woken(async (terminal) => {
     await terminal.shows((screen) => screen.includes('SECOND-DONE'));
@@ -49,7 +49,7 @@ test('an idle Gemini CLI is woken by one line that is sent', async () => {
   });
 });
 
-test('the keys that a person presses before the line is sent are in the next prompt of Gemini CLI', async () => {
+test('keys that a person presses before the line is sent are in the next prompt of Gemini CLI', async () => {
   proves('hosts:in-keys');
   await woken(async (terminal) => {
     const { shows, type } = terminal;

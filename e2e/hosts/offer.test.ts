@@ -13,7 +13,7 @@ import { told } from './told.ts';
 
 const PR = { number: 12, state: 'OPEN', title: 'Round once', url: 'https://github.com/acme/shop/pull/12' };
 
-test('Claude Code runs the hook only for gh pr create and git push, and its model reads the offer once', async () => {
+test('Claude Code runs the offer hook only for gh pr create and git push, and its model reads the offer once', async () => {
   proves('follow:offer');
   using database = temporaryDatabase();
   const asked = path.join(database.folder, 'asked');

@@ -39,7 +39,7 @@ type Step = {
 describe.for(HOSTS)('%s with the plugin', (host) => {
   proves('hosts:plugins');
 
-  test('reads each of 20 notifications once over two turns of built-in tools, two of them critical', async () => {
+  test('reads each of 20 notifications once, two of them critical, over two turns with built-in tools', async () => {
     using stage = stageOf(host);
     using first = await stage.turn({
       script: [
@@ -112,7 +112,7 @@ describe.for(HOSTS)('%s with the plugin', (host) => {
     expect(prefixChanges(seen.main)).toEqual([]);
   });
 
-  test('reads each of 10 notifications once between its plugin and the gateway of its session', async () => {
+  test('reads each of 10 notifications once, through its plugin or the gateway of its session', async () => {
     using stage = stageOf(host);
     using seen = await stage.turn({
       mcpServers: { fixture: wrappedFixture(stage.database) },
@@ -133,7 +133,7 @@ describe.for(HOSTS)('%s with the plugin', (host) => {
     expect(prefixChanges(seen.main)).toEqual([]);
   });
 
-  test('loses nothing when its bridge is killed, and when it is killed itself and resumed', async () => {
+  test('loses nothing when its bridge is killed, or when the agent is killed and resumed', async () => {
     using stage = stageOf(host);
     using killed = await stage.turn({
       script: [

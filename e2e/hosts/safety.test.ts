@@ -8,7 +8,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('a run sees nothing of the outer environment, cannot leave the machine and leaves no process behind', async () => {
+test('a run has none of the outer environment, no network beyond the machine, and leaves no process behind', async () => {
   vi.stubEnv('EARPIECE_TEST_SECRET', 'SECRET-WORD');
   using seen = await run('codex', {
     script: [
@@ -26,7 +26,7 @@ test('a run sees nothing of the outer environment, cannot leave the machine and 
   expect(processesOf(seen.home)).toEqual([]);
 });
 
-test('an error in a tool step ends the run at once, and its home is removed', async () => {
+test('an error in a tool step ends the run at once, and the home of the run is removed', async () => {
   let home = '';
   const failing = run('codex', {
     script: [{ calls: [{ shell: 'true' }] }],

@@ -23,7 +23,7 @@ const server = fileURLToPath(new URL('trouble-server.ts', import.meta.url));
 const trouble = (...args: readonly string[]): McpServer => ({ command: process.execPath, args: [server, ...args] });
 
 describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))('$client, $how', ({ client, how }) => {
-  test('a quick server, a server that takes 8 s to start, and a broken server', async () => {
+  test('gets the tools of a quick server and of a server that starts in 8 s; only the gateway reports a broken server', async () => {
     proves('gateway:starts-apart', 'gateway:lists-once', 'gateway:broken-server');
     using folder = temporaryFolder();
     const listed = path.join(folder.path, 'listed');
@@ -57,7 +57,7 @@ describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))(
     expect(`${quick}${slow}`.split(why)).toHaveLength(how === 'directly' ? 1 : 2);
   });
 
-  test('a server that dies in the middle of an answer', async () => {
+  test('gets an error from a server that dies in the middle of an answer', async () => {
     proves('gateway:partial-frame', 'gateway:restart');
     using folder = temporaryFolder();
     using seen = await run(client, {

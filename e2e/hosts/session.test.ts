@@ -100,7 +100,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
     expect(most(second, word(0))).toBe(1);
   });
 
-  test('reads once in its resumed session the notifications that waited when it was killed', async () => {
+  test('after it was killed, reads the waiting notifications once in its resumed session', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     const mcpServers = { fixture: wrappedFixture(database) };

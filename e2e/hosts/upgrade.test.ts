@@ -26,7 +26,7 @@ function earpiece(home: string, ...args: readonly string[]): string {
   return stdout;
 }
 
-test('each notification once, before the upgrade and after it, and a pause denies the next call', async () => {
+test('notifications arrive once before and after an upgrade, and a pause denies the next call', async () => {
   proves('hosts:lasting');
   const send = (home: string, ...args: readonly string[]): string => earpiece(home, 'send', '--to', 'claude-code', ...args);
   using seen = await run('claude', {

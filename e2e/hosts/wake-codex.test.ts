@@ -8,7 +8,7 @@ import { processesOf } from './processes.ts';
 import { inTerminal } from './terminal.ts';
 
 describe('an idle Codex terminal', () => {
-  test('wakes once for a notification that may wake it, and not for others', async () => {
+  test('wakes once for a notification that may wake an agent, and not for other notifications', async () => {
     proves('hosts:wake-codex');
     using database = temporaryDatabase();
     const { hooks, env } = withHooks('codex', database.path);

@@ -102,7 +102,7 @@ describe('An idle Claude Code', () => {
     });
   });
 
-  test('has no waiter where its program asks once and ends (-p)', async () => {
+  test('gets no waiter with -p, which ends after one answer', async () => {
     using at = place();
     using seen = await run('claude', {
       settings: at.settings(),

@@ -13,7 +13,7 @@ test('the imports between the rooms point inward', () => {
   expect(violations(SRC)).toEqual([]);
 });
 
-test('the console reaches the server only through the client', () => {
+test('the console imports only the HTTP client and types from src', () => {
   expect(consoleViolations(CONSOLE)).toEqual([]);
   expect(consoleViolations(join(import.meta.dirname, 'fixture-console/src'))).toEqual([
     'console/reaches.ts:1 imports preact; only react, react/jsx-runtime, react-dom/client, @toon-format/toon',
@@ -22,7 +22,7 @@ test('the console reaches the server only through the client', () => {
   ]);
 });
 
-test('an outward import, an impure core and an unknown room are each found', () => {
+test('the check finds an outward import, an impure core and an unknown room', () => {
   expect(violations(join(import.meta.dirname, 'fixture'))).toEqual([
     'core/impure.ts:1 imports node:fs; only @toon-format/toon',
     'core/impure.ts:2 imports smol-toml; only @toon-format/toon',

@@ -18,7 +18,7 @@ const headersOf = (answer: Response): Record<string, string> =>
       .map(([name, value]) => [name, name === 'x-request-id' ? value.replaceAll(/[0-9a-f]/gu, '0') : value]),
   );
 
-it("is the same over the server's listener, over another listener, and without a listener", async () => {
+it("an answer is the same over the server's listener, over another listener, and without a listener", async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { id: 'n1', message: 'é 日本' });
@@ -59,7 +59,7 @@ it("is the same over the server's listener, over another listener, and without a
   }
 });
 
-it('has the headers that its route sets', async () => {
+it('an answer has the headers that its route sets', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   const code = (await stage.server.loginUrl()).split('#code=')[1];
@@ -75,7 +75,7 @@ it('has the headers that its route sets', async () => {
   ]);
 });
 
-it('answers follow each other over one connection, and nothing is written after the client has disconnected', async () => {
+it('one connection has several answers in order, and nothing is written after the client has disconnected', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:' });
   const { host, hostname, port } = new URL(stage.at.url);

@@ -91,7 +91,7 @@ describe('notifications', () => {
     expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON requires' });
   });
 
-  it('can be awaited until a carrier took them', async () => {
+  it('can be awaited until a carrier has taken them', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const { id } = await client.queue({ to: 'shop/coder', message: 'hello' });
@@ -255,7 +255,7 @@ describe('agents and conversations', () => {
     expect((await client.agents()).items[0]?.paused).toBe(false);
   });
 
-  it('have a paged history, from either end', async () => {
+  it('have a history in pages, from either end', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const [a, b] = ['a', 'b'].map((id) => inbox.conversation(`shop/coder#${id}`));
@@ -289,7 +289,7 @@ describe('agents and conversations', () => {
 
 describe('the stream', () => {
   proves('server:routes');
-  it('sends past, current and new records, each once', async () => {
+  it('sends past and new records, each once', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     for (let i = 0; i < 450; i++) await inbox.queue('shop/coder', { message: `${i}` });

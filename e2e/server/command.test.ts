@@ -11,7 +11,7 @@ import { onSocket, statusOf } from './raw.ts';
 
 verifies(
   'server:command',
-  'prints a URL that logs one browser in; the session survives a restart',
+  'earpiece serve prints a URL that logs one browser in; the session survives a restart',
   async () => {
     await using shell = new Shell();
     const at = { cwd: shell.folder, env: shell.env() };
@@ -45,7 +45,7 @@ verifies(
 
 verifies(
   'server:command',
-  'for people it prints its address, its database and the next step',
+  'earpiece serve prints its address, its database and the next step for people',
   async () => {
     await using shell = new Shell();
     const running = shell.begin(['serve', '--port', '0', '--verbose']);
@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   'server:command',
-  'with a token it listens on all addresses, under their numbers and the given names',
+  'if a token exists, the server may listen on all addresses, and accepts their numbers and the given names',
   async () => {
     await using shell = new Shell();
     await shell.says(['token', 'create', '--kind', 'project', '--name', 'ci', '--json']);
@@ -102,7 +102,7 @@ it('the server ignores untrusted webhooks of the project, and names them on stde
 }, 60_000);
 
 // The server waits 5 s for the lock, so this test runs in parallel with the next test.
-it.concurrent('the server ends if it cannot write the log at its start, and no longer listens', async () => {
+it.concurrent('the server stops listening and ends if it cannot write the log at its start', async () => {
   proves('server:command');
   await using shell = new Shell();
   await shell.open();

@@ -55,7 +55,7 @@ const failed = (id: string, more: object = {}) => ({
 describe('events', () => {
   proves('server:events');
 
-  it('are accepted structured, in a batch and binary, and subscribers turn them into notifications', async () => {
+  it('are accepted in structured, batch and binary mode, and become notifications through subscribers', async () => {
     const one = await client.emit(failed('e1'));
     expect(one.events).toMatchObject([{ id: 'e1', source: 'ci', type: 'tool.call.failure' }]);
     expect(one.events[0]?.heard.filter(({ kind }) => kind !== 'skipped').length).toBeGreaterThan(0);
@@ -115,7 +115,7 @@ describe('events', () => {
     expect(text.status).toBe(415);
   });
 
-  it('a batch is emitted together: the fold of repetitions waits once', async () => {
+  it('a batch is emitted together, so repetitions wait only once for the coalescing window', async () => {
     const { events } = await client.emit(
       Array.from({ length: 60 }, (_, i) => failed(`many${i}`, { subject: 'shop/many', data: { tool_name: 'deploy' } })),
     );
@@ -140,7 +140,7 @@ describe('events', () => {
     });
   });
 
-  it('webhooks with a secret work; at its start the server names the other webhooks', async () => {
+  it('webhooks with a secret work; at its start the server names the webhooks without a secret', async () => {
     const body = JSON.stringify({
       action: 'opened',
       pull_request: { number: 7, title: 'Faster' },

@@ -3,7 +3,7 @@ import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
-verifies('log:fork', 'its history is the history of the original and then its own records, page by page', async () => {
+verifies('log:fork', "a fork's history is the original's history and then the fork's own records, page by page", async () => {
   await using stage = await Stage.open();
   const { client, inbox } = stage;
   const talk = (id: string): ReturnType<typeof inbox.conversation> =>
@@ -26,7 +26,7 @@ verifies('log:fork', 'its history is the history of the original and then its ow
   expect(rest.items.map(({ body }) => body.type)).toEqual(['turn_start', 'chat_request', 'conversation_forked']);
 });
 
-it("an agent sees the part of it that is in its token's scope", async () => {
+it("an agent sees the part of a fork's history that its token may read", async () => {
   await using stage = await Stage.open();
   const { inbox } = stage;
   const log = 'shop/coder' as LogKey;

@@ -12,7 +12,7 @@ import type { Served } from './process.ts';
 
 const SERVE = [CLI, 'serve', '--json', '--port', '0', '--no-console'];
 
-it('continues under nohup, and says so', async () => {
+it('the server continues under nohup, and says so', async () => {
   proves('server:command');
   await using shell = new Shell();
   const server = spawn('nohup', [process.execPath, ...SERVE], { cwd: shell.folder, env: shell.env(), stdio: 'pipe' });
@@ -34,7 +34,7 @@ it('continues under nohup, and says so', async () => {
   }
 }, 60_000);
 
-it('ends cleanly when its terminal is closed, also with several signals', async () => {
+it('the server ends cleanly when its terminal is closed, also after several signals', async () => {
   proves('server:command', 'server:stop');
   await using shell = new Shell();
   const terminal = spawnPty(process.execPath, SERVE, { cols: 400, cwd: shell.folder, env: shell.env() });

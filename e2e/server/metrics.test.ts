@@ -10,7 +10,7 @@ const valueOf = (families: readonly Family[], name: string, labels: Readonly<Rec
     .flatMap(({ series }) => series)
     .find((one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels.get(label) === value))?.value;
 
-it('every number that a server counts is in the metrics, in separate families', async () => {
+it('the metrics have each number that a server counts, each in a separate family', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ emits: true });
   const families = async (): Promise<readonly Family[]> => {
@@ -66,7 +66,7 @@ it('every number that a server counts is in the metrics, in separate families', 
 });
 
 describe('the format', () => {
-  it('labels with any content survive', () => {
+  it('labels with any content are read back unchanged', () => {
     const metrics = new Metrics();
     const hostile = ['"', '\\', '\n', '\\n', '\\"', '{', '}', 'a="b",c="d"', '} 1', 'é 日本', ' ', '', '# TYPE x counter'];
     for (const [i, reason] of hostile.entries()) metrics.count('earpiece_refused_total', { reason }, i + 1);
@@ -107,7 +107,7 @@ describe('the format', () => {
   });
 });
 
-it('the strict reader', () => {
+it('the strict reader of these tests refuses an invalid exposition', () => {
   const of =
     (...lines: readonly string[]): (() => unknown) =>
     () =>

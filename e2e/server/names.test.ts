@@ -5,7 +5,7 @@ import { Stage } from './stage.ts';
 
 const ODD = ['.', '..', '...', '%2e%2e', '%252e', '100%', 'a\\b', 'a b', 'é日本', 'a;b=c', 'a?b', 'a&b', '~', ':id', 'a+b'];
 
-it('agents and conversations', async () => {
+it('agents and conversations with odd names have working routes', async () => {
   proves('server:routes');
   await using stage = await Stage.open();
   const { client, inbox } = stage;
@@ -27,7 +27,7 @@ it('agents and conversations', async () => {
   }
 });
 
-it('notifications, also those whose ids look like a route', async () => {
+it('notifications with odd ids have working routes, also if the id looks like a route', async () => {
   proves('server:routes');
   await using stage = await Stage.open();
   const { client } = stage;
@@ -47,7 +47,7 @@ it('notifications, also those whose ids look like a route', async () => {
   }
 });
 
-it('anywhere else a space means only itself', async () => {
+it('a space in a path means only itself, apart from the space that escapes an id', async () => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { id: 'n1', message: 'x' });

@@ -60,7 +60,7 @@ describe('a list of large records', () => {
     ['of a project', '/api/notifications?project=shop&limit=200', NEWEST_FIRST],
     ['of a time, over several agents', '/api/notifications?project=shop&limit=200&from=1&by=queued', NEWEST_FIRST],
     ['that wait', '/api/notifications?project=shop&limit=200&by=waiting&state=open', NEWEST_FIRST],
-  ])('notifications %s: no page is larger than 512 kB, and nothing is missing or twice', async (_of, path, expected) => {
+  ])('notifications %s are on pages of at most 512 kB, each exactly once', async (_of, path, expected) => {
     proves('server:pages');
     const all = await pages(path, 'before');
     expect(all.flat().map(({ id }) => id)).toEqual(expected);
@@ -70,7 +70,7 @@ describe('a list of large records', () => {
   it.each([
     ['oldest first', '', 'after'],
     ['newest first', '&newest=true', 'before'],
-  ])('the log, %s: a record that is larger than a page has its own page', async (_order, query, cursor) => {
+  ])('a log that is read %s has a separate page for a record that is larger than a page', async (_order, query, cursor) => {
     proves('server:pages');
     const all = await pages(`/api/records?log=shop/coder&limit=500${query}`, cursor);
     const seqs = all.flat().map(({ seq }) => Number(seq));
@@ -79,7 +79,7 @@ describe('a list of large records', () => {
     expect(all.filter((page) => page.some(({ body }) => (body as { id?: string }).id === 'huge'))).toEqual([[expect.anything()]]);
   });
 
-  it('a page of a history of small records has the requested length', async () => {
+  it('a page of small records has the requested length', async () => {
     proves('server:pages');
     const log = logKey('shop', 'small');
     await stage.inbox.store.append(

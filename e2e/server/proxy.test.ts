@@ -16,7 +16,7 @@ describe('behind a proxy that speaks TLS', () => {
     ]);
   };
 
-  it('its page logs in, and the cookie returns only over TLS', async () => {
+  it('the page logs in, and the browser sends its cookie only over TLS', async () => {
     await using stage = await Stage.open({ allowedHosts: ['agents.example'] });
     const { text } = await login(stage, {
       host: 'agents.example',
@@ -38,7 +38,7 @@ describe('behind a proxy that speaks TLS', () => {
   });
 });
 
-it('another numeric form of an address is the same address', async () => {
+it('the server listens on an address in any numeric form', async () => {
   proves('server:command');
   await using stage = await Stage.open();
   await stage.server.stop();
@@ -76,7 +76,7 @@ describe('with a provider of OpenTelemetry', () => {
   } as unknown as Tracer;
   afterEach(() => trace.disable());
 
-  it("each request, queue and carry is a span, and a server's fault is an error", async () => {
+  it('each request, queue and carry is a span; a fault of the server marks its span as an error', async () => {
     trace.setGlobalTracerProvider({ getTracer: () => tracer });
     await using stage = await Stage.open({
       telemetry: await openTelemetry(),

@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
 test.for([
   ['{bad', 'the body is not valid JSON; it begins with "{bad"'],
   ['', 'the body is not valid JSON: it is empty'],
-] as const)('no JSON: %j', async ([body, detail]) => {
+] as const)('a body that is not JSON is refused with the reason: %j', async ([body, detail]) => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   const answer = await stage.raw('/api/notifications', {
@@ -68,7 +68,7 @@ test.for([
   expect(await answer.json()).toMatchObject({ status: 400, code: 'bad_argument', detail });
 });
 
-test.for(ROWS)('%s', async ([, method, path, body, detail]) => {
+test.for(ROWS)('a bad request is refused with the wrong field: %s', async ([, method, path, body, detail]) => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   const answer = await stage.raw(path, {

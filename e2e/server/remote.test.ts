@@ -65,7 +65,7 @@ verifies(
   120_000,
 );
 
-verifies('server:cli', 'send warns of an agent that the server has never seen, where the token may list agents', async () => {
+verifies('server:cli', 'send warns about an agent that the server has never seen, if the token may list agents', async () => {
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db });
   await stage.inbox.conversation('shop/coder#a1', { host: 'codex' }).seen();
@@ -82,7 +82,7 @@ verifies('server:cli', 'send warns of an agent that the server has never seen, w
   expect(await sentWith('send')).toMatchObject({ stdout: 'of-send  queued for shop/codr\n', stderr: '' });
 });
 
-it('follows the log of a server', async () => {
+it('log --follow prints the new records of a server', async () => {
   proves('server:cli');
   await using shell = new WithToken();
   await using stage = await Stage.open({ db: shell.db });
@@ -96,7 +96,7 @@ it('follows the log of a server', async () => {
   expect(await following.ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-it('watches a server', async () => {
+it('watch prints the new notifications of a server', async () => {
   proves('server:cli');
   await using shell = new WithToken();
   await using stage = await Stage.open({ db: shell.db });
@@ -117,7 +117,7 @@ it('watches a server', async () => {
   expect(stdout).not.toContain('before');
 });
 
-it('reports errors with the exit code of their kind', async () => {
+it('an error of a server gives the exit code of its kind', async () => {
   proves('server:cli', 'cli:exit-codes');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db });
@@ -172,7 +172,7 @@ it('run-and-tell names what it could not report, and how to report it later', as
   expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to notify it later: earpiece emit .*event\.json\n$/u);
 });
 
-it('emits to a server, and prints the same about each event as without a server', async () => {
+it('emit to a server prints the same about each event as without a server', async () => {
   proves('server:cli');
   await using shell = new Shell();
   await using stage = await Stage.open({ db: shell.db, emits: true });
@@ -280,7 +280,7 @@ describe('a proxy, or another server at the address,', () => {
       (_q, r) => r.destroy(),
       '{url} cannot be reached (UND_ERR_SOCKET); is earpiece serve running there?',
     ],
-  ])('%s: one line, exit code 1', async (_what, answer, said) => {
+  ])('gives one line and exit code 11 for %s', async (_what, answer, said) => {
     await using shell = new WithToken();
     shell.token = 'ep_x';
     const url = await other(answer);
@@ -288,7 +288,7 @@ describe('a proxy, or another server at the address,', () => {
     expect(ran).toEqual({ code: 11, stdout: '', stderr: `earpiece: ${said.replaceAll('{url}', url)}\n` });
   });
 
-  it('TLS to a server without it, and an unknown host name', async () => {
+  it('a server without TLS or an unknown host name gives an error that says so', async () => {
     await using shell = new WithToken();
     shell.token = 'ep_x';
     const url = (await other(json('{}'))).replace('http:', 'https:');
@@ -300,7 +300,7 @@ describe('a proxy, or another server at the address,', () => {
     );
   });
 
-  it('a server of another version that lacks the route: the error names both versions', async () => {
+  it('a server of another version that lacks the route gives an error with both versions', async () => {
     await using shell = new WithToken();
     shell.token = 'ep_x';
     const url = await other((request, response) => {
@@ -318,7 +318,7 @@ describe('a proxy, or another server at the address,', () => {
     });
   });
 
-  it('a late answer is not awaited forever', async () => {
+  it('a server that does not answer is awaited only until the time limit', async () => {
     const url = await other(() => {});
     const client = createClient({ url, token: 'ep_x', timeoutMs: 50 });
     await expect(client.agents()).rejects.toThrow(
@@ -328,7 +328,7 @@ describe('a proxy, or another server at the address,', () => {
   });
 
   // Each of these commands waits, so they run at the same time.
-  it.concurrent('a server that is down for a while: the wait for a receipt continues', async () => {
+  it.concurrent('a server that is down for a while does not end the wait for a receipt', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;
@@ -341,7 +341,7 @@ describe('a proxy, or another server at the address,', () => {
     await again[Symbol.asyncDispose]();
   }, 60_000);
 
-  it.concurrent('a server that does not return: the notification is queued, and the output says so', async () => {
+  it.concurrent('if a server does not return, the wait ends, and the output says that the notification is queued', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;

@@ -74,7 +74,7 @@ verifies(
   },
 );
 
-verifies('server:search', 'a log of 12,000 records is searched in parts: none is missed, none comes twice', async () => {
+verifies('server:search', 'a log of 12,000 records is searched in parts, and each hit comes once', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const drafts = Array.from({ length: 12_000 }, (_, n) => ({
     type: 'chat_response' as const,
@@ -97,7 +97,7 @@ verifies('server:search', 'a log of 12,000 records is searched in parts: none is
 
 verifies(
   'server:search',
-  'notifications with the words, of all agents or of one agent, in parts that each name how far back the search reached',
+  'a search finds notifications of all agents or of one agent, in parts that say how far back they reach',
   async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     for (let n = 0; n < 30; n++)

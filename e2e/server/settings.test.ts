@@ -46,7 +46,7 @@ const refusal = async (work: Promise<unknown>): Promise<{ status: number; code: 
   throw new Error('it was not refused');
 };
 
-verifies('server:settings', 'each names how to change it, its source, and the file of a change', async () => {
+verifies('server:settings', 'each setting has the way to change it, its source, and the file that a change writes', async () => {
   const at = files('# ours\n[budget]\nmax_tokens = 400\n', { EARPIECE_VIEW: 'toon' });
   await using stage = await serving(at);
   const before = await stage.client.settings();
@@ -71,74 +71,82 @@ verifies('server:settings', 'each names how to change it, its source, and the fi
   );
 });
 
-verifies('server:settings', 'a change is in the file, and repeating it changes nothing; null removes it', async () => {
-  const at = files('# ours\nview = "toon" # small\n');
-  await using stage = await serving(at);
-  const changed = await stage.client.changeSettings({ 'budget.max_items': 3, 'conversation.notifications.enable': false });
-  expect(one(changed, 'budget.max_items')).toMatchObject({ value: 3, decidedBy: `user file ${at.user}:2:1` });
-  const text = readFileSync(at.user, 'utf8');
-  expect(text).toBe('[budget]\nmax_items = 3\n\n[conversation.notifications]\nenable = false\n');
-  expect(await stage.client.changeSettings({ 'budget.max_items': 3, 'conversation.notifications.enable': false })).toEqual(
-    changed,
-  );
-  expect(readFileSync(at.user, 'utf8')).toBe(text);
+verifies(
+  'server:settings',
+  'a change is written to the file, a repetition changes nothing, and null removes the setting',
+  async () => {
+    const at = files('# ours\nview = "toon" # small\n');
+    await using stage = await serving(at);
+    const changed = await stage.client.changeSettings({ 'budget.max_items': 3, 'conversation.notifications.enable': false });
+    expect(one(changed, 'budget.max_items')).toMatchObject({ value: 3, decidedBy: `user file ${at.user}:2:1` });
+    const text = readFileSync(at.user, 'utf8');
+    expect(text).toBe('[budget]\nmax_items = 3\n\n[conversation.notifications]\nenable = false\n');
+    expect(await stage.client.changeSettings({ 'budget.max_items': 3, 'conversation.notifications.enable': false })).toEqual(
+      changed,
+    );
+    expect(readFileSync(at.user, 'utf8')).toBe(text);
 
-  const over = await stage.client.changeSettings({ view: 'json' });
-  expect(one(over, 'view')).toMatchObject({ value: 'toon', overridden: [{ text: 'json' }] });
-  await stage.client.changeSettings({ view: 'xml' }, { scope: 'project' });
-  expect(readFileSync(at.project, 'utf8')).toBe('# ours\nview = "xml" # small\n');
-  await stage.client.changeSettings({ view: null }, { scope: 'project' });
-  expect(readFileSync(at.project, 'utf8')).toBe('# ours\n');
-  expect(one(await stage.client.settings(), 'view')).toMatchObject({ value: 'json' });
-});
+    const over = await stage.client.changeSettings({ view: 'json' });
+    expect(one(over, 'view')).toMatchObject({ value: 'toon', overridden: [{ text: 'json' }] });
+    await stage.client.changeSettings({ view: 'xml' }, { scope: 'project' });
+    expect(readFileSync(at.project, 'utf8')).toBe('# ours\nview = "xml" # small\n');
+    await stage.client.changeSettings({ view: null }, { scope: 'project' });
+    expect(readFileSync(at.project, 'utf8')).toBe('# ours\n');
+    expect(one(await stage.client.settings(), 'view')).toMatchObject({ value: 'json' });
+  },
+);
 
-verifies('server:settings-refused', "without the right, and invalid values, in the loader's words; all or nothing", async () => {
-  const at = files('');
-  await using stage = await serving(at);
-  const project = await stage.as({ kind: 'project', project: 'shop' });
-  expect(await refusal(project.changeSettings({ view: 'xml' }))).toMatchObject({ status: 403, code: 'forbidden' });
-  for (const [settings, message] of [
-    [{ view: 'xml', 'budget.max_items': 0 }, 'budget.max_items is 0; write a whole number from 1 to 1000'],
-    [{ veiw: 'xml' }, 'veiw is not a setting; did you mean view?'],
-    [{ budget: 3 }, 'budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars'],
-    [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
-    [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
-    // Settings that would run a command, open the network or move the log.
-    [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
-    [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
-    [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
-    [
-      { 'gateway.servers.x.command': 'npx' },
-      'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
-    ],
-    [
-      { 'sources.git.fetch_every': '10s' },
-      'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
-    ],
-    [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
-  ] as const)
-    expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
-  expect(existsSync(at.user)).toBe(false);
-  const raw = await stage.raw('/api/settings', {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ settings: { 'budget.max_items': 'ten' } }),
-  });
-  expect([raw.headers.get('content-type'), await raw.json()]).toMatchObject([
-    'application/problem+json',
-    { status: 400, code: 'bad_argument', field: 'budget.max_items' },
-  ]);
-  writeFileSync(at.project, 'view = "xml"\nbudget =\n');
-  expect(await refusal(stage.client.changeSettings({ view: 'toon' }, { scope: 'project' }))).toMatchObject({
-    status: 400,
-    code: 'bad_config',
-    message: expect.stringContaining(`${at.project}:2:9: is not valid TOML`),
-  });
-  expect(readFileSync(at.project, 'utf8')).toBe('view = "xml"\nbudget =\n');
-  await using without = await Stage.open({ config: () => readConfig(at.at).config });
-  expect((await without.client.settings()).places).toBe(null);
-  expect(await refusal(without.client.changeSettings({ view: 'xml' }))).toMatchObject({ status: 404 });
-});
+verifies(
+  'server:settings-refused',
+  "a change without the right or with any invalid value is refused as a whole, in the loader's words",
+  async () => {
+    const at = files('');
+    await using stage = await serving(at);
+    const project = await stage.as({ kind: 'project', project: 'shop' });
+    expect(await refusal(project.changeSettings({ view: 'xml' }))).toMatchObject({ status: 403, code: 'forbidden' });
+    for (const [settings, message] of [
+      [{ view: 'xml', 'budget.max_items': 0 }, 'budget.max_items is 0; write a whole number from 1 to 1000'],
+      [{ veiw: 'xml' }, 'veiw is not a setting; did you mean view?'],
+      [{ budget: 3 }, 'budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars'],
+      [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
+      [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
+      // Settings that would run a command, open the network or move the log.
+      [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
+      [
+        { 'gateway.servers.x.command': 'npx' },
+        'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
+      ],
+      [
+        { 'sources.git.fetch_every': '10s' },
+        'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
+      ],
+      [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
+    ] as const)
+      expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
+    expect(existsSync(at.user)).toBe(false);
+    const raw = await stage.raw('/api/settings', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ settings: { 'budget.max_items': 'ten' } }),
+    });
+    expect([raw.headers.get('content-type'), await raw.json()]).toMatchObject([
+      'application/problem+json',
+      { status: 400, code: 'bad_argument', field: 'budget.max_items' },
+    ]);
+    writeFileSync(at.project, 'view = "xml"\nbudget =\n');
+    expect(await refusal(stage.client.changeSettings({ view: 'toon' }, { scope: 'project' }))).toMatchObject({
+      status: 400,
+      code: 'bad_config',
+      message: expect.stringContaining(`${at.project}:2:9: is not valid TOML`),
+    });
+    expect(readFileSync(at.project, 'utf8')).toBe('view = "xml"\nbudget =\n');
+    await using without = await Stage.open({ config: () => readConfig(at.at).config });
+    expect((await without.client.settings()).places).toBe(null);
+    expect(await refusal(without.client.changeSettings({ view: 'xml' }))).toMatchObject({ status: 404 });
+  },
+);
 
 verifies('server:settings-at-once', 'none of many simultaneous changes is lost', async () => {
   const at = files('');

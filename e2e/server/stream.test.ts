@@ -130,7 +130,7 @@ it('the example of the page prints past and new messages', async () => {
   expect(seen).toEqual(['system_notification_queued', 'turn_start']);
 });
 
-it('heartbeats keep a stream alive, and the server ends it when its client disconnects', async () => {
+it('heartbeats keep a stream alive, and the server ends the stream when its client disconnects', async () => {
   proves('server:resume');
   await using stage = await Stage.open({ streams: { heartbeatMs: 20 } });
   const response = await stage.raw('/api/stream');

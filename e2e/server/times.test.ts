@@ -115,7 +115,7 @@ describe('the notifications of a period', () => {
     expect(waiting.slice(-6)).toEqual(['n5-149', 'n4-149', 'n3-149', 'n2-149', 'n1-149', 'n0-149']);
   });
 
-  it('match the counts of the chart, and a search for words works there too', async () => {
+  it('match the counts of the chart, and a search for words in that period finds them', async () => {
     const from = T0 + 2 * HOUR;
     const activity = await client.activity({ from, to: from + 2 * HOUR, bucketMs: HOUR });
     expect(activity.truncated).toBe(false);
@@ -130,7 +130,7 @@ describe('the notifications of a period', () => {
     expect([none.items, none.next]).toEqual([[], null]);
   });
 
-  it('are refused with the wrong field', async () => {
+  it('are refused for an invalid period, with the name of the field', async () => {
     await expect(client.notifications({ from: 5, to: 5 })).rejects.toMatchObject({ status: 400, field: 'from' });
     await expect(client.notifications({ from: 5, before: '1.x' })).rejects.toMatchObject({ status: 400 });
   });

@@ -19,7 +19,7 @@ const queue = async (stage: Stage, id: string): Promise<Record<string, unknown>>
 describe('a server whose database', () => {
   proves('server:routes');
 
-  it('is locked by another process: writes get 503 and may be retried, reads continue', async () => {
+  it('is locked by another process answers writes with a 503 that may be retried, and still answers reads', async () => {
     await using stage = await Stage.open({ busyMs: 500 });
     await queue(stage, 'n1');
     const holder = new DatabaseSync(join(stage.folder, 'e.db'));
@@ -33,7 +33,7 @@ describe('a server whose database', () => {
     expect(await queue(stage, 'n2')).toMatchObject({ status: 201, kind: 'queued' });
   }, 30_000);
 
-  it('suddenly becomes garbage: nothing is acknowledged, health reports it, and the restored file works', async () => {
+  it('suddenly becomes garbage acknowledges nothing and reports that in /healthz; the restored file works', async () => {
     await using stage = await Stage.open();
     await queue(stage, 'n1');
     const db = join(stage.folder, 'e.db');

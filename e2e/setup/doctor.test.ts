@@ -35,7 +35,7 @@ const change = (home: Home, from: string | RegExp, to: string): void => {
 
 describe('an agent with hooks', () => {
   proves('hosts:doctor');
-  it('passes if a test notification goes through its hook, which leaves nothing in the database', () => {
+  it('passes if a test notification arrives through its hook, and the test leaves nothing in the database', () => {
     using home = installed();
     const { code, found } = about(home);
     expect(found).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('an agent with hooks', () => {
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true }] });
   });
 
-  it('is named if it is active and not connected', () => {
+  it('gets the advice to run earpiece install if it is not connected', () => {
     using home = new Home('claude');
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true, advice: 'earpiece install claude' }] });
   });

@@ -86,7 +86,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
   proves('hosts:install', 'hosts:uninstall');
   const scopes = kind.startsWith('project') ? ['user', 'project'] : ['user'];
 
-  it.each(scopes)('scope %s: install, again, and back to the earlier bytes', (scope) => {
+  it.each(scopes)('scope %s: a second install changes nothing, and uninstall restores the earlier bytes', (scope) => {
     using home = new Home('claude');
     prepare(home);
     const before = home.snapshot();
@@ -226,7 +226,7 @@ describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (
 
 describe('the question of the installer', () => {
   proves('hosts:install');
-  it('without a terminal nothing changes without --yes', () => {
+  it('is needed: without a terminal and without --yes nothing changes', () => {
     using home = new Home('claude');
     const before = home.snapshot();
     const { code, stdout, stderr } = home.run(['install']);
@@ -274,7 +274,7 @@ describe('the question of the installer', () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean claude?') as string });
   });
 
-  it('programs get one line per file', () => {
+  it('with --json the output is one line per file', () => {
     using home = new Home('claude');
     const lines = (args: readonly string[]): Record<string, unknown>[] =>
       home

@@ -8,7 +8,7 @@ import { Home } from './home.ts';
 const SETTINGS = '.claude/settings.json';
 const KILLS = 6;
 
-it('leaves the old file or the new file, and uninstall restores the bytes', async () => {
+it('an install that is killed leaves the old or the new file, and uninstall restores the bytes', async () => {
   proves('hosts:install', 'hosts:uninstall');
   using home = new Home('claude');
   const text = `{\n${Array.from({ length: 2_000 }, (_, i) => `  "key${i}": ${i}`).join(',\n')}\n}\n`;

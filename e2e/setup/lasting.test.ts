@@ -96,7 +96,7 @@ const red = (...words: readonly string[]): readonly unknown[] =>
 describe('hooks after a switch of Node', () => {
   proves('hosts:lasting');
 
-  it('start the node of the PATH if their node no longer exists; doctor names the missing node, and a new installation replaces it', async () => {
+  it('start the node of the PATH if their node no longer exists; doctor reports that, and a new installation repairs the path', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     expect(home.read(SETTINGS)).toContain(home.node);
@@ -129,7 +129,7 @@ describe('hooks after a switch of Node', () => {
     );
   });
 
-  it('report in one line that Earpiece was removed with its Node, as by a version manager', async () => {
+  it('report in one line that Earpiece was removed together with its Node, as a version manager does', async () => {
     using home = new Installed();
     expect(await home.earpiece(home.node, 'install', 'claude', '--yes')).toMatchObject(OK);
     const other = join(home.folder, 'other');

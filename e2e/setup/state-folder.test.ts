@@ -80,7 +80,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
       [2, ['trust', '--yes']],
       [2, ['trust', '--list']],
       [2, ['install', '--yes']],
-    ] as const)('ends with %i and one line: %j', (exit, args) => {
+    ] as const)('exits with %i and prints one line: %j', (exit, args) => {
       const { home, run } = spoiled(kind);
       const { code: ended, stdout, stderr } = run(args);
       expect({ ended, stdout }).toEqual({ ended: exit, stdout: '' });
@@ -90,10 +90,13 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
       expect(stderr).toContain(join(home.home, STATE));
     });
 
-    it.each([[['subscribers', 'check']], [['config', 'check']], [['sources']]])('that does not need it works: %j', (args) => {
-      const { run } = spoiled(kind);
-      expect(run(args)).toMatchObject({ code: 0, stderr: '' });
-    });
+    it.each([[['subscribers', 'check']], [['config', 'check']], [['sources']]])(
+      'works if it does not need the folder: %j',
+      (args) => {
+        const { run } = spoiled(kind);
+        expect(run(args)).toMatchObject({ code: 0, stderr: '' });
+      },
+    );
   });
 
   describe('uninstall', () => {

@@ -37,7 +37,7 @@ describe('the status line', () => {
     });
   });
 
-  it('shows the line of its person and the open notifications, and nothing without any', async () => {
+  it("shows the user's own line and the open notifications, and nothing if there is neither", async () => {
     using home = new Home('claude');
     home.write(SETTINGS, JSON.stringify({ statusLine: { type: 'command', command: 'read -r all; echo "mine ${#all}" # x' } }));
     expect(home.run(['install', '--yes', '--status-line'])).toMatchObject({ code: 0 });

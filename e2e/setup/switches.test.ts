@@ -241,7 +241,7 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
 
 describe('a home that is the project', () => {
   proves('hosts:doctor');
-  it('has each setting once', () => {
+  it('is not reported as installed twice', () => {
     using home = new Home('gemini');
     expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
     const { stdout } = home.run(['doctor', '--json'], { wrap: ['env', '-C', home.home] });

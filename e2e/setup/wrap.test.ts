@@ -57,7 +57,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) => {
   proves('hosts:wrap');
 
-  it('gets one gateway in front of its servers, keeps its secrets in place, and gets its bytes back', async () => {
+  it('gets one gateway in front of its servers, keeps its secrets in place, and has its old bytes after uninstall', async () => {
     using home = new Home(agent);
     home.write(file, text, 0o600);
     const before = home.snapshot();
@@ -102,7 +102,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.has(list)).toBe(false);
   });
 
-  it('gets its servers and values back after a later change of the file', () => {
+  it('has its servers and values after uninstall, even if the file was changed in between', () => {
     using home = new Home(agent);
     home.write(file, text);
     const servers = jsonAt(text, [path]) as Record<string, object>;
@@ -176,7 +176,7 @@ describe('values of one server', () => {
       { type: 'local', command: [process.execPath, SERVER, '--key={env:MYARG}'] },
       'its command refers to a variable or a file',
     ],
-  ])('%s: a server that would not work behind a gateway stays: %s %j', (agent, name, entry, why) => {
+  ])('%s: a server that would not work behind a gateway stays unchanged: %s %j', (agent, name, entry, why) => {
     using home = new Home(agent);
     const { file, path } = KINDS[agent] ?? { file: '', path: '' };
     home.write(file, JSON.stringify({ [path]: { [name]: entry } }));
@@ -188,7 +188,7 @@ describe('values of one server', () => {
   });
 });
 
-it("no plan shows a server's secret in any form, and neither does the undo", () => {
+it("the plan and the undo never show a server's secret in any form", () => {
   proves('hosts:wrap');
   using home = new Home('claude', 'codex');
   home.write(

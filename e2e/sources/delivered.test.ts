@@ -108,7 +108,7 @@ async function stage(paths: Readonly<Record<string, string>>): Promise<Stage> {
   };
 }
 
-it('a changed file that was read: notified once; read again before that: not at all; restored: withdrawn', async () => {
+it('a change of a file that was read is notified once; a new read prevents that, and a restored file withdraws it', async () => {
   proves('sources:files');
   const { files, put, emitted, read } = await stage({ 'src/cart.ts': '1', 'src/b.ts': '1' });
   await files.noteRead('src/cart.ts');
@@ -144,7 +144,7 @@ it('the result of a read whose content differs from the last read says so', asyn
   expect(await read()).toBe('');
 });
 
-it('a conflict that ended before any carrier is not notified', async () => {
+it('a conflict that ended before the next carrier is not notified', async () => {
   proves('sources:git');
   const { put, git, emitted, read } = await stage({ a: 'one\n' });
   git('checkout', '-qb', 'side');
@@ -170,7 +170,7 @@ it('a conflict that ended before any carrier is not notified', async () => {
   expect(await read()).toMatch(/conflict.*\ba\b/);
 });
 
-it('a checkout of 500 read files is one line, and an undone checkout is none', async () => {
+it('a checkout that changes 500 read files is one line, and an undone checkout is no line', async () => {
   proves('sources:files', 'sources:git', 'bus:storms-taken-back');
   const paths = Array.from({ length: 500 }, (_, i) => `src/d${i % 20}/f${i}.ts`);
   const { files, put, git, emitted, read } = await stage(Object.fromEntries(paths.map((path) => [path, 'one'])));

@@ -77,7 +77,7 @@ function world(options: Partial<FilesOptions> & { readonly files?: Readonly<Reco
 describe('a file that the agent has read', () => {
   proves('sources:files');
 
-  it('is changed by another program: a warning with both hashes, about the file', async () => {
+  it('gives a warning with both hashes when another program changes the file', async () => {
     const { source, seen, put, at } = world({ files: { 'src/cart.ts': 'one', 'src/other.ts': 'one' } });
     await source.start();
     await source.noteRead('src/cart.ts', 'one');
@@ -96,7 +96,7 @@ describe('a file that the agent has read', () => {
     expect(source.about('src/cart.ts')).toBe(`file:${at('src/cart.ts')}`);
   });
 
-  it('is deleted, returns unchanged, and returns with other content', async () => {
+  it('gives an event when the file is deleted, returns unchanged, or returns with other content', async () => {
     const { source, seen, put, at, told } = world({ files: { a: 'one' } });
     await source.start();
     await source.noteRead('a');
@@ -120,7 +120,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('appears after it was missing', async () => {
+  it('gives an event when a missing file appears', async () => {
     const { source, put, told } = world();
     await source.start();
     await source.noteRead('new/a');
@@ -166,7 +166,7 @@ describe('a file that the agent has read', () => {
         for (const text of ['x', 'y', '', 'z', 'two']) put('a', text);
       },
     ],
-  ])('%s is one change, the next time too', async (_, save) => {
+  ])('%s is one change, also the next time', async (_, save) => {
     const here = world({ files: { a: 'one' } });
     await here.source.start();
     await here.source.noteRead('a', 'one');
@@ -178,7 +178,7 @@ describe('a file that the agent has read', () => {
     expect(await here.told()).toEqual(['file.changed a']);
   });
 
-  it('is neither deleted nor emptied by a slow editor', async () => {
+  it('counts neither as deleted nor as emptied while a slow editor saves', async () => {
     const { source, seen, put, at, told } = world({ files: { a: '1', b: '1' }, debounceMs: 200 });
     await source.start();
     for (const path of ['a', 'b', 'sentinel']) await source.noteRead(path);
@@ -194,7 +194,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed b']);
   });
 
-  it('causes no event by a touch, the same content again or a change that is undone at once', async () => {
+  it('gives no event for a touch, the same content again or a change that is undone at once', async () => {
     const { source, put, at, told } = world({ files: { a: 'one' } });
     await source.start();
     await source.noteRead('a');
@@ -213,7 +213,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('each new content is reported, and a return to the first content withdraws all reports', async () => {
+  it('gives an event for each new content; the first content again withdraws all reports', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');
@@ -225,7 +225,7 @@ describe('a file that the agent has read', () => {
     expect(lines).toEqual(['file.changed a', 'file.changed a', 'file.restored a']);
   });
 
-  it('is known when the agent reads it again', async () => {
+  it('gives no event for a content that the agent has read again', async () => {
     const { source, put, told, at } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');
@@ -239,7 +239,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('changed after it was read and before the read was noted', async () => {
+  it('gives an event if the file changed before the read was noted', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     put('a', '2');
@@ -247,7 +247,7 @@ describe('a file that the agent has read', () => {
     expect(await told()).toEqual(['file.changed a']);
   });
 
-  it('was read before the start, or changed during a stop', async () => {
+  it('gives an event for a read before the start, and for a change during a stop', async () => {
     const { source, put, seen } = world({ files: { a: '1', b: '1' } });
     await source.noteRead('a');
     await source.noteRead('b');
@@ -262,7 +262,7 @@ describe('a file that the agent has read', () => {
     expect(seen.lines()).toEqual(['file.changed a', 'file.changed b']);
   });
 
-  it('in folders that are removed and created again, and outside of the root', async () => {
+  it('gives events also in folders that are removed and created again, and outside of the root', async () => {
     const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-elsewhere-')));
     ends.push(async () => rmSync(elsewhere, { recursive: true }));
     writeFileSync(join(elsewhere, 'x'), '1');
@@ -280,7 +280,7 @@ describe('a file that the agent has read', () => {
     expect((await told()).toSorted()).toEqual([`file.changed ${join(elsewhere, 'x')}`, 'file.changed src/deep/a'].toSorted());
   });
 
-  it('behind a link: its target is written or replaced, or the link gets another target', async () => {
+  it('gives an event behind a link, when the target is written or replaced, or the link gets another target', async () => {
     const { source, put, at, told } = world({ files: { 'real/a': '1', 'real/b': '9' } });
     symlinkSync(at('real/a'), at('link'));
     symlinkSync(at('real'), at('folder'));
@@ -299,7 +299,7 @@ describe('a file that the agent has read', () => {
     expect((await told()).toSorted()).toEqual(['file.changed folder/b', 'file.changed link']);
   });
 
-  it('huge, binary, missing, or unreadable', async () => {
+  it('gives events also if the file is huge or binary; an unreadable file is reported', async () => {
     const { source, at, told, seen, put } = world();
     const huge = Buffer.alloc(17 * 1_048_576, 1);
     writeFileSync(at('huge'), huge);
@@ -326,7 +326,7 @@ describe('a file that the agent has read', () => {
     expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted once it can be read`]);
   });
 
-  it('with a name that could break out of its line', async () => {
+  it('has a name that cannot break out of its line, and a key of at most 256 characters', async () => {
     const name = 'a`\n\u001b[31m\u2028😀\ud800'.toWellFormed();
     const { source, put, seen } = world({ files: { [name]: '1', [`${'d/'.repeat(150)}x`]: '1' } });
     await source.start();
@@ -343,7 +343,7 @@ describe('a file that the agent has read', () => {
 });
 
 describe("the agent's own writes", () => {
-  it('cause no event, with every way of recording them', async () => {
+  it('cause no event, in every way to record them', async () => {
     proves('sources:files');
     const { source, put, at, told } = world({ files: { a: '1', b: '1', c: '1' } });
     await source.start();
@@ -367,7 +367,7 @@ describe("the agent's own writes", () => {
     expect((await told()).toSorted()).toEqual(['file.changed b', 'file.changed c', 'file.changed new/d', 'file.created a']);
   });
 
-  it('do not hide changes of others right before and after them', async () => {
+  it('do not hide changes of others right before or after them', async () => {
     const { source, put, told, seen } = world({ files: { a: '1' }, debounceMs: 1_000 });
     await source.start();
     await source.noteRead('a');
@@ -381,7 +381,7 @@ describe("the agent's own writes", () => {
     void told;
   });
 
-  it('that fail, or overlap, make the current content known', async () => {
+  it('make the current content known, also if they fail or overlap', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');
@@ -407,7 +407,7 @@ describe("the agent's own writes", () => {
 });
 
 describe('an earlier read', () => {
-  it('is stale when an unannounced read differs', async () => {
+  it('is reported as stale when a later read differs without a known change', async () => {
     proves('sources:files');
     const first = world({ files: { a: '1', b: '1', c: '1' } });
     await first.source.start();
@@ -447,7 +447,7 @@ describe('an earlier read', () => {
 });
 
 describe('globs', () => {
-  it('report unread and new files with level info', async () => {
+  it('report changes of unread and new files with level info', async () => {
     proves('sources:files');
     const { source, seen, put, at, told } = world({
       globs: ['src/**', '!**/*.snap'],
@@ -497,7 +497,7 @@ describe('globs', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('a root that does not exist yet, or disappears and returns', async () => {
+  it('report files also if the root does not exist yet, or disappears and returns', async () => {
     const { source, seen, root } = world({ globs: ['*.md'] });
     rmSync(root, { recursive: true });
     await source.start();
@@ -512,7 +512,7 @@ describe('globs', () => {
     await seen.until('file.created a.md', 2);
   });
 
-  it('files behind links to folders are reported at their real place only: not twice, and not in circles', async () => {
+  it('report files behind links to folders once, at their real place', async () => {
     const { source, seen, put, at, told } = world({ globs: ['**'], files: { 'd/x': '1', 'e/y': '1' } });
     symlinkSync('..', at('d/loop'));
     symlinkSync(at('.'), at('d/whole'));
@@ -530,7 +530,7 @@ describe('globs', () => {
     expect(seen.troubles).toEqual([]);
   });
 
-  it('more files than the limit, and an invalid glob', async () => {
+  it('print one line for files above the limit, and for an invalid glob', async () => {
     const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
     await source.start();
     expect(seen.troubles).toEqual([
@@ -541,7 +541,7 @@ describe('globs', () => {
 });
 
 describe('many changes at once', () => {
-  it('a git checkout of 500 files', async () => {
+  it('a git checkout of 500 files gives one event for each file', async () => {
     proves('sources:files');
     const files = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`src/d${i % 20}/f${i}.ts`, `one ${i}`]));
     const { source, seen, root, put, told } = world({ files, debounceMs: 100 });
@@ -585,7 +585,7 @@ describe('the end of a source', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('emits every change seen, and waits for that', async () => {
+  it('emits every change that the source has seen before stop() resolves', async () => {
     const { source, seen, put } = world({ files: { a: '1', b: '1' }, debounceMs: 60_000 });
     await source.start();
     await source.noteRead('a');
@@ -599,7 +599,7 @@ describe('the end of a source', () => {
     expect([told, seen.lines()]).toEqual([true, ['file.changed a']]);
   });
 
-  it('a failing emitter is one line, and its lost change is new the next time', async () => {
+  it('prints one line if the emitter fails, and reports the lost change the next time', async () => {
     const { source, seen, put } = world({ files: { a: '1', b: '1' } });
     await source.start();
     for (const path of ['a', 'b']) await source.noteRead(path);

@@ -106,7 +106,7 @@ async function started(
 }
 
 describe('branches', () => {
-  it("switched by a person, with the person's name; to a detached HEAD and from there to a branch", async () => {
+  it("give an event when a person switches, with the person's name, also to and from a detached HEAD", async () => {
     proves('sources:git');
     const here = repository();
     const one = here.git('rev-parse', 'HEAD');
@@ -179,7 +179,7 @@ describe('branches', () => {
 });
 
 describe('the upstream', () => {
-  it('moves by a fetch: the number and the subjects of the new commits are reported', async () => {
+  it('gives an event with the number and the subjects of the new commits after a fetch', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     mine.commit('mine', '1');
@@ -203,7 +203,7 @@ describe('the upstream', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('is rewritten, packed, deleted', async () => {
+  it('gives an event when it is rewritten, and none when it is packed or deleted', async () => {
     const { mine, theirs, bare } = remote();
     theirs.commit('b', '1', 'first');
     theirs.git('push', '-q');
@@ -220,7 +220,7 @@ describe('the upstream', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('is fetched in the background if the configuration requests it', async () => {
+  it('is fetched in the background if the configuration says so', async () => {
     const { mine, theirs } = remote();
     const { source, seen } = await started(mine.folder, { fetchEveryMs: 50 });
     theirs.commit('theirs', '1', 'Theirs');
@@ -236,7 +236,7 @@ describe('the upstream', () => {
     expect((await seen.until((event) => event.data['behind'] === 2)).data['commits']).toEqual(['theirs']);
   });
 
-  it('a failed fetch is one line without the password, and a hanging one ends with the stop', async () => {
+  it('a failed fetch prints one line without the password, and a hanging fetch ends with stop()', async () => {
     const { mine } = remote();
     mine.git('remote', 'set-url', 'origin', 'http://ada:secret@127.0.0.1:9/x.git');
     const { source, seen } = await started(mine.folder, { fetchEveryMs: 20 });
@@ -274,7 +274,7 @@ describe('conflicts', () => {
     return here;
   };
 
-  it('the conflict of a merge is reported until it is resolved', async () => {
+  it('give an event when a merge has a conflict, and another when the conflict is resolved', async () => {
     proves('sources:git');
     const here = apart();
     const { seen, told } = await started(here.folder);
@@ -297,7 +297,7 @@ describe('conflicts', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('the conflicts of a rebase are reported step by step, without an event for its detached HEAD', async () => {
+  it('give an event for each step of a rebase, but none for its detached HEAD', async () => {
     const here = apart();
     here.git('checkout', '-q', 'side');
     const { told } = await started(here.folder);
@@ -337,7 +337,7 @@ describe('conflicts', () => {
       },
       'there is a conflict in 1 file: `a`',
     ],
-  ] as const)('of a %s', async (_, make, message) => {
+  ] as const)('give an event for the conflict of a %s, and for its end', async (_, make, message) => {
     const here = apart();
     const { told } = await started(here.folder);
     make(here);
@@ -348,7 +348,7 @@ describe('conflicts', () => {
 });
 
 describe("the agent's own commands", () => {
-  it('count as known, and changes of others before and after them are events', async () => {
+  it('cause no event, while changes of others before and after them do', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
     const { source, seen, told } = await started(mine.folder);
@@ -386,7 +386,7 @@ describe("the agent's own commands", () => {
 });
 
 describe('failures', () => {
-  it('reports one line and stays idle without a repository, a work tree, a folder or git', async () => {
+  it('without a repository, a work tree, a folder or git, the source prints one line and stays idle', async () => {
     proves('sources:git');
     const folder = scratch();
     const bare = join(folder, 'bare');
@@ -405,7 +405,7 @@ describe('failures', () => {
     ]);
   });
 
-  it('a repository that disappears while it is watched', async () => {
+  it('a repository that disappears while it is watched prints one line and gives no event', async () => {
     const here = repository();
     const { seen, source } = await started(here.folder);
     rmSync(here.folder, { recursive: true });

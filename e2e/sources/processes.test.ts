@@ -54,7 +54,7 @@ describe('run-and-tell', () => {
 
   verifies(
     'sources:processes',
-    'a test suite that really fails: its whole output, its exit code, and the failing line for the agent',
+    'a failing test suite keeps its whole output and exit code, and the agent gets the failing line',
     async () => {
       await using shell = new Shell();
       writeFileSync(
@@ -101,7 +101,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     },
   );
 
-  it('streams stay separate and unchanged, stdin reaches the command, and Earpiece adds nothing', async () => {
+  it('stdin, stdout and stderr pass unchanged, and Earpiece adds nothing', async () => {
     await using shell = new Shell();
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => process.stderr.write('done\\n'))`;
     expect(await shell.run(node(script), { input: 'größe 🦊\n' })).toEqual({
@@ -112,14 +112,14 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect((await told(shell))[0]?.data.last_lines.toSorted()).toEqual(['done', 'größe 🦊']);
   });
 
-  it('split characters are whole', async () => {
+  it('characters that are split between two writes stay whole', async () => {
     await using shell = new Shell();
     const script = `const b = Buffer.from('a 🦊 漢\\n'); let i = 0; const t = setInterval(() => { if (i === b.length) return clearInterval(t); process.stdout.write(b.subarray(i, ++i)); }, 3)`;
     expect((await shell.run(node(script))).stdout).toBe('a 🦊 漢\n');
     expect((await told(shell))[0]?.data.last_lines).toEqual(['a 🦊 漢']);
   });
 
-  it('scripts find pipes where they expect some', async () => {
+  it('outside of a terminal, the command gets pipes that scripts can open', async () => {
     await using shell = new Shell();
     const { code, stdout, stderr } = await shell.run(
       tell('sh', '-c', 'echo out > /dev/stdout; echo err > /dev/stderr; [ -p /dev/stdout ]'),
@@ -177,7 +177,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
       /failed with exit code 42 after .*: disk full$/u,
       'disk full\n',
     ],
-  ])('%s', async (_what, command, code, message, stderr) => {
+  ])('the exit code is kept: %s', async (_what, command, code, message, stderr) => {
     await using shell = new Shell();
     expect(await shell.run(tell(...command))).toEqual({ code, stdout: '', stderr });
     const [failed] = await told(shell);
@@ -212,7 +212,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     ]);
   });
 
-  it('--timeout ends the command and every process that it started; the exit code is 124', async () => {
+  it('--timeout ends the command and every process that it started, and gives exit code 124', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run([
       'run-and-tell',
@@ -234,14 +234,14 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     });
   });
 
-  it('processes that it leaves running are not awaited', async () => {
+  it('processes that the command leaves running are not awaited', async () => {
     await using shell = new Shell();
     const { code, stdout } = await shell.run(tell('sh', '-c', 'sleep 60 & echo $!'));
     process.kill(Number(stdout));
     expect(code).toBe(0);
   });
 
-  it('output soon after its end is passed on, even if this process was blocked at that time', async () => {
+  it("output that comes soon after the command's end is passed on, even if Earpiece was blocked at that time", async () => {
     await using shell = new Shell();
     const [go, gone] = [join(shell.folder, 'go'), join(shell.folder, 'gone')];
     // The command ends and leaves a process running, which keeps the pipe open and writes one more line.
@@ -269,7 +269,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect(text).toBe(`${itself} ${left}\nlate\n`);
   });
 
-  it('a reader that closes the pipe ends the command as it would without run-and-tell', async () => {
+  it('if the reader closes the pipe, the command ends as it would without run-and-tell', async () => {
     await using shell = new Shell();
     const child = spawnChild(
       'bash',
@@ -318,7 +318,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect((await told(shell))[0]?.data.last_lines).toEqual(['ready', JSON.stringify(['\u0003', 77, 11, true])]);
   });
 
-  it('in a terminal, without the optional package, it runs through pipes and names the package to install', async () => {
+  it('in a terminal without the optional package, the command gets pipes, and the output names the package to install', async () => {
     await using shell = new Shell();
     const hook = `import { registerHooks } from 'node:module';
 registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/node-pty') throw new Error('not installed'); return next(specifier, context); } });`;
@@ -341,7 +341,7 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
 describe('a failing store', () => {
   proves('sources:processes', 'cli:emit');
 
-  it('changes neither output nor exit code; one line names a command that reports it later, and that command works', async () => {
+  it('changes neither output nor exit code, and prints a command that reports the failure later', async () => {
     await using shell = new Shell();
     mkdirSync(join(shell.folder, 'tmp'));
     const closed = join(shell.folder, 'no-database.db');
@@ -362,7 +362,7 @@ describe('a failing store', () => {
     expect((await told(shell)).map((each) => each.data.exit_code)).toEqual([9]);
   });
 
-  it('is retried until it works, with the same id', async () => {
+  it('is retried with the same id until it works', async () => {
     const seen: (string | undefined)[] = [];
     const emit = async (event: EventInput): Promise<never> => {
       seen.push(event.id);

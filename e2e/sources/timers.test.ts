@@ -24,7 +24,7 @@ const idOf = (line: string): string => line.split(' ')[0] ?? '';
 describe('remind', () => {
   proves('sources:timers', 'cli:commands');
 
-  verifies('sources:timers', 'a reminder rides at the first contact point after its time, once, and not before', async () => {
+  verifies('sources:timers', 'a reminder arrives once, at the first contact point after its time', async () => {
     await using shell = new Shell('time_zone = "Europe/Berlin"');
     const line = await shell.says(['remind', '--to', 'coder', 'in 10m', 'look', 'at', 'the', 'build']);
     expect(line).toMatch(/^r[0-9a-f]{8} {2}reminds shop\/coder \w{3} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? \(Europe\/Berlin\)\n$/u);
@@ -59,7 +59,7 @@ describe('remind', () => {
     expect(texts.map((text) => text.includes('say where you are'))).toEqual([false, false, true, false]);
   });
 
-  it('--list shows the waiting reminders, the next first; --cancel withdraws one by id or key; the newest of a key replaces the others', async () => {
+  it('--list shows the next reminder first; --cancel withdraws by id or key; a new reminder replaces those of its key', async () => {
     await using shell = new Shell('time_zone = "UTC"');
     expect(await shell.says(['remind', '--list'])).toBe('no reminder is waiting\n');
     const first = idOf(await shell.says(['remind', '--to', 'coder', 'in 3 hours', 'the third']));
@@ -89,7 +89,7 @@ describe('remind', () => {
     });
   });
 
-  it('a program can remind too', async () => {
+  it('a program can set a reminder through the library', async () => {
     await using shell = new Shell();
     await using ear = await later(shell, 0);
     const timers = timersSource({ emitter: ear.bus });

@@ -103,7 +103,7 @@ async function failures(cases: readonly Case[]): Promise<Record<string, string>>
 const reopened = (backend: StoreUnderTest<JournalStore>): readonly Case[] =>
   casesOf('a journal', backend).filter(({ group }) => group === 'opened again');
 
-test('a journal of each call fails only the case of erased bytes', async () => {
+test('a store that writes a journal of all calls fails only the case of erased bytes', async () => {
   proves('store:contract-holes');
   const cases = reopened(journalStore());
   expect(cases.length).toBeGreaterThan(12);
@@ -148,7 +148,7 @@ test('a store that repeats refused calls when it is opened again fails', async (
   );
 });
 
-test('a failure names the broken rule', async () => {
+test('a failed case names the broken rule', async () => {
   proves('store:contract-holes');
   const backend: StoreUnderTest<JournalStore> = {
     make: ({ clock }) =>

@@ -34,7 +34,7 @@ test('without fast-check the cases with random logs fail, and name the package t
   );
 });
 
-test('the stores of the package pass it on node:test', () => {
+test('the stores of the package pass the contract on node:test', () => {
   proves('store:contract');
   link(app, 'fast-check');
   const { code, tests, failed, skipped, output } = run(['store-contract.ts']);
@@ -53,7 +53,7 @@ test.each([
   ['loses every tenth append', ['keeps the order of calls', 'stores an id once if many simultaneous calls queue it']],
   ['closes an id twice', ['closed twice', 'gives each notification to one of several carriers']],
 ])(
-  'a store that %s fails it',
+  'a store that %s fails the contract',
   (defect, cases) => {
     const { code, tests, failed } = run(['broken.mjs', defect]);
     expect(code).toBe(1);

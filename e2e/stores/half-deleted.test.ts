@@ -63,7 +63,7 @@ describe.each([
   it.each([
     ['the first to open ends first', (a: Child, b: Child, c: Child) => [a, b, c]],
     ['the last to open ends first', (a: Child, b: Child, c: Child) => [c, b, a]],
-  ])('every acknowledged record is kept, including those of a new process: %s', async (_, order) => {
+  ])('keeps every acknowledged record, including the records of a new process: %s', async (_, order) => {
     const [a, b] = [await writer(), await writer()];
     const acks: string[] = [];
     for (const [child, name] of [
@@ -87,7 +87,7 @@ describe.each([
     expect(what).not.toBe('');
   });
 
-  it('nothing is lost if the processes end after the deletion', async () => {
+  it('loses nothing if the processes end after the deletion', async () => {
     const [a, b] = [await writer(), await writer()];
     const acks = [await acknowledged(a, 'a'), await acknowledged(b, 'b')];
     remove(sides);
@@ -119,7 +119,7 @@ describe.each([
 ])('the main file deleted %s', (_what, sides) => {
   proves('store:half-deleted');
 
-  it('later acknowledged notifications are in the new file, and the processes report that it is new', async () => {
+  it('leads to a new file with all later notifications, and the processes report that the file is new', async () => {
     const [a, b] = [await writer(), await writer()];
     await acknowledged(a, 'a');
     remove(sides);
@@ -141,7 +141,7 @@ describe.each([
 describe('a file that another program changed', () => {
   proves('store:half-deleted');
 
-  it.each(['-wal', '-shm'])('%s replaced: nothing more is acknowledged, and the new file stays intact', async (side) => {
+  it.each(['-wal', '-shm'])('with %s replaced acknowledges nothing more, and the new file stays intact', async (side) => {
     const a = await writer();
     await acknowledged(a, 'a');
     rmSync(`${path}${side}`);
@@ -154,7 +154,7 @@ describe('a file that another program changed', () => {
     expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
   });
 
-  it.each([0, 50, 4_096])('cut to %i bytes: reported as truncated to its users and to new processes', async (bytes) => {
+  it.each([0, 50, 4_096])('that is cut to %i bytes is reported as truncated to its users and to new processes', async (bytes) => {
     // The last process that closes moves all pages into the main file.
     const before = await writer();
     for (let i = 0; i < 3; i++) await acknowledged(before, `before${i}`);
@@ -167,7 +167,7 @@ describe('a file that another program changed', () => {
     await a.ended();
   });
 
-  it.each([100, 4_096, 20_000])('cut to %i bytes while no process uses it: reported as truncated', async (bytes) => {
+  it.each([100, 4_096, 20_000])('that is cut to %i bytes while no process uses it is reported as truncated', async (bytes) => {
     const a = await writer();
     for (let i = 0; i < 3; i++) await acknowledged(a, `a${i}`);
     await end([a]);
@@ -187,7 +187,7 @@ describe('a file that another program changed', () => {
     ['a quarter', (size: number) => size / 4],
     ['half of the first page', () => 2_048],
   ])(
-    'cut to %s while others use it: each process reports the same error, and no process fills the file with zeros',
+    'that is cut to %s while others use it gives each process the same error, and no process fills it with zeros',
     async (_, cutTo) => {
       const before = await writer();
       for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
@@ -215,7 +215,7 @@ describe('a file that another program changed', () => {
     },
   );
 
-  it('cut without a process that can repair it, after kill -9: reported as truncated, with and without the -shm', async () => {
+  it('that is cut after kill -9 is reported as truncated, with and without the -shm', async () => {
     const before = await writer();
     for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
     await end([before]);
@@ -256,7 +256,7 @@ describe('a file whose pages are in the -wal is whole', () => {
     expect((await kept()).ids).toEqual(acks);
   });
 
-  it('while it grows past a checkpoint, shrinks, and is opened repeatedly', async () => {
+  it('also while it grows past a checkpoint, shrinks, and is opened repeatedly', async () => {
     const a = await writer();
     const store = await openSqliteStore({ path });
     const open = async (): Promise<void> => {

@@ -35,8 +35,8 @@ function openAndClose(): void {
 
 const wal = (): number | undefined => statSync(`${path}-wal`, { throwIfNoEntry: false })?.ino;
 
-describe('the -wal of a database that this process has open stays', () => {
-  it('after the checks of its files', async () => {
+describe('the -wal of a database that this process has open', () => {
+  it('stays after the checks of its files', async () => {
     proves('store:locks');
     const store = await openSqliteStore({ path });
     await write(store, 'before');
@@ -48,7 +48,7 @@ describe('the -wal of a database that this process has open stays', () => {
     await store.close();
   });
 
-  it('after a wait for a lock that another process holds', async () => {
+  it('stays after a wait for a lock that another process holds', async () => {
     proves('store:locks');
     const store = await openSqliteStore({ path, busyMs: 100 });
     await write(store, 'before');
@@ -63,7 +63,7 @@ describe('the -wal of a database that this process has open stays', () => {
     await store.close();
   });
 
-  it('after another store of this process was closed', async () => {
+  it('stays after another store of this process was closed', async () => {
     proves('store:locks');
     const [first, second] = await Promise.all([openThreadStore({ path }), openThreadStore({ path })]);
     await write(first, 'one');
@@ -90,7 +90,7 @@ function held(): Disposable & { release(): void } {
   return { release, [Symbol.dispose]: release };
 }
 
-it('a file that replaces an open database keeps all its records, and the old companions are renamed', async () => {
+it('a file that replaces an open database keeps all its records, and the old -wal and -shm are renamed', async () => {
   proves('store:replaced');
   const backup = join(folder, 'backup.db');
   const store = await openSqliteStore({ path });

@@ -84,7 +84,7 @@ test('wrong addresses are refused before anything is made', async () => {
   expect(existsSync(join(shell.folder, 'nope.db'))).toBe(false);
 });
 
-test('a target that holds data is refused with what it holds, and one store behind two names is noticed', async () => {
+test('a target that holds data is refused with its number of records, and two names of one store are refused', async () => {
   proves('store:migrate-refused');
   const [from, full] = [await stored(file(), 'a'), await stored(schema(), 'b', 'c')];
   await refused(
@@ -122,7 +122,7 @@ test('an unfinished migration continues only with its own source and target', as
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 
-test('after --cancel, the source takes writes again and has everything, and the target no longer exists', async () => {
+test('after --cancel, the source accepts writes again and has everything, and the target no longer exists', async () => {
   proves('store:migrate-closed');
   const [from, to] = [await stored(file(), 'a'), schema()];
   expect((await interrupted('move.page', from, to)).code).toBe(null);
@@ -137,7 +137,7 @@ test('after --cancel, the source takes writes again and has everything, and the 
   expect(await idsIn(back)).toEqual(['a', 'b']);
 });
 
-test('a target into which another process wrote is not opened, and every difference is named', async () => {
+test('a target that another process changed is not opened, and every difference is named', async () => {
   proves('store:migrate-closed');
   const [from, to] = [await stored(file(), 'a', 'b'), schema()];
   expect((await interrupted('move.compared', from, to)).code).toBe(null);
@@ -156,7 +156,7 @@ test('a target into which another process wrote is not opened, and every differe
   await expect(openStore(to)).rejects.toMatchObject({ code: 'store_refused' });
 });
 
-test('a damaged source is refused with the damaged record, and takes writes as before', async () => {
+test('a damaged source is refused with the damaged record, and accepts writes as before', async () => {
   proves('store:migrate-refused');
   const [unreadable, misfit] = [await stored(file(), 'a', 'b'), await stored(file(), 'a', 'b')];
   const edit = (path: string, sql: string): void => {

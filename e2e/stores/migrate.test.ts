@@ -76,7 +76,7 @@ const DIRECTIONS: readonly (readonly [Engine, Engine])[] = [
 ];
 
 describe.each(DIRECTIONS)('from %s to %s', (source, target) => {
-  test('the target gives the answers of the source, and the source names the target', async () => {
+  test('the target gives the same answers as the source, and the source names the target', async () => {
     proves('store:migrate');
     const { url, clock, before } = await filled(source);
     const to = fresh(target);
@@ -99,7 +99,7 @@ describe.each(DIRECTIONS)('from %s to %s', (source, target) => {
 });
 
 describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
-  test('a migration that is killed at every step in turn, with writes in between, loses and duplicates nothing', async () => {
+  test('a migration that is killed at each step, with writes in between, loses and duplicates nothing', async () => {
     proves('store:migrate-killed', 'store:migrate-closed');
     const { url, clock } = await filled(source, 600);
     const to = fresh(target);
@@ -176,7 +176,7 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
   });
 });
 
-test('an append that another process left unfinished is moved whole, with its setting', async () => {
+test('an append that another process left unfinished is moved as a whole, with its setting', async () => {
   proves('store:migrate');
   const from = fresh('nats');
   const clock = testClock();

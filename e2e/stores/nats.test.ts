@@ -70,7 +70,7 @@ test('calls wait for a server that is killed, and none of their appends is lost 
     });
   }));
 
-test('after its leader is killed, a cluster of three has everything acknowledged, once', () =>
+test('after its leader is killed, a cluster of three has every acknowledged record once', () =>
   withServers(3, async ({ url, nodes }) => {
     proves('store:nats-failover');
     const address = `${url}/earpiece?replicas=3`;
@@ -98,7 +98,7 @@ test('after its leader is killed, a cluster of three has everything acknowledged
     });
   }));
 
-test('reads come from the leader alone: each consumer that is read is on it, because another replica may lack messages', () =>
+test('all reads come from the leader, because another replica may lack messages', () =>
   withServers(3, async ({ url }) => {
     proves('store:nats-failover');
     const address = `${url}/earpiece?replicas=3`;
@@ -130,7 +130,7 @@ test('reads come from the leader alone: each consumer that is read is on it, bec
     }
   }));
 
-test('an append of several records, whose writer ends after the first, is finished by the next reader', () =>
+test('if a writer ends after the first of several records, the next reader finishes its append', () =>
   withServers(1, async ({ url, nodes }) => {
     proves('store:nats');
     const nc = await connect({ servers: `127.0.0.1:${nodes[0]?.port}` });
@@ -157,7 +157,7 @@ test('an append of several records, whose writer ends after the first, is finish
     await nc.close();
   }));
 
-test('one id that two processes queue at the same moment, one among other records, is stored once', () =>
+test('an id that two processes queue at the same moment is stored once, even if one append has other records', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats');
     await withStore(url, (a) =>
@@ -173,7 +173,7 @@ test('one id that two processes queue at the same moment, one among other record
     );
   }));
 
-test('a prune that takes longer than the time of a call removes everything old, in steps', () =>
+test('a prune that needs more time than one call may take removes everything old, in steps', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats');
     await withStore(url, async (store) => {
@@ -188,7 +188,7 @@ test('a prune that takes longer than the time of a call removes everything old, 
     });
   }));
 
-test('a record that is larger than the server takes is refused with both sizes', () =>
+test('a record that is larger than the server accepts is refused with both sizes', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');
     await withStore(url, async (store) => {
@@ -202,7 +202,7 @@ test('a record that is larger than the server takes is refused with both sizes',
     });
   }));
 
-test('a server that is too old is refused by its version, before anything is written', async () => {
+test('a server that is too old is refused with its version, before anything is written', async () => {
   proves('store:nats-errors');
   const server = createServer((socket) => {
     const info = {
@@ -227,7 +227,7 @@ test('a server that is too old is refused by its version, before anything is wri
   server.close();
 });
 
-test('an address without a server is named, with the time that the call waited', async () => {
+test('the error for an address without a server names the address and the time that the call waited', async () => {
   proves('store:nats-errors');
   await expect(openStore('nats://anna:secret@127.0.0.1:9')).rejects.toMatchObject({
     code: 'store_unavailable',

@@ -41,7 +41,7 @@ async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Pr
   }
 }
 
-test('the schema is the golden one, and opening it again changes nothing', async () => {
+test('the schema equals the golden file, and opening the database again changes nothing', async () => {
   proves('store:postgres-schema');
   const dump = (): string =>
     run('pg_dump', ['--schema-only', '--no-owner', '--schema=earpiece', '-d', server.url])
@@ -55,7 +55,7 @@ test('the schema is the golden one, and opening it again changes nothing', async
   await expect(`${made}\n`).toMatchFileSnapshot('../../src/stores/postgres/golden/schema.sql');
 });
 
-test('processes that open a new database at once make its tables once', async () => {
+test('processes that open a new database at the same time create its tables once', async () => {
   proves('store:postgres-schema');
   const url = address();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
@@ -64,7 +64,7 @@ test('processes that open a new database at once make its tables once', async ()
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('tables of the former form go on with their positions and times', async () => {
+test('tables of an earlier version keep their positions and times', async () => {
   proves('store:postgres-schema');
   const url = address();
   const schema = new URL(url).searchParams.get('schema') ?? '';
@@ -86,7 +86,7 @@ test('tables of the former form go on with their positions and times', async () 
   expect((await admin.query(`SELECT to_regclass('${schema}.head') AS head`)).rows).toEqual([{ head: null }]);
 });
 
-test('a position becomes visible after every lower one, also across logs, and a late writer delays no other log', async () => {
+test('a position becomes visible after every lower position, also across logs; a late writer delays no other log', async () => {
   proves('store:postgres');
   const url = address();
   await withStore(url, async (store) => {
@@ -122,7 +122,7 @@ const waiting = async (what: string): Promise<number> =>
     )
   ).rows.length;
 
-test('of several processes that offer one notification at once, one succeeds', async () => {
+test('if several processes offer one notification at the same time, one succeeds', async () => {
   proves('store:postgres');
   const url = address();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
@@ -148,7 +148,7 @@ test('of several processes that offer one notification at once, one succeeds', a
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('a waiting reader hears of an append by a notification, and without one by asking', async () => {
+test('a waiting reader learns of an append by NOTIFY, or by polling without NOTIFY', async () => {
   proves('store:postgres');
   const url = address();
   await withStore(url, async (reader) => {
@@ -185,7 +185,7 @@ const listeners = async (): Promise<number> =>
   (await admin.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'earpiece listener' AND query LIKE 'LISTEN%'")).rows
     .length;
 
-test('a call waits for a server that restarts, and none of its appends is lost or doubled', async () => {
+test('calls wait for a server that restarts, and no append is lost or duplicated', async () => {
   proves('store:postgres-failover');
   await withStore(address(), async (store) => {
     await store.append(LOG, [queued('before')]);
@@ -202,7 +202,7 @@ test('a call waits for a server that restarts, and none of its appends is lost o
   });
 });
 
-test('after its primary is gone, the standby that takes over has everything acknowledged', async () => {
+test('if the primary is lost, its promoted standby has every acknowledged record', async () => {
   proves('store:postgres-failover');
   const standby = await startPostgres({ durable: true, standbyOf: server });
   await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
@@ -242,7 +242,7 @@ test('after its primary is gone, the standby that takes over has everything ackn
   }
 });
 
-test('an address with several hosts finds the primary, before and after a standby takes over', async () => {
+test('an address with several hosts reaches the primary, before and after a failover', async () => {
   proves('store:postgres-hosts');
   const primary = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
   const standby = await startPostgres({ durable: true, standbyOf: primary });
@@ -273,7 +273,7 @@ test('an address with several hosts finds the primary, before and after a standb
   }
 });
 
-test('a call whose commit had no answer is carried out once', async () => {
+test('a call whose COMMIT got no answer takes effect once', async () => {
   proves('store:postgres-failover');
   let cut = false;
   // The commit reaches the server, but its answer is lost.
@@ -306,7 +306,7 @@ test('a call whose commit had no answer is carried out once', async () => {
   }
 });
 
-test('an append that reaches the server after its repetition writes nothing', async () => {
+test('an append that reaches the server after its retry writes nothing', async () => {
   proves('store:postgres-failover');
   let holds = false;
   const held: (() => Promise<unknown>)[] = [];
@@ -343,7 +343,7 @@ test('an append that reaches the server after its repetition writes nothing', as
   }
 });
 
-test('a commit that a crash has undone is carried out again, although another transaction got its number', async () => {
+test('a commit that a crash has undone is repeated, although another transaction got its number', async () => {
   proves('store:postgres-failover');
   // The log of the server is written at commits only, so the crash forgets the number of the transaction. With this isolation, an
   // append needs a transaction of its own.
@@ -397,7 +397,7 @@ test('a commit that a crash has undone is carried out again, although another tr
   }
 });
 
-test('behind a pooler that gives each transaction another connection, everything works; a reader hears by asking', async () => {
+test('the store works behind a pooler with a connection for each transaction; waiting readers poll there', async () => {
   proves('store:postgres-pooler');
   const pooler = await startPooler(server);
   const url = address(pooler.url);
@@ -424,7 +424,7 @@ test('behind a pooler that gives each transaction another connection, everything
   }
 });
 
-test('errors name the database, the reason and the way out, and never the password', async () => {
+test('errors name the database, the reason and what to do, and never the password', async () => {
   proves('store:postgres-errors');
   const wrong = server.url.replace(PASSWORD, 'wr0ng-one');
   const rows = [
@@ -466,7 +466,7 @@ test('errors name the database, the reason and the way out, and never the passwo
   });
 });
 
-test('a call that another transaction blocks gives up in its time and leaves nothing', async () => {
+test('a call that another transaction blocks fails at its time limit and writes nothing', async () => {
   proves('store:postgres-errors');
   const url = address();
   await withStore(url, async (store) => {
@@ -483,7 +483,7 @@ test('a call that another transaction blocks gives up in its time and leaves not
   });
 });
 
-test('a certificate that its authority signed opens a connection, and another one none', async () => {
+test('a connection needs a certificate that the given authority signed', async () => {
   proves('store:postgres-tls');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-tls-'));
   const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
@@ -532,7 +532,7 @@ test('a certificate that its authority signed opens a connection, and another on
   rmSync(folder, { recursive: true });
 });
 
-test('without the package pg the error names it', async () => {
+test('without the package pg, the error names the package to install', async () => {
   proves('store:postgres-errors');
   const { loadDriver } = await import('../../src/stores/postgres/driver.ts');
   const missing = Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' });

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 it.each([
   ['one log', () => LOG],
   ['a log each', (i: number) => `shop/agent${i}` as LogKey],
-])('four processes append to one file, %s: every record once and in its order, none late', async (_, logOf) => {
+])('four processes that append to one file, %s, store every record once and in order', async (_, logOf) => {
   proves('store:processes');
   const path = join(folder, 'e.db');
   const each = 500;
@@ -43,7 +43,7 @@ it.each([
   for (const line of told) expect((JSON.parse(line as string) as { lateMs: number }).lateMs).toBeLessThan(2000);
 });
 
-it('keeps every acknowledged item after a kill -9, and no partial append', async () => {
+it('after a kill -9, the store has every acknowledged item and no partial append', async () => {
   proves('log:durable');
   const path = join(folder, 'e.db');
   const acknowledged: string[] = [];
@@ -65,7 +65,7 @@ it('keeps every acknowledged item after a kill -9, and no partial append', async
   await store.close();
 });
 
-it('follows the path when the file is replaced under it', async () => {
+it('if the file is replaced, the store uses the new file at the path', async () => {
   const path = join(folder, 'e.db');
   const store = await openSqliteStore({ path });
   await store.append(LOG, [said('old'), queued('old')]);

@@ -120,7 +120,7 @@ it.each(rows)('refuses $name, and says what to do', async ({ given, options, cod
   expect(existsSync(path) ? statSync(path).size : undefined).toBe(before);
 });
 
-it('reports a damaged file, and how to continue', async () => {
+it('reports a damaged file, and says how to continue', async () => {
   const path = join(folder, 'e.db');
   const store = await openSqliteStore({ path });
   for (let i = 0; i < 100; i++) await store.append(LOG, [queued(`n${i}`, { message: 'x'.repeat(500) })]);
@@ -178,7 +178,7 @@ describe('rights', () => {
     chmodSync(closed, 0o755);
   });
 
-  it('refuses a file without the right to write, and one without the right to read', async () => {
+  it('refuses a file without the right to write, and a file without the right to read', async () => {
     const open = join(folder, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
@@ -192,7 +192,7 @@ describe('rights', () => {
     }
   });
 
-  it('works for a user with the rights', async () => {
+  it('opens the file for a user with the rights', async () => {
     const theirs = join(folder, 'theirs');
     mkdirSync(theirs);
     if (nobody.length > 0) chownSync(theirs, 65534, 65534);

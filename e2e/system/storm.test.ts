@@ -5,7 +5,7 @@ import { rulesBroken } from './command.ts';
 import { storm } from './storm.ts';
 import { proves } from '../verifies.ts';
 
-it('hosts, gateways, the server and commands are killed for 20 s: every rule holds', { timeout: 300_000 }, async () => {
+it('every rule holds while hosts, gateways, the server and commands are killed for 20 s', { timeout: 300_000 }, async () => {
   proves('faults:system');
   const seed = process.env['EARPIECE_STORM_SEED'] ?? String(Date.now() % 1_000_000);
   const { verdict, folder, remove } = await storm({

@@ -17,7 +17,7 @@ const taskToolsOf = (request: Request | undefined): string[] =>
 describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
   proves('tasks:own-agent');
 
-  it('have the tools if the project had a task when the conversation started, and never gain or lose them later', async () => {
+  it('have the task tools if the project had a task when the conversation started, and never gain or lose them later', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     const last = async (...args: readonly string[]): Promise<string[]> => {
       expect((await stage.run(args)).code).toBe(0);
@@ -41,7 +41,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(second && toolsOf(second)).toEqual(first && toolsOf(first));
   });
 
-  it('have them or not according to agent.tasks', async () => {
+  it('have the task tools as agent.tasks says', async () => {
     await using on = await ChatStage.open([{ says: [text('ok')] }], '[agent]\ntasks = true\n');
     expect((await on.run(['run', 'go'])).code).toBe(0);
     expect(taskToolsOf(on.model.requests[0])).toEqual(BOTH);
@@ -63,7 +63,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(stage.model.requests.map((request) => taskToolsOf(request).length)).toEqual([2, 0, 2]);
   });
 
-  it('work on a task until a person on another terminal takes it away', async () => {
+  it('work on a task until a person on another terminal blocks the task', async () => {
     proves('tasks:blocked');
     let stage: ChatStage | undefined;
     const blocks = async (): Promise<void> =>

@@ -36,7 +36,7 @@ async function seen(ear: LoadedInbox): Promise<Seen> {
 
 describe('a kill in the middle', () => {
   it.each(POINTS)(
-    'a kill during a block, at %s: neither half of the block is stored, and the block can be repeated',
+    'a kill at %s while a task is blocked stores neither half of the block, and the block can be repeated',
     async (point) => {
       proves('tasks:one-step', 'store:kill-9');
       await using shell = new Shell();
@@ -58,7 +58,7 @@ describe('a kill in the middle', () => {
     },
   );
 
-  it('a kill between the two halves of a reassignment: the interrupt stays, and the next reader adds the other half', async () => {
+  it('after a kill between the two halves of a reassignment, the interrupt stays, and the next reader adds the other half', async () => {
     proves('tasks:one-step');
     await using shell = new Shell();
     const ear = await shell.open();

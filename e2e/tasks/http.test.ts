@@ -46,7 +46,7 @@ describe('tasks over HTTP', () => {
     ]);
   });
 
-  it('are listed newest first, by page, status, agent and project', async () => {
+  it('are listed newest first, in pages, and filtered by status, agent and project', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     for (let i = 1; i <= 7; i++)
@@ -107,7 +107,7 @@ describe('tasks over HTTP', () => {
     expect((await stage.client.tasks()).items.map(({ title }) => title)).toEqual(['y', 'x']);
   });
 
-  it('answer errors with a problem that names the way out', async () => {
+  it('answer a wrong request with a problem that says what to do', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
     await client.createTask({ title: 'x', assignee: 'coder' });

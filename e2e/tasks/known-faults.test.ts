@@ -16,7 +16,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 describe('known faults', () => {
   proves('tasks:known-faults');
 
-  it('2.10.1: a chat of the same agent neither sees nor consumes the interrupt, and reports nothing', async () => {
+  it('2.10.1: a chat of the same agent does not get the interrupt, does not consume it, and reports nothing', async () => {
     proves('tasks:purpose');
     await using office = await Office.open();
     const agent = await office.agent('s1');
@@ -120,14 +120,14 @@ describe('known faults', () => {
     });
   });
 
-  it('2.10.7: one enum of priorities, stored and shown; any other is refused', async () => {
+  it('2.10.7: a priority is stored and shown, and a value outside of the enum is refused', async () => {
     await using office = await Office.open();
     const made = await office.person.createTask({ title: 'x', priority: 'urgent' });
     expect([made.priority, (await office.person.task(made.id)).priority]).toEqual(['urgent', 'urgent']);
     expect(await failure(office.person.createTask({ title: 'x', priority: 'asap' as never }))).toMatchObject({ status: 400 });
   });
 
-  it('2.10.8: everything that the interrupt names exists', async () => {
+  it('2.10.8: the task and the tool that an interrupt names exist', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);
@@ -166,7 +166,7 @@ describe('known faults', () => {
     expect((await ear.store.read({ log: logKey('shop', 'coder'), types: ['task_created'] })).length).toBe(4);
   });
 
-  it('2.10.10: a failing call carries a notification, too, even a call of the gateway', async () => {
+  it("2.10.10: a failing call also carries notifications, even a call to the gateway's own tool", async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.ear.queue('shop/coder#s1', { message: 'CI is red' });
@@ -207,7 +207,7 @@ describe('known faults', () => {
     expect((await tester.call('echo')).isError).toBe(false);
   });
 
-  it('an agent that was stopped ends only that task: its other task continues', async () => {
+  it('if one task of an agent is stopped, the agent ends only that task, and its other task continues', async () => {
     await using office = await Office.open();
     const { person, tasks } = office;
     const agent = await office.agent();

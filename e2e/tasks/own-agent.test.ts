@@ -86,7 +86,7 @@ const answered = (talk: Talk, id: string): Record<string, unknown> => {
 describe.each(APIS)("%s: Earpiece's agent", (api) => {
   proves('tasks:own-agent', 'tasks:blocked', 'tasks:executions');
 
-  it('fetches its task, is blocked during a call, reads that once, and reports: under 2 s', async () => {
+  it('fetches its task, is blocked during a call, reads the interrupt once, and reports in under 2 s', async () => {
     expect(await least(BAR_MS, blockedInACall)).toBeLessThan(BAR_MS);
   });
 
@@ -159,7 +159,7 @@ describe.each(APIS)("%s: Earpiece's agent", (api) => {
 describe("Earpiece's agent", () => {
   proves('tasks:own-agent');
 
-  it('is stopped in the middle of a sentence, which is kept', async () => {
+  it('is stopped in the middle of a sentence, and the sentence is kept', async () => {
     proves('tasks:blocked');
     await using desk = await Desk.open();
     const talk: Talk = await desk.agent([
@@ -187,7 +187,7 @@ describe("Earpiece's agent", () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'cancelled', execution: { result: 'blocked', exitCode: 1 } });
   });
 
-  it('is woken by an interrupt between its turns, reports, and reads that no task is left', async () => {
+  it('is woken by an interrupt between two turns, reports, and reads that no task is left', async () => {
     await using desk = await Desk.open();
     const talk = await desk.agent([
       says(next('c1')),
@@ -242,7 +242,7 @@ describe("Earpiece's agent", () => {
     expect(await desk.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
   });
 
-  it('if the task is unblocked after the agent read the stop, the agent is notified, and its report ends nothing', async () => {
+  it('if the task is unblocked after the agent read the interrupt, the agent is notified, and its report ends nothing', async () => {
     proves('tasks:unblocked');
     await using desk = await Desk.open();
     const { person } = desk;
@@ -274,7 +274,7 @@ describe("Earpiece's agent", () => {
     expect(await person.task('t1')).toMatchObject({ status: 'done', execution: { id: 't1.1', result: 'success' } });
   });
 
-  it('reports that it failed: a person checks it first', async () => {
+  it('reports a failed task, which then waits for a person', async () => {
     proves('tasks:executions');
     await using desk = await Desk.open();
     const talk = await desk.agent([
@@ -297,7 +297,7 @@ describe("Earpiece's agent", () => {
     });
   });
 
-  it('asks for its next action during an interrupt: the answer points to the interrupt, which it reads once', async () => {
+  it('if it asks for its next action during an interrupt, the answer names the interrupt, which it reads once', async () => {
     await using desk = await Desk.open();
     const talk = await desk.agent([says(call('c1', 'stops'), next('c2')), says(next('c3')), says(text('done'))], {
       tools: [
@@ -326,7 +326,7 @@ describe("Earpiece's agent", () => {
     expect(answered(talk, 'c3')).toMatchObject({ action: 'paused' });
   });
 
-  it('without the tools gets an interrupt that does not need them', async () => {
+  it('without the task tools gets an interrupt that does not mention them', async () => {
     proves('tasks:without-tools');
     await using desk = await Desk.open();
     const talk = await Talk.start('anthropic', [says(text('hello')), says(text('I stop.'))], { inbox: desk.ear });
@@ -341,7 +341,7 @@ describe("Earpiece's agent", () => {
     await talk.model[Symbol.asyncDispose]();
   });
 
-  it('in a conversation for talking the agent gets no interrupt, and takes and reports no task', async () => {
+  it('in a conversation with the purpose chat gets no interrupt, and cannot take or report a task', async () => {
     proves('tasks:purpose');
     await using desk = await Desk.open();
     const { person } = desk;

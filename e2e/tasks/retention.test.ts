@@ -46,7 +46,7 @@ describe('ended tasks', () => {
     expect(await left()).toEqual(['t2']);
   });
 
-  it('are removed by a command, which names the remaining tasks', async () => {
+  it('are removed by earpiece db prune, which names the remaining tasks', async () => {
     await using shell = new Shell();
     for (const title of ['one', 'two', 'three']) await shell.says(['tasks', 'add', '--to', 'coder', title]);
     for (const id of ['t1', 't3']) await shell.says(['tasks', 'status', id, 'cancelled']);
@@ -66,7 +66,7 @@ describe('ended tasks', () => {
     expect(await shell.says(['db', 'check'])).toContain('is intact');
   }, 60_000);
 
-  it('disappear from the pages of the API, whose agents continue', async () => {
+  it('disappear from the lists of the API, and their agents continue', async () => {
     await using office = await Office.open();
     const { person, ear, tasks } = office;
     const agent = await office.agent();

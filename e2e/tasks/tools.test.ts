@@ -17,7 +17,7 @@ const BOTH = ['get_next_action', 'report_completed'];
 describe('the tools for tasks', () => {
   proves('tasks:tools');
 
-  it('are offered if the project has tasks when the gateway starts, and otherwise cost no token', async () => {
+  it('are offered if the project has tasks when the gateway starts, and otherwise cost no tokens', async () => {
     await using office = await Office.open('');
     const before = await office.agent('s1');
     expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
@@ -29,7 +29,7 @@ describe('the tools for tasks', () => {
     expect(await (await office.agent('c1', { purpose: 'chat' })).tools()).toEqual(['echo', 'fail', 'get_notifications']);
   });
 
-  it('an agent without them gets an interrupt that does not need them', async () => {
+  it('are not mentioned in an interrupt for an agent without them', async () => {
     proves('tasks:without-tools');
     await using office = await Office.open('');
     const { person } = office;
@@ -69,7 +69,7 @@ describe('the tools for tasks', () => {
       expect((await office.run(['inbox'], { env: { EARPIECE_ADDRESS: `shop/coder#${session}` } })).stdout).toContain(asked);
   });
 
-  it('are offered or not according to gateway.tasks', async () => {
+  it('are offered as gateway.tasks says', async () => {
     await using off = await Office.open('[gateway]\ntasks = false\n');
     await off.person.createTask({ title: 'x' });
     expect(await (await off.agent()).tools()).not.toContain('get_next_action');
@@ -149,7 +149,7 @@ describe('the tools for tasks', () => {
     expect(await office.ear.store.head()).toBe(head);
   });
 
-  it('report once: a second report changes nothing, and its answer says so', async () => {
+  it('accept one report: a second report changes nothing, and its answer says so', async () => {
     proves('tasks:executions');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -255,7 +255,7 @@ describe('the tools for tasks', () => {
     expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', execution: 't1.2' });
   });
 
-  it('an unread interrupt of another kind also comes before a task, and the call for a task does not read it', async () => {
+  it('name an unread interrupt of any kind before they give a task, and do not mark it as read', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);

@@ -10,7 +10,7 @@ const CALLS_EVERY_MS = 500;
 const BAR_MS = 2_000;
 
 describe('blocked by a person while the agent works', () => {
-  it('the next call is refused with the interrupt, get_notifications gives the instruction, report_completed closes the execution: under 2 s', async () => {
+  it('within 2 s the next call is refused, get_notifications gives the instruction, and report_completed closes the execution', async () => {
     proves('tasks:blocked', 'pull:report-completed');
     expect(await least(BAR_MS, blockedWhileItWorks)).toBeLessThan(BAR_MS);
   }, 60_000);
@@ -122,7 +122,7 @@ describe('blocked by a person while the agent works', () => {
     expect((await agent.call('echo')).text).toContain('Ann asks to cancel: “Task t1 "Fix the login" is blocked: wait”');
   });
 
-  it('without get_notifications every further call is refused with the same text, failing tools too', async () => {
+  it('without get_notifications every further call is refused with the same text, also of failing tools', async () => {
     proves('tasks:blocked');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -134,7 +134,7 @@ describe('blocked by a person while the agent works', () => {
     expect(office.calls()).toEqual([]);
   });
 
-  it('an agent that makes no call gets the interrupt at its next call, even after the end of its gateway', async () => {
+  it('an agent that is between calls gets the interrupt at its next call, even through a new gateway', async () => {
     proves('tasks:blocked');
     await using office = await Office.open();
     const first = await office.agent();
@@ -148,8 +148,8 @@ describe('blocked by a person while the agent works', () => {
   });
 });
 
-describe('a task that is unblocked before the agent pulls', () => {
-  it('nothing arrives and calls pass', async () => {
+describe('a task that is unblocked', () => {
+  it('lets calls pass without an interrupt, if the agent has not read the interrupt yet', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();
     const agent = await office.agent();
@@ -163,7 +163,7 @@ describe('a task that is unblocked before the agent pulls', () => {
     expect(await office.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
   });
 
-  it('after the pull, it learns that it may continue, and its stop ends nothing', async () => {
+  it('lets the agent continue after it has read the interrupt, and its report ends nothing', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();
     const agent = await office.agent();

@@ -13,7 +13,7 @@ describe.each(Object.keys(SAMPLES) as WireName[])('%s', (wire) => {
     expect(validate({ path, body }, [rule]).map((violation) => violation.rule)).not.toContain(rule);
   });
 
-  it('has a wrong request for each of its rules', () => {
+  it('has a test with a wrong request for each of its rules', () => {
     expect([...new Set(bad.map(([rule]) => rule))].toSorted()).toEqual(RULES[wire].map(({ id }) => id).toSorted());
   });
 });

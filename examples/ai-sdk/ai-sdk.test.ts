@@ -21,7 +21,7 @@ test.each(['agent.ts', 'streaming.ts'])('%s prints its documented output', (name
   }
 });
 
-test('the adapter takes five lines', () => {
+test('an AI SDK program needs five lines for the adapter', () => {
   const [, region = ''] =
     /\/\/ #region five-lines\n([\s\S]*?)\/\/ #endregion/u.exec(readFileSync(join(here, 'agent.ts'), 'utf8')) ?? [];
   expect(region.split('\n').filter((line) => line.trim() !== '')).toHaveLength(5);

@@ -48,7 +48,7 @@ describe('npm start', () => {
   );
 
   test(
-    'in a terminal the story is the chat itself; the person ends the chat, and then the console with Ctrl+C',
+    'in a terminal the story runs in the chat; Ctrl+C ends first the chat and then the console',
     { timeout: 120_000 },
     async () => {
       const pty = spawnPty(process.execPath, [START], {
@@ -77,7 +77,7 @@ describe('npm start', () => {
     },
   );
 
-  test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
+  test('ends cleanly when it is stopped in the middle', { timeout: 60_000 }, async () => {
     await expectCleanStop([], 'in the background as tests');
   });
 
@@ -117,7 +117,7 @@ describe('npm start -- gateway', () => {
     await expectNothingLeft();
   }, 120_000);
 
-  test('fits into 60 columns, in one column', { timeout: 120_000 }, async () => {
+  test('fits into 60 columns, as a single column', { timeout: 120_000 }, async () => {
     const { code, stdout } = await ended(start(['gateway'], { COLUMNS: '60' }));
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
@@ -125,7 +125,7 @@ describe('npm start -- gateway', () => {
     await expectNothingLeft();
   });
 
-  test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
+  test('ends cleanly when it is stopped in the middle', { timeout: 60_000 }, async () => {
     await expectCleanStop(['gateway'], 'waiting to ride');
   });
 
@@ -167,7 +167,7 @@ test.each([
   ['with the indent of its line', '  a b c', 5, ['  a b', '  c']],
   ['with less indent, when nothing fits beside it', '        abc', 4, ['  ab', '  c']],
   ['not, when it fits', 'a\n\nb', 10, ['a', '', 'b']],
-])('wraps %s', (_how, text, width, lines) => {
+])('the screen wraps lines %s', (_how, text, width, lines) => {
   expect(wrap(text, width)).toEqual(lines);
 });
 

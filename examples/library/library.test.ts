@@ -14,7 +14,7 @@ const home = mkdtempSync(join(tmpdir(), 'library-test-'));
 afterAll(() => rmSync(home, { recursive: true }));
 const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home, ...COMPILED };
 
-test('there are examples', () => {
+test('the folder has library examples', () => {
   expect(examples).toEqual(['agent.ts', 'events.ts', 'gateway.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
 });
 

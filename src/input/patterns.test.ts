@@ -34,7 +34,7 @@ describe("a user's pattern", () => {
     expect(text.replaceAll(new RegExp(source, 'gu'), () => '[$1]')).toBe(expected);
   });
 
-  it.each(['(?=a)b', '(?!a)b', '(?<=a)b', 'x(?<!a)b'])('%s is refused, with the way out', (source) => {
+  it.each(['(?=a)b', '(?!a)b', '(?<=a)b', 'x(?<!a)b'])('%s is refused, and the error says what to write', (source) => {
     expect(problemOf(source)).toBe(
       'lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around the secret as well, or write one pattern for each case',
     );
@@ -44,7 +44,7 @@ describe("a user's pattern", () => {
     expect(problemOf(source)).toMatch(/^backreferences are not supported, .*write one pattern for each case$/u);
   });
 
-  it.each(['\\w{1,1000}', '\\w{300}\\w{301}', 'a{2000}', '\\w{1,1000}'.repeat(90)])('%s is too large', (source) => {
+  it.each(['\\w{1,1000}', '\\w{300}\\w{301}', 'a{2000}', '\\w{1,1000}'.repeat(90)])('%s is refused as too large', (source) => {
     expect(problemOf(source)).toBe('it is too large: write at most 300 repetitions in all, e.g. {20,} instead of {500}');
   });
 
@@ -56,7 +56,7 @@ describe("a user's pattern", () => {
     expect(problemOf(source)).toBe(problem);
   });
 
-  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('%s ends on its worst text', (source) => {
+  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('%s ends in time on its worst text', (source) => {
     expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
   });
 });

@@ -307,7 +307,7 @@ describe('a loop', () => {
     expect((await coder.userMessage('Go on')).text).toContain('Deploys are frozen');
   });
 
-  it('notifications for the next request ride on the next tool result of the same turn', async () => {
+  it('notifications for the next request arrive with the next tool result of the same turn', async () => {
     proves('plan:moment');
     await coder.userMessage('build it');
     await ear.queue('coder', { message: 'for the next request', deliver: 'next_cycle' });
@@ -368,7 +368,7 @@ describe('a loop', () => {
       });
   });
 
-  it('pulled notifications are read when the answer is sent', async () => {
+  it('pulled notifications count as read when the answer is sent', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     const pulled = await coder.notifications();
     expect(pulled.notifications.map(({ message }) => message)).toEqual(['x']);
@@ -387,7 +387,7 @@ describe('a loop', () => {
   });
 });
 
-describe('the gate falls by itself', () => {
+describe('the gate of a loop that never asks', () => {
   proves('library:gate');
   const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
   /** Whether each of eight calls ran; `between` runs after each. */
@@ -401,24 +401,24 @@ describe('the gate falls by itself', () => {
   };
   const ONE_REFUSED = [false, ...Array.from({ length: 7 }, () => true)];
 
-  it('with the next user message', async () => {
+  it('the gate falls with the next user message', async () => {
     await stop();
     expect((await coder.refuse('deploy'))?.text).toContain('Stop deploying');
     expect((await coder.userMessage('Why?')).text).toBe('Why?');
     expect(await coder.refuse('deploy')).toBeUndefined();
   });
 
-  it('at the end of a batch: one of eight calls is refused', async () => {
+  it('the gate falls at the end of a batch, after one of eight calls was refused', async () => {
     await stop();
     expect(await eight(() => coder.batchEnded())).toEqual(ONE_REFUSED);
   });
 
-  it('1 s after the refusal: one of eight calls is refused without another call', async () => {
+  it('the gate falls 1 s after the refusal of one of eight calls, without another call', async () => {
     await stop();
     expect(await eight(() => (now += 1_000))).toEqual(ONE_REFUSED);
   });
 
-  it('not within a batch: all of its calls are refused with one text', async () => {
+  it('the gate stays up within a batch, whose calls are all refused with one text', async () => {
     await stop();
     const refused = [await coder.refuse('write'), await coder.refuse('deploy'), await coder.refuse('write')];
     expect(new Set(refused.map((each) => each?.text)).size).toBe(1);
@@ -433,7 +433,7 @@ describe('the gate falls by itself', () => {
     expect(await coder.refuse('deploy')).toBeDefined();
   });
 
-  it('not for a pause, which only a person lifts', async () => {
+  it('the gate stays up for a pause, which only a person lifts', async () => {
     await ear.queue('coder', { message: 'Wait for my review', action: 'pause', origin: { person: 'anna' } });
     expect(await eight(() => coder.batchEnded())).toEqual(Array.from({ length: 8 }, () => false));
     expect(await ear.resume('coder', { person: 'anna' })).toHaveLength(1);
@@ -441,7 +441,7 @@ describe('the gate falls by itself', () => {
   });
 });
 
-it('texts for the model name no command if only this program can open the store', async () => {
+it('texts for the model contain no command if only this program can open the store', async () => {
   await using small = await openEarpiece({ db: 'memory:', cwd: '/', env: { HOME: '/nowhere' }, policy: { maxItems: 1 } });
   for (const kind of ['ci.failed', 'git.moved']) await small.queue('coder', { message: 'x '.repeat(3_000), kind });
   const talk = small.conversation('coder');

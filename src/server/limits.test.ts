@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Buckets } from './limits.ts';
 
-it('lets a burst through, then requests at the rate of the bucket, for each caller separately', () => {
+it('each caller may send a burst of requests, and then requests at the rate of the bucket', () => {
   let now = 0;
   const buckets = new Buckets({ perSecond: 2, burst: 3 }, () => now);
   const take = (who: string, n: number): (number | undefined)[] => Array.from({ length: n }, () => buckets.take(who));
@@ -13,12 +13,12 @@ it('lets a burst through, then requests at the rate of the bucket, for each call
   expect(take('a', 4)).toEqual([undefined, undefined, undefined, 1]);
 });
 
-it('returns the time to wait', () => {
+it('a refused request gets the time to wait', () => {
   const buckets = new Buckets({ perSecond: 0.2, burst: 1 }, () => 0);
   expect([buckets.take('a'), buckets.take('a')]).toEqual([undefined, 5]);
 });
 
-it('does not remember an unlimited number of callers', () => {
+it('the limiter remembers a limited number of callers', () => {
   let now = 0;
   const buckets = new Buckets({ perSecond: 1, burst: 2 }, () => now);
   for (let i = 0; i < 50_000; i++) {

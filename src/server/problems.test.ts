@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { problemResponse } from './problems.ts';
 
-test('a missing file of the server gives a 503 with advice', async () => {
+test('if a file of the server is missing, the answer is a 503 with advice', async () => {
   const missing = Object.assign(new Error("Cannot find module '/x/chunks/why-1.js'"), { code: 'ERR_MODULE_NOT_FOUND' });
   const answer = problemResponse(missing, 'a1');
   expect(answer.status).toBe(503);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('tokens', () => {
-  it('are checked by all of them, and kept as a hash', async () => {
+  it('are compared in every character, and are stored as a hash', async () => {
     const { token, id } = await tokens.create({ kind: 'project', name: 'ci', project: 'shop' });
     expect(token).toMatch(/^ep_[0-9a-z]{12}_[0-9a-z]{40}$/u);
     expect(await tokens.check(token)).toEqual({
@@ -64,12 +64,12 @@ describe('tokens', () => {
     expect(await store.setting(`token ${short.id}`)).toBeUndefined();
   });
 
-  it('last ten years at most, and have a name that a list can show', async () => {
+  it('last at most ten years, and have a name that a list can show', async () => {
     await expect(tokens.create({ kind: 'admin', name: 'x', expiresInMs: 8.64e15 })).rejects.toThrow('at most ten years (3650d)');
     await expect(tokens.create({ kind: 'admin', name: 'x'.repeat(101) })).rejects.toThrow('a name of 101 characters');
   });
 
-  it('store nothing if there are too many tokens', async () => {
+  it('are refused above the maximum number, and then nothing is stored', async () => {
     await store.setSetting(
       'tokens',
       Array.from({ length: 1_000 }, (_, i) => `t${i}`),
@@ -86,7 +86,7 @@ describe('tokens', () => {
     expect(await store.setting(made[0] ?? '')).toBeUndefined();
   });
 
-  it('have at most twenty browsers each, including browsers that another browser logged in', async () => {
+  it('log in at most twenty browsers each, including browsers that another browser logged in', async () => {
     const admin = await tokens.create({ kind: 'admin', name: 'x' });
     const other = await tokens.session(undefined, 1_000);
     const first = await tokens.session(await tokens.check(admin.token), 1_000);

@@ -31,7 +31,7 @@ test('a key that keeps changing is due after the longest wait, and then waits ag
   expect(due.map((at) => at - from)).toEqual([580, 1180]);
 });
 
-test('flush makes all keys due, clear forgets all; a key that changes in the callback waits', () => {
+test('flush makes all keys due, and clear forgets all keys; a key that changes in the callback waits', () => {
   const due: string[] = [];
   const settling = new Settling<string>({ quietMs: 100 }, (key) => {
     due.push(key);

@@ -100,7 +100,7 @@ test('work counts until it ends, and so does work that it starts; failures are r
   expect([ended, failures, background.size]).toEqual([['outer', 'inner'], ['at once'], 0]);
 });
 
-test('a line about a problem is reported once a minute, even if the receiver throws', () => {
+test('the same problem is reported once a minute, even if the receiver throws', () => {
   const lines: string[] = [];
   let now = 0;
   const tell = troubleTeller(

@@ -72,7 +72,7 @@ describe('agents of one project', () => {
     },
   );
 
-  it('a chain of replies ends', async () => {
+  it('a chain of replies ends at its depth limit', async () => {
     proves('talk:loops');
     let last: unknown;
     const pair = [coder, reviewer];
@@ -123,7 +123,7 @@ describe('agents of one project', () => {
     });
   });
 
-  it('an agent that asks is notified once that another agent is idle, or that its session has ended', async () => {
+  it('an agent that asks for another agent is notified once when that agent is idle or its session has ended', async () => {
     proves('talk:when');
     await say(coder, 'tell_me_when', { agent: 'reviewer' });
     await say(coder, 'tell_me_when', { agent: 'reviewer' });

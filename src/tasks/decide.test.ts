@@ -82,7 +82,7 @@ describe('the allowed statuses of a task', () => {
     else expect(decision).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('only from in_progress to blocked, and from anywhere but done to cancelled', () => {
+  it('allow blocked only after in_progress, and cancelled after each status but done', () => {
     expect(TASK_STATUSES.filter((from) => NEXT_STATUSES[from].includes('blocked'))).toEqual(['in_progress']);
     expect(TASK_STATUSES.filter((from) => !NEXT_STATUSES[from].includes('cancelled'))).toEqual(['done', 'cancelled']);
   });
@@ -131,7 +131,7 @@ describe('the notified agents', () => {
     if (why !== undefined) expect(decision).toMatchObject({ agent: 'coder', tells: { conversation: 's1' } });
   });
 
-  it('no agent, if no agent has the task', () => {
+  it('include no agent if no agent has the task', () => {
     const unassigned = grown(IN.todo, [{ type: 'task_assigned', from: 'coder', to: null }]);
     const going = then(unassigned, move('in_progress'));
     expect(going.executions).toEqual([]);
@@ -142,19 +142,19 @@ describe('the notified agents', () => {
     });
   });
 
-  it('not the agent that makes the change itself', () => {
+  it('do not include the agent that makes the change itself', () => {
     expect(tells(IN.in_progress, move('todo'), { by: CODER })).toBeUndefined();
     expect(tells(IN.in_progress, { kind: 'edit', assignee: 'tester' }, { by: CODER })).toBeUndefined();
   });
 
-  it('only of the cancellation, if it follows an unread block', () => {
+  it('get only the cancellation if it follows an unread block', () => {
     const unread = decided(when(IN.blocked, move('cancelled')));
     expect(unread).toMatchObject({ takesBack: 'it is cancelled', tells: { why: 'cancelled' } });
     const read = decided(when(IN.blocked, move('cancelled'), { told: true }));
     expect([read.tells, read.takesBack]).toEqual([undefined, undefined]);
   });
 
-  it('the old assignee of a task in progress; the new one finds it in todo', () => {
+  it('include the old assignee of a task in progress, while the new assignee finds the task in todo', () => {
     const decision = decided(when(IN.in_progress, { kind: 'edit', assignee: 'tester' }));
     expect(decision).toMatchObject({ agent: 'coder', tells: { why: 'reassigned', says: 'is now assigned to tester' } });
     expect(then(IN.in_progress, { kind: 'edit', assignee: 'tester' })).toMatchObject({ status: 'todo', assignee: 'tester' });
@@ -187,7 +187,7 @@ describe('an execution', () => {
     expect(then(going, take(S2)).executions).toMatchObject([{ id: 't1.1', conversation: 's2' }]);
   });
 
-  it('is not taken by another conversation while its own is active, nor by another agent', () => {
+  it('is not taken by another conversation while its own conversation is active, nor by another agent', () => {
     expect(when(IN.in_progress, take(S2))).toMatchObject({ kind: 'refused', code: 'conflict' });
     expect(when(IN.todo, take(S1, 'tester'))).toMatchObject({ kind: 'refused', code: 'conflict' });
     const after = then(IN.in_progress, take(S2), { isActive: () => false });
@@ -201,7 +201,7 @@ describe('an execution', () => {
     ['success', 'done', 0, null],
     ['failed', 'blocked', 1, 'failed: did it'],
     ['blocked', 'blocked', 1, 'did it'],
-  ] as const)('reported as %s ends and the task is %s', (result, status, exitCode, blockedReason) => {
+  ] as const)('that is reported as %s ends, and the task is %s', (result, status, exitCode, blockedReason) => {
     const after = then(IN.in_progress, report(result), { by: CODER });
     expect(after).toMatchObject({ status, blockedReason, executions: [{ result, exitCode, message: 'did it' }] });
     expect(decided(when(IN.in_progress, report(result)))).toMatchObject({ answer: 'ended' });
@@ -267,7 +267,7 @@ describe('an execution', () => {
     expect(lost.executions).toMatchObject([{ result: 'lost', exitCode: 1 }]);
   });
 
-  it('is forgotten after twenty later executions, unless it still runs', () => {
+  it('is removed from the task after twenty later executions, unless it still runs', () => {
     let task = grown(IN.in_progress, []);
     const one = (id: string): Fact[] => [
       { type: 'task_execution_started', execution: id, agent: 'tester' },

@@ -288,7 +288,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(order).toEqual(['b', 'd', 'c', 'a']);
     });
 
-    it('gets an interrupt before a task, and the call for the next action reads and delivers nothing', async () => {
+    it('gets an interrupt before a task, and the call for the next action marks nothing as read', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -348,7 +348,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       });
     });
 
-    it('a conversation for talking takes and reports no tasks, and neither does another agent or conversation', async () => {
+    it('cannot take or report a task in a conversation with the purpose chat, nor for another agent or conversation', async () => {
       proves('tasks:purpose');
       const task = await working(await talk());
       const chat = await talk('coder', 'chat', 'chat');
@@ -365,7 +365,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect([await unaware.gate(), await read(unaware)]).toEqual([[], 0]);
     });
 
-    it('if the conversation has ended, the next conversation gets its task', async () => {
+    it('gets the task of an ended conversation in its next conversation', async () => {
       const s1 = await talk();
       await working(s1);
       const s2 = await talk('coder', 's2');
@@ -386,7 +386,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     });
   });
 
-  it('2.10.7: have one set of priorities; an invalid value is refused with the way out', async () => {
+  it('2.10.7: have one set of priorities; an invalid value is refused, and the error lists the set', async () => {
     const refused = async (input: Record<string, unknown>): Promise<string> =>
       tasks.create('shop', { title: 'x', ...input }, ANN).then(
         () => 'made',
@@ -407,7 +407,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await tasks.create('shop', { title: 'x', priority: 'urgent' }, ANN)).priority).toBe('urgent');
   });
 
-  it('many simultaneous tasks get a number each', async () => {
+  it('each of many simultaneous tasks gets its own number', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => tasks.create('shop', { title: `n${i}` }, ANN)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(20);
     expect((await tasks.open('shop')).length).toBe(20);

@@ -24,9 +24,9 @@ describe('the request to a stopped agent', () => {
   };
 
   it.each<[string, ConversationOptions, string]>([
-    ['with the tool: to report by it', { has: [REPORT_TOOL] }, CALL],
-    ['without: what it can do', { has: [] }, WITHOUT],
-    ['by a carrier that cannot tell, of a conversation that nobody knows: what anybody can do', {}, WITHOUT],
+    ['names the report tool if the agent has it', { has: [REPORT_TOOL] }, CALL],
+    ['asks an agent without the tool to stop and say where', { has: [] }, WITHOUT],
+    ['asks for no tool if no carrier knows the tools of the conversation', {}, WITHOUT],
   ])('%s', async (_who, options, asked) => {
     const inbox = inboxWith();
     await stopped(inbox);
@@ -41,7 +41,7 @@ describe('the request to a stopped agent', () => {
     await inbox.close();
   });
 
-  it('by a carrier that does not know the tools of the agent: as a carrier that knows them has said', async () => {
+  it("names the report tool through any carrier, once a carrier has recorded the agent's tools", async () => {
     const inbox = inboxWith();
     await inbox.conversation('shop/coder#s1', { has: [REPORT_TOOL] }).seen();
     await stopped(inbox);
@@ -54,7 +54,7 @@ describe('the request to a stopped agent', () => {
     await inbox.close();
   });
 
-  it('hides secrets in both cases, and names a tool only with its purpose', async () => {
+  it('hides secrets with and without the tool; a needed tool without an instruction is refused', async () => {
     const inbox = inboxWith({ redact: ['sk-\\w+'] });
     const needs = { tool: 'deploy', otherwise: 'use sk-other' };
     await inbox.queue('shop/coder#s1', { message: 'm', action: 'cancel', instruction: 'deploy with sk-one', needs });

@@ -35,7 +35,7 @@ describe('how long', () => {
   });
 });
 
-test('a time of another day names the day', () => {
+test('a time on another day is shown with its day', () => {
   const noon = new Date(2026, 10, 22, 12).getTime();
   expect(whenSays(noon + H, noon)).toBe(minuteTime(noon + H));
   expect(whenSays(noon + 20 * H, noon)).toBe(`${day(noon + 20 * H)}, ${minuteTime(noon + 20 * H)}`);

@@ -27,13 +27,13 @@ describe('a long text', () => {
     expect(mostOf(`${'x'.repeat(49_999)}👩‍👩‍👧‍👦${'x'.repeat(99)}`)).toBe('x'.repeat(49_999));
   });
 
-  test('the text of a message is shown at greater length', () => {
+  test('the text of a message may be longer than other texts', () => {
     expect(firstOfSpeech('x'.repeat(6_000))).toBeNull();
     expect(firstOfSpeech('x'.repeat(6_001))).toBe(`${'x'.repeat(2_000)} …`);
   });
 });
 
-test('a name is one word of a command line, and never a second command', () => {
+test('a name is quoted as one word of a command line, and never becomes a second command', () => {
   expect(word('shop/coder')).toBe('shop/coder');
   expect(word('shop/coder#main')).toBe("'shop/coder#main'");
   expect(word("a/b'; rm -rf ~; '$(x)")).toBe("'a/b'\\''; rm -rf ~; '\\''$(x)'");

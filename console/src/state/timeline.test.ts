@@ -133,7 +133,7 @@ describe('the timeline', () => {
     });
   });
 
-  test('several notifications in one line are one entry, with their count', () => {
+  test('several notifications in one line become one entry with their count', () => {
     const coalesced = record({
       ...result('a', 'b').body,
       view: { format: 'default', text: '', items: [{ ids: ['a', 'b'], text: 'ci info: twice' }] },
@@ -184,7 +184,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('a notification that ended without delivery says how', () => {
+  test('a notification that ended without delivery says how it ended', () => {
     const closed = record({ type: 'notification_closed', ids: ['a'], outcome: 'withdrawn', by: 'mcp', reason: 'it is back' });
     expect(shown([queued('a'), closed])).toMatchObject([
       { kind: 'ended', outcome: 'withdrawn', by: 'mcp', reason: 'it is back', notes: [{ id: 'a' }] },

@@ -21,7 +21,7 @@ describe.each<EngineName>([...ENGINES])('%s', (name) => {
   afterAll(() => engine.close());
 
   it(
-    'deaths of clients and faults of the machine: nothing acknowledged is lost, nothing is shown again without a flag',
+    'when clients die or the machine fails, nothing acknowledged is lost, and nothing is shown again without a flag',
     async () => {
       proves('faults:points', 'faults:random', 'faults:schedules', 'store:kill-9');
       const { happened, counts, problems } = await run(engine, { engine: name, seed: SEED, numbers: [0, 1, 2] });
@@ -34,7 +34,7 @@ describe.each<EngineName>([...ENGINES])('%s', (name) => {
   );
 
   it.each(Object.keys(BUGS) as Bug[])(
-    'the checker finds the fault put in on purpose: %s',
+    'the checker finds a deliberate fault: %s',
     async (bug) => {
       proves('faults:checker');
       for (let number = 0; ; number++) {
@@ -47,7 +47,7 @@ describe.each<EngineName>([...ENGINES])('%s', (name) => {
   );
 });
 
-it('a seed gives the same schedules again, and two hundred of them have every fault of each engine', () => {
+it('a seed gives the same schedules again, and two hundred schedules contain every fault of each engine', () => {
   for (const engine of ENGINES) {
     const all = Array.from({ length: 200 }, (_, number) => scheduleOf(number, { engine, seed: SEED }));
     expect(all).toEqual(Array.from({ length: 200 }, (_, number) => scheduleOf(number, { engine, seed: SEED })));
@@ -57,7 +57,7 @@ it('a seed gives the same schedules again, and two hundred of them have every fa
 });
 
 it(
-  'with a thread for each database: nothing lost, nothing twice',
+  'with a thread for each database, nothing is lost and nothing is shown twice',
   async () => {
     proves('faults:random', 'faults:points', 'store:thread');
     const engine = await startEngine('sqlite');

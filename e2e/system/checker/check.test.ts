@@ -16,7 +16,7 @@ const broken = (of: History, epoch = 0): Partial<Record<Rule, readonly string[]>
   Object.fromEntries(Object.entries(check(of, epoch).problems).filter(([, each]) => each.length > 0));
 
 describe('a correct history', () => {
-  it('breaks no rule: a ride, a marked repeat, a refusal and its pull, a resume', () => {
+  it('breaks no rule: a delivery, a marked repetition, a refusal with its read, a resume', () => {
     const anna = new Recorded(0)
       .call('c1')
       .call('c2', one(N1), { at: 100 })
@@ -40,7 +40,7 @@ describe('a correct history', () => {
     expect(kills).toEqual({ host: 1 });
   });
 
-  it('uses no code and no log of the product', () => {
+  it('is checked without code or logs of the product', () => {
     const sources = readdirSync(import.meta.dirname).map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
     sources.push(
       readFileSync(join(import.meta.dirname, '../history.ts'), 'utf8'),
@@ -309,7 +309,7 @@ describe('a gateway that cannot reach its store', () => {
     return web.call('c2', one(N1), { at: 100 }).over();
   };
 
-  it('lets a call pass, which is counted; when the store is available again, it does not', () => {
+  it('may let a call pass, which is counted; when the store is available again, it may not', () => {
     const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them');
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});

@@ -9,7 +9,7 @@ const BEFORE = [
   '{"jsonrpc":"2.0","id":3,"method":"tools/list"}\n',
 ];
 
-it.each(BEFORE)('an edited request equals the request read from its bytes: %s', (text) => {
+it.each(BEFORE)('an edited request equals the request that its bytes give: %s', (text) => {
   const request = frameOf(Buffer.from(text)) as Request;
   const name = param(request, 'name');
   const object = request.params && objectAt(request.bytes, request.params.start);

@@ -59,7 +59,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
 const document = fc.tuple(space, value, space).map((parts) => parts.join(''));
 
 describe('finds what JSON.parse finds', () => {
-  test('in any document, finds the same elements and members, the last of each name', () => {
+  test('in any document, finds the same elements and the last member of each name', () => {
     fc.assert(
       fc.property(document, (text) => {
         const json = bytes(text);
@@ -201,7 +201,7 @@ describe('edits', () => {
     );
   });
 
-  test('removing a name removes all of it and nothing else', () => {
+  test('removing a name removes each member of that name and nothing else', () => {
     fc.assert(
       fc.property(document, fc.constantFrom('id', 'result', 'ключ', ''), (text, name) => {
         const json = bytes(text);

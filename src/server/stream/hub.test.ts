@@ -120,7 +120,7 @@ const settled = async (): Promise<void> => {
   for (let i = 0; i < 50; i++) await new Promise(setImmediate);
 };
 
-it('a stream of large records continues to read when its reader has taken some', async () => {
+it('a stream of large records reads more records when its reader has received some', async () => {
   for (let i = 0; i < 60; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(50_000) }]);
   const metrics = new Metrics();
   const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
@@ -132,7 +132,7 @@ it('a stream of large records continues to read when its reader has taken some',
   await own.stop();
 });
 
-it('a slow reader is not cut off, but a stuck reader is', async () => {
+it('a slow reader is not cut off, but a stuck reader is cut off', async () => {
   await write(5);
   for (let i = 0; i < 200; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(30_000) }]);
   const metrics = new Metrics();
@@ -151,7 +151,7 @@ it('a slow reader is not cut off, but a stuck reader is', async () => {
   await own.stop();
 });
 
-it('an older copy in place of the log ends every stream', async () => {
+it('if an older copy replaces the log, every stream ends', async () => {
   await write(5);
   const reader = new Reader(await hub.open(who, {}));
   const older = memoryStore();
@@ -163,7 +163,7 @@ it('an older copy in place of the log ends every stream', async () => {
   expect(hub.size).toBe(0);
 });
 
-it('one token may use a part of all streams: an admin token four fifths, any other token a fifth', async () => {
+it('an admin token may open four fifths of the streams, and any other token one fifth', async () => {
   const { token } = await tokens.create({ kind: 'project', name: 'x', project: 'shop' });
   const narrow = (await tokens.check(token)) as Principal;
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
@@ -185,7 +185,7 @@ it('one token may use a part of all streams: an admin token four fifths, any oth
   await own.stop();
 });
 
-it('a stream takes its place before it opens, and frees the place if it fails', async () => {
+it('a stream counts against the limit before it opens, and no longer counts if it fails', async () => {
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
   const head = store.head.bind(store);
   let release: () => void = () => {};
@@ -239,7 +239,7 @@ it('one record for 1,000 streams is written in groups, so that other requests ru
   expect(readers.every(({ ids }) => ids.join() === '1')).toBe(true);
 });
 
-it('unread streams are cut off if they hold too much together', async () => {
+it('unread streams are cut off if their buffers together are too large', async () => {
   proves('server:many-streams');
   const metrics = new Metrics();
   const small = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {}, maxHeldBytes: 1_000_000 });

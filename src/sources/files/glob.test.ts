@@ -41,7 +41,7 @@ test.each([
   ['\\{a,b}', ['\\{a,b}']],
   ['{,x}y', ['y', 'xy']],
   ['{a,b}'.repeat(12), undefined],
-])('braces: %s', (pattern, choices) => {
+])('braces are expanded: %s', (pattern, choices) => {
   expect(expandBraces(pattern)?.toSorted()).toEqual(choices?.toSorted());
 });
 
@@ -132,7 +132,7 @@ describe('.gitignore', () => {
     expect(ignored.has(['a.log'], 'file')).toBe(false);
   });
 
-  test('git gives the same result', () => {
+  test('ignores the same files as git', () => {
     const name = fc.stringMatching(/^[abx]{1,3}$/);
     const part = fc.oneof(name, fc.constantFrom('*', '**', '?', '*a', 'a*', '[ab]', '[!a]*', 'x*b', '**a', '.a', '*.x'));
     const rule = fc

@@ -9,14 +9,17 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-look-'));
 const at = (name: string): string => join(folder, name);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each([0, 1, 1_048_575, 1_048_576, 1_048_577, 3_000_000, HASHED_BYTES])('%i bytes are hashed whole', async (size) => {
-  const content = Buffer.alloc(size, 'earpiece ');
-  writeFileSync(at('file'), content);
-  const seen = await look(at('file'));
-  expect(seen).toMatchObject({ kind: 'file', hash: hashOf(content), empty: size === 0, moving: false });
-});
+test.each([0, 1, 1_048_575, 1_048_576, 1_048_577, 3_000_000, HASHED_BYTES])(
+  'a file of %i bytes is hashed as a whole',
+  async (size) => {
+    const content = Buffer.alloc(size, 'earpiece ');
+    writeFileSync(at('file'), content);
+    const seen = await look(at('file'));
+    expect(seen).toMatchObject({ kind: 'file', hash: hashOf(content), empty: size === 0, moving: false });
+  },
+);
 
-test('larger files differ by size and time', async () => {
+test('a larger file is compared by size and time', async () => {
   writeFileSync(at('huge'), Buffer.alloc(HASHED_BYTES + 1));
   const seen = await look(at('huge'));
   expect(seen).toMatchObject({ kind: 'file', hash: expect.stringMatching(`^stat:${HASHED_BYTES + 1}:`) as string });
@@ -34,7 +37,7 @@ test('a write during the read is detected', async () => {
   expect(await looking).toMatchObject({ kind: 'file', moving: true });
 });
 
-test('a path without a regular file', async () => {
+test('a path without a regular file is reported as gone or unclear', async () => {
   mkdirSync(at('folder'));
   symlinkSync(at('loop'), at('loop'));
   symlinkSync(at('nowhere'), at('dangling'));

@@ -28,7 +28,7 @@ async function look(): Promise<{ readonly id: string; readonly line: unknown }[]
 const lines = async (): Promise<unknown[]> => (await look()).map(({ line }) => line);
 
 describe('a log file that is emptied', () => {
-  it('is read from its beginning each time, and no id is given twice', async () => {
+  it('is read from its beginning each time, and each of its events has a new id', async () => {
     await look();
     const ids: string[] = [];
     for (let round = 1; round <= 3; round++) {

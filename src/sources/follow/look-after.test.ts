@@ -171,36 +171,39 @@ describe('a look', () => {
 
   for (const point of FOLLOW_FAULT_POINTS)
     for (const [name, world] of WORLDS)
-      it.each([1, 2, 3, 4])(`after a crash at ${point}, for the %s. time, if ${name}: exactly that is open`, async (time) => {
-        const place = new Place();
-        const followed = await place.follow();
-        place.sees = () => ({ standing: standingIn({ old: 'old' }) });
-        await place.look(followed);
-        const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
-        const sees = (now: typeof world) => (state: Json | undefined) => ({
-          standing: standingIn(now),
-          news: state === 'further' ? [] : news,
-          events: state === 'further' ? [] : [changed],
-          state: 'further',
-        });
-        place.sees = sees({ a: 'a', b: 'b' });
-        let left = time;
-        armFaults((at) => {
-          if (at === point && --left === 0) throw new Error('crash');
-        });
-        await place.look(followed).catch(() => undefined);
-        armFaults(undefined);
-        place.sees = sees(world);
-        await place.look(followed);
-        await place.look(followed);
-        for (const key of ['follow:u1:n', changed.key]) place.open.delete(key);
-        expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
-        expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
-        expect(place.told.filter((message) => message === changed.message)).toHaveLength(1);
-        expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
-        const { told, untold } = await stateOf(place.store, 'u1');
-        expect({ told, untold }).toEqual({ told: world, untold: undefined });
-      });
+      it.each([1, 2, 3, 4])(
+        `after a crash at ${point}, for the %s. time, if ${name}, exactly the current state is open`,
+        async (time) => {
+          const place = new Place();
+          const followed = await place.follow();
+          place.sees = () => ({ standing: standingIn({ old: 'old' }) });
+          await place.look(followed);
+          const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
+          const sees = (now: typeof world) => (state: Json | undefined) => ({
+            standing: standingIn(now),
+            news: state === 'further' ? [] : news,
+            events: state === 'further' ? [] : [changed],
+            state: 'further',
+          });
+          place.sees = sees({ a: 'a', b: 'b' });
+          let left = time;
+          armFaults((at) => {
+            if (at === point && --left === 0) throw new Error('crash');
+          });
+          await place.look(followed).catch(() => undefined);
+          armFaults(undefined);
+          place.sees = sees(world);
+          await place.look(followed);
+          await place.look(followed);
+          for (const key of ['follow:u1:n', changed.key]) place.open.delete(key);
+          expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
+          expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
+          expect(place.told.filter((message) => message === changed.message)).toHaveLength(1);
+          expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
+          const { told, untold } = await stateOf(place.store, 'u1');
+          expect({ told, untold }).toEqual({ told: world, untold: undefined });
+        },
+      );
 
   it('an event of a source that happens again is reported again, even after a crash', async () => {
     const place = new Place();
@@ -283,7 +286,7 @@ describe('a look', () => {
     expect(place.settings.get('follower u1')).toMatchObject({ lookedAt: place.now });
   });
 
-  it('ends the follower when the thing has ended; a follower that was ended meanwhile leaves no state', async () => {
+  it('ends the follower when the followed thing has ended; a follower that was ended meanwhile leaves no state', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => ({ standing: [wrong('a')] });
@@ -348,27 +351,24 @@ describe('several followers of one thing', () => {
   it.each([
     ['the whole project', { to: 'shop/*' }],
     ['the same agent', { to: 'shop/coder' }],
-  ])(
-    'a follower of a person for %s and a follower of an agent for itself: the agent gets one notification, after one check',
-    async (_, { to }) => {
-      const place = new Agents();
-      await place.follow({ uid: 'p', what: url, to });
-      await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
-      expect((await following(place.store, 'shop')).map(({ id, to: address }) => [id, address])).toEqual([
-        ['f1', to],
-        ['f2', 'shop/coder'],
-      ]);
-      place.sees = () => ({ standing: [wrong('a')], news: [{ ...wrong('n'), id: 'n1', message: 'news' }] });
-      await place.lookAll();
-      expect(place.looks).toBe(1);
-      expect(place.heardBy.filter((line) => line.startsWith('coder'))).toEqual(['coder: a is wrong', 'coder: news']);
-      place.sees = () => ({});
-      await place.lookAll();
-      expect(place.held()['coder']).toEqual(['news']);
-    },
-  );
+  ])('if a person follows for %s and an agent for itself, the agent gets one notification after one check', async (_, { to }) => {
+    const place = new Agents();
+    await place.follow({ uid: 'p', what: url, to });
+    await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
+    expect((await following(place.store, 'shop')).map(({ id, to: address }) => [id, address])).toEqual([
+      ['f1', to],
+      ['f2', 'shop/coder'],
+    ]);
+    place.sees = () => ({ standing: [wrong('a')], news: [{ ...wrong('n'), id: 'n1', message: 'news' }] });
+    await place.lookAll();
+    expect(place.looks).toBe(1);
+    expect(place.heardBy.filter((line) => line.startsWith('coder'))).toEqual(['coder: a is wrong', 'coder: news']);
+    place.sees = () => ({});
+    await place.lookAll();
+    expect(place.held()['coder']).toEqual(['news']);
+  });
 
-  it('a follower that is added later hears of the open states, and other agents do not hear again', async () => {
+  it('a follower that is added later reports the open states to its agent only', async () => {
     const place = new Agents();
     await place.follow({ uid: 'a', what: url, by: 'shop/coder' });
     place.sees = () => ({ standing: [wrong('a')] });
@@ -380,7 +380,7 @@ describe('several followers of one thing', () => {
     expect(place.heardBy).toEqual(['coder: a is wrong', 'reviewer: a is wrong']);
   });
 
-  it.each(['f1', 'f2'])('the end of %s keeps the other, which continues without a repetition', async (id) => {
+  it.each(['f1', 'f2'])('if %s ends, the other follower continues without a repetition', async (id) => {
     const place = new Agents();
     await place.follow({ uid: 'p', what: url, to: 'shop/*' });
     await place.follow({ uid: 'a', what: url, to: 'shop/coder', by: 'shop/coder' });
@@ -403,7 +403,7 @@ describe('several followers of one thing', () => {
   });
 
   it.each(UNFOLLOW_FAULT_POINTS.flatMap((point) => [1, 2].map((count) => [point, count] as const)))(
-    'after a crash of unfollow at %s with %i followers, the next process completes the end',
+    'after a crash of unfollow at %s with %i followers, the next process completes the removal',
     async (point, count) => {
       const place = new Agents();
       await place.follow({ uid: 'p', what: url, to: 'shop/*' });
@@ -486,7 +486,7 @@ describe('the process that runs the followers', () => {
     await lookAfter(place.around({ sleep, signal: stop.signal, ...more }));
   }
 
-  it('checks at the interval that each check asks for, or at that of --every; an incomplete check continues at once', async () => {
+  it('checks at the interval that the last check names, or at --every; an incomplete check continues at once', async () => {
     const place = new Place();
     await place.follow();
     await place.follow({ uid: 'u2', everyMs: 5 * MINUTE });
@@ -499,7 +499,7 @@ describe('the process that runs the followers', () => {
     expect(((await place.look(often))?.nextAt ?? 0) - place.now).toBe(0);
   });
 
-  it('checks as soon as a machine wakes after three hours, and after the clock went back', async () => {
+  it('checks at once after three hours of sleep, and after the clock was set back', async () => {
     const place = new Place();
     const followed = await place.follow();
     await place.look(followed);
@@ -566,7 +566,7 @@ describe('the process that runs the followers', () => {
 describe('the list', () => {
   proves('follow:limits');
 
-  it('follows a thing once for each address, and has at most 50 followers, of which an agent may add 10', async () => {
+  it('contains each thing once for each address, and at most 50 followers, of which an agent may add 10', async () => {
     const place = new Place();
     expect((await place.follow()).id).toBe('f1');
     place.now += 1;

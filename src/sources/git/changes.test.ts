@@ -44,7 +44,7 @@ test.each<[given: string, before: GitState, now: GitState, told: Told, kinds: Ch
   expect(changesBetween(before, now, was).map(({ kind }) => kind)).toEqual(kinds);
 });
 
-test('their words', () => {
+test('each change has its text for the agent', () => {
   const moved = (ahead: number, behind: number): Change => ({
     kind: 'moved',
     branch: 'main',

@@ -34,7 +34,7 @@ test('reports a missing git, a git that may not run, or a missing folder', async
   expect(await gitIn(folder, folder)(['x'])).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('git ends in time with its children, and cannot prompt', async () => {
+test('ends git and its children at the time limit, and never lets git prompt', async () => {
   expect(await of('sleep 600 & sleep 600', { withinMs: 100 })).toEqual({ kind: 'stopped', why: 'timeout' });
   const stop = new AbortController();
   const running = of('sleep 600', { signal: stop.signal });

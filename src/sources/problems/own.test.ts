@@ -44,7 +44,7 @@ it('reads the lines of a form of VS Code, before the shipped matchers', () => {
   ]);
 });
 
-it('keeps the problems of the last build, by the patterns of the background', () => {
+it('keeps the problems of the last build, which background patterns separate', () => {
   proves('follow:matchers');
   const form = { ...one('^bad (.+)$'), background: { beginsPattern: '^begin', endsPattern: '^end' } };
   const { matchers, rounds } = matchersWith({ mine: form });
@@ -64,7 +64,7 @@ it('keeps the problems of the last build, by the patterns of the background', ()
   expect(open()).toEqual(['b']);
 });
 
-it('a pattern on which a backtracking engine takes hours is read at once', () => {
+it('a pattern that would need hours in a backtracking engine is matched at once', () => {
   proves('follow:matchers');
   const { matchers } = matchersWith({ mine: one('^((a+)+)+$') });
   const began = performance.now();
@@ -78,6 +78,6 @@ it.each([
   [one('(.*)'), 'it matches the empty text'],
   [one('(a)', { file: 2 }), 'matchers.x.pattern[0].file is 2, but regexp has 1 groups; write the number of one of them'],
   [{ ...one('(a)'), background: { beginsPattern: '[' } }, 'matchers.x.background.begins_pattern is "[": it is not a regular'],
-])('%j is refused with its key', (form, message) => {
+])('%j is refused with the name of its key', (form, message) => {
   expect(() => matchersWith({ x: form })).toThrow(message);
 });

@@ -170,7 +170,7 @@ describe('problem matchers', () => {
     expect(said(...lines)).toEqual(expected);
   });
 
-  it('find nothing in an output without problems', () => {
+  it('find no problem in an output without problems', () => {
     expect(
       said(
         '> shop@1.0.0 dev',
@@ -186,7 +186,7 @@ describe('problem matchers', () => {
     ).toEqual([]);
   });
 
-  it('take a million characters in one line, and hostile lines, in time', () => {
+  it('read a line of a million characters, and hostile lines, in time', () => {
     const reader = new ProblemReader();
     const began = performance.now();
     for (const line of [

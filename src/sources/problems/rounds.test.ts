@@ -20,7 +20,7 @@ function open(...lines: readonly (string | undefined)[]): readonly string[] {
 describe('the problems of a program that keeps running', () => {
   proves('follow:problems');
 
-  it('are those of the last round: after two of three files are fixed, one problem is open', () => {
+  it('are the problems of the last round: after two of three files are fixed, one problem is open', () => {
     const first = [STARTS, wrong('a.ts'), wrong('b.ts'), wrong('c.ts'), ends(3)];
     expect(open(...first)).toEqual(['a.ts', 'b.ts', 'c.ts']);
     expect(open(...first, STARTS, wrong('b.ts'), ends(1))).toEqual(['b.ts']);
@@ -31,12 +31,12 @@ describe('the problems of a program that keeps running', () => {
     expect(open(STARTS, wrong('a.ts'), ends(1), STARTS, wrong('b.ts'))).toEqual(['a.ts', 'b.ts']);
   });
 
-  it('stay the same if lines above are added, and count their repetitions in a round', () => {
+  it('stay the same if lines are added above them, and are counted if they repeat in a round', () => {
     const moved = "a.ts(9,7): error TS2322: Type 'string' is not assignable to type 'number'.";
     expect(open(STARTS, wrong('a.ts'), moved, ends(2))).toEqual(['a.ts x2']);
   });
 
-  it('end with an update of vite without errors, and with a silent restart', () => {
+  it('end when vite applies an update without errors, or when the program restarts without output', () => {
     const vite = '10:32:01 AM [vite] Internal server error: Unexpected token';
     expect(open(vite, '  File: /shop/a.ts:1:2')).toEqual(['/shop/a.ts']);
     expect(open(vite, '  File: /shop/a.ts:1:2', '10:32:09 AM [vite] (client) hmr update /src/a.ts', undefined)).toEqual([]);
@@ -97,13 +97,13 @@ describe('the problems of a program that keeps running', () => {
     expect(files()).toEqual([]);
   });
 
-  it('are those of the last run, if a watching program starts any tool again', () => {
+  it('are the problems of the last run, if a watching program starts a tool again', () => {
     const wrongGo = './cart.go:3:5: undefined: x';
     expect(open(wrongGo, undefined, '[nodemon] restarting due to changes...', undefined)).toEqual([]);
     expect(open(wrongGo, undefined, '[nodemon] restarting due to changes...', wrongGo, undefined)).toEqual(['./cart.go']);
   });
 
-  it('are without warnings, and at most 500 of one tool', () => {
+  it('do not include warnings, and are at most 500 for each tool', () => {
     expect(open('cart.c:4:1: warning: unused')).toEqual([]);
     expect(open(...Array.from({ length: 700 }, (_, i) => wrong(`f${i}.ts`)))).toHaveLength(500);
   });

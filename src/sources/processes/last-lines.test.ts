@@ -45,7 +45,7 @@ describe('the last lines', () => {
     expect(last.read()).toEqual(['a warning', 'half a line']);
   });
 
-  it('are limited: long lines are cut, and so is the whole', () => {
+  it('are limited in the length of each line and in total', () => {
     expect(lastOf(1, 'x'.repeat(5_000))[0]).toHaveLength(400);
     const many = lastOf(200, `${'y'.repeat(390)}\n`.repeat(300));
     expect(many.join('').length).toBeLessThanOrEqual(80_000);
@@ -56,7 +56,7 @@ describe('the last lines', () => {
     expect(last.read()[0]).toHaveLength(400);
   });
 
-  it('lines of binary output are harmless', () => {
+  it('are readable text, even if the output is binary', () => {
     const told = lastOf(2, Buffer.from([0xff, 0xfe, 0x00, 0x41, 0x0a, 0xc3]));
     expect(told.join('').isWellFormed()).toBe(true);
     expect(told.join('')).not.toContain('\0');

@@ -74,7 +74,7 @@ describe('the event about a command', () => {
     ['none failed', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
     ['a good one', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
     ['signs only', 0, ['---'], '---'],
-  ])('the most informative line: %s', (_what, code, lastLines, said) => {
+  ])('the message has the most informative line: %s', (_what, code, lastLines, said) => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });
 

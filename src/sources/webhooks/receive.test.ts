@@ -88,7 +88,7 @@ const ISSUE = {
 describe('permission to send', () => {
   proves('sources:webhooks');
 
-  it('a receiver needs a secret that is long enough', () => {
+  it('a receiver with a secret that is too short is refused', () => {
     const make = (kind: 'github' | 'standard', S?: string): string => {
       const made = receiverFrom('ci', { kind, to: 'shop/coder', secretEnv: 'S' }, defined({ S }));
       return made.kind === 'problem' ? made.problem : 'ready';
@@ -397,7 +397,7 @@ describe('the same again', () => {
     expect(event?.type).toBe('github.projects_v2_item.edited');
   });
 
-  it('its event has the same id, so the log recognizes it for longer than the window', () => {
+  it('a repeated request gives an event with the same id, which the log recognizes longer than the window', () => {
     const id = (received: Received): string | undefined => events(received)[0]?.id;
     expect(id(github({ body: ISSUE }))).toBe(
       id(github({ body: ISSUE, headers: { 'x-github-delivery': 'd-2', 'x-github-event': 'issues' } })),
@@ -405,7 +405,7 @@ describe('the same again', () => {
     expect(id(standard({ body: { type: 'a' } }))).toBe('msg_1');
   });
 
-  it('a window forgets the oldest', () => {
+  it('a full window forgets the oldest request', () => {
     const window = replayWindow(2);
     window.remember(['a', 'b', 'c']);
     expect(['a', 'b', 'c'].map((each) => window.seen(each))).toEqual([false, true, true]);
@@ -492,7 +492,7 @@ describe('the events of a request', () => {
     expect(cloud('shop/*', { subject: 'refs/heads/main' })).toMatchObject({ subject: 'shop/*' });
   });
 
-  it('Standard Webhooks: type, time and data of the message, below the name of the receiver', () => {
+  it("Standard Webhooks: the event has the type, time and data of the message, and the receiver's name", () => {
     const [event] = events(standard({ body: { type: 'invoice.paid', timestamp: '2026-05-01T09:00:00Z', data: { amount: 7 } } }));
     expect(event).toEqual({
       id: 'msg_1',
@@ -556,7 +556,7 @@ describe('the events of a request', () => {
     expect(levels).toEqual(['warning', 'info', 'error', 'error']);
   });
 
-  it('JSON of any sender: converted by a map', () => {
+  it('JSON of any sender is converted by a map', () => {
     const map = {
       type: 'deploy.{state}',
       id: '{run.id}-{state}',

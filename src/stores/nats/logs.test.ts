@@ -10,7 +10,7 @@ import { isPassing } from './trouble.ts';
 const LOG = 'shop/coder' as LogKey;
 const draft = (content: string): { text: string } => ({ text: JSON.stringify({ type: 'chat_request', content }) });
 
-it('an append whose second record is stored and not visible yet is read by the next try, and is not reported as damage', async () => {
+it('an append whose second record is not visible yet is read by the next try, and not reported as damage', async () => {
   const visible: Message[] = [
     { seq: 1, subject: 'earpiece.x.log.=.=.a', text: bodyText({ tx: 'other', at: 5 }, [draft('one'), draft('two')]) },
   ];

@@ -8,7 +8,7 @@ it('a server that forgets the consumer of a read, or stops in the middle of it, 
   expect(isPassing(Object.assign(new Error('wrong last sequence'), { code: 10_071 }))).toBe(false);
 });
 
-it('a leader that must first copy messages is asked again, and the same goes for a cluster whose servers are not all there yet', () => {
+it('a leader that must first copy messages is asked again, and so is a cluster whose servers are not yet all ready', () => {
   expect(isPassing(Object.assign(new Error('expected stream sequence does not match'), { code: 10_063 }))).toBe(true);
   const few = Object.assign(new Error('no suitable peers for placement'), { code: 10_005 });
   expect(isPassing(few)).toBe(true);

@@ -10,7 +10,7 @@ import { proves } from '../../../e2e/verifies.ts';
 import { compactStep, unusedBytes } from './compact.ts';
 import { Database } from './database.ts';
 
-it('space that cannot be freed is counted: none in a file that shrinks in steps, all in a file that is too large', () => {
+it('unused space is counted only in a file that is too large to be compacted', () => {
   proves('store:unused');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-compact-'));
   const db = new Database({ path: join(folder, 'e.db') });

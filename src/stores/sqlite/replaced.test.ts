@@ -26,7 +26,7 @@ afterEach(async () => {
 const take = (): void => ['', '-wal', '-shm'].forEach((part) => renameSync(`${path}${part}`, `${path}.away${part}`));
 const write = (message: string): Promise<unknown> => store.append(LOG, [{ type: 'chat_response', message }]);
 
-it('a write right after its removal is in the new file', async () => {
+it('a write right after the removal of the file is in the new file', async () => {
   take();
   await write('after');
   const other = await openSqliteStore({ path });
@@ -34,7 +34,7 @@ it('a write right after its removal is in the new file', async () => {
   await other.close();
 });
 
-it('a file of another kind in its place is reported each time, and not only once a second', async () => {
+it('a foreign file at the path of the database is reported at each call, not only once a second', async () => {
   take();
   writeFileSync(path, 'garbage'.repeat(3_000));
   for (let i = 0; i < 3; i++) await expect(write('into the void')).rejects.toThrow('is not an SQLite database');
@@ -124,7 +124,7 @@ describe('the first write after a change in a folder that was quiet for long', (
   });
 });
 
-it('a folder that has just changed is checked again: a second change within one tick of the clock does not show', () => {
+it('a folder that has just changed is checked again, because a second change within one clock tick is not visible', () => {
   const watched = new Folder(path, path);
   watched.note();
   expect(watched.isSame()).toBe(false);

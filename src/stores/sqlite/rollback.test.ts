@@ -8,7 +8,7 @@ import type { LogKey } from '../../core/address.ts';
 import { openSqliteStore } from './store.ts';
 
 const LOG = 'shop/coder' as LogKey;
-it('accepts records from its first opening on', async () => {
+it('a copy in rollback mode accepts records from its first opening on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-rollback-'));
   const path = join(folder, 'e.db');
   const made = await openSqliteStore({ path });

@@ -69,7 +69,7 @@ it('names its owner and its version', async () => {
   db.close();
 });
 
-it('continues from each earlier step', async () => {
+it('is reached from each earlier version', async () => {
   await (await openSqliteStore({ path })).close();
   const golden = schemaOf(path);
   for (let done = 0; done <= STEPS.length; done++) {
@@ -95,7 +95,7 @@ it('is made completely or not at all', async () => {
   await (await openSqliteStore({ path })).close();
 });
 
-it('reads the open set, the gate, a key, an id and a carrier by an index, with any length of the log', async () => {
+it('reads the open set, the gate, a key, an id and a carrier by an index, whatever the length of the log', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   const plan = (sql: string): string =>

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('gives up after withinMs with the file and the way out, and blocks the event loop only briefly', async () => {
+it('fails after withinMs with the file and advice, and blocks the event loop only briefly', async () => {
   other.exec('BEGIN IMMEDIATE');
   // The best of three tries counts, because a short pause of the machine must not fail the test.
   for (let left = 2; ; left--) {
@@ -53,7 +53,7 @@ async function givenUp(): Promise<{ readonly tookMs: number; readonly longestMs:
   return { tookMs: performance.now() - started, longestMs };
 }
 
-it('reports how long a caller waited that shares its transaction with others', async () => {
+it('reports how long a caller has waited, also in a shared transaction', async () => {
   const shared = await openSqliteStore({ path: store.path, together: true });
   other.exec('BEGIN IMMEDIATE');
   const waited = async (withinMs: number): Promise<number> => {
@@ -80,7 +80,7 @@ it('reads while another writes', async () => {
   expect(await waiting).toMatchObject({ kind: 'appended' });
 });
 
-it('lets writers write in the order of their arrival', async () => {
+it('serves writers in the order of their arrival', async () => {
   other.exec('BEGIN IMMEDIATE');
   const all = Array.from({ length: 10 }, (_, i) => store.append(LOG, [{ type: 'x', i }]));
   await new Promise(setImmediate);
@@ -90,7 +90,7 @@ it('lets writers write in the order of their arrival', async () => {
   expect((await store.read({})).map((record) => (record.body as { i?: unknown }).i)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-it('notices an abort while it waits', async () => {
+it('ends a wait when its signal aborts', async () => {
   other.exec('BEGIN IMMEDIATE');
   const abort = new AbortController();
   const waiting = store.append(LOG, [{ type: 'turn_start' }], { signal: abort.signal });
@@ -99,7 +99,7 @@ it('notices an abort while it waits', async () => {
   await expect(waiting).rejects.toThrow('stop');
 });
 
-it('a close does not wait for a lock that others hold', async () => {
+it('close() does not wait for a lock that others hold', async () => {
   other.exec('BEGIN IMMEDIATE');
   // The call itself would wait longer than this test may take.
   const waiting = store.append(LOG, [{ type: 'turn_start' }], { withinMs: 3_600_000 });

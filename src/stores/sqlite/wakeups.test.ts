@@ -57,7 +57,7 @@ class Head {
   }
 }
 
-it('notices another process by the file, without the poll', async () => {
+it('a wait notices another process by the file, without the poll', async () => {
   const reader = new DatabaseSync(store.path);
   const newest = reader.prepare('SELECT coalesce(max(seq), 0) AS seq FROM records');
   const head = new Head(() => Number(newest.get()?.['seq']));
@@ -74,7 +74,7 @@ it('notices another process by the file, without the poll', async () => {
   reader.close();
 });
 
-it('learns of an append in its own process before any other event', async () => {
+it('a wait learns of an append in its own process before any other event', async () => {
   const newHead = store.changed(0);
   await store.head();
   await new Promise(setImmediate);
@@ -100,7 +100,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('continues without the watched file, and finds the next one', async () => {
+it('a wait continues while the watched file is missing, and then watches the next file', async () => {
   const wal = join(folder, 'some-wal');
   let at = 0;
   const head = new Head(() => at);
@@ -133,7 +133,7 @@ it('continues without the watched file, and finds the next one', async () => {
   wakeups.close();
 });
 
-it('sees an append that became visible only after the hint', async () => {
+it('a wait sees an append that became visible only after the hint', async () => {
   const wal = join(folder, 'some-wal');
   writeFileSync(wal, 'a');
   let at = 0;

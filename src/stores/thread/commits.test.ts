@@ -57,7 +57,7 @@ test('a commit after a checkpoint that emptied the log is noticed', () => {
   expect(commits.news()).toBe(true);
 });
 
-test('a check older than 200 ms is not trusted, and a replaced file is read from then on', () => {
+test('a check that is older than 200 ms is not trusted, so a replaced file is noticed', () => {
   expect(commits.news()).toBe(false);
   const now = performance.now() + 200;
   vi.spyOn(performance, 'now').mockReturnValue(now);

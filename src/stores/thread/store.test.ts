@@ -64,7 +64,7 @@ describe('a database in a separate thread', () => {
     expect(await store.head()).toBe(before + 61);
   });
 
-  it('commits simultaneous writes together: few syncs for many callers', async () => {
+  it('commits simultaneous writes together, with few syncs for many callers', async () => {
     const store = await open();
     const before = commitsIn(`${path}-wal`);
     await Promise.all(Array.from({ length: 200 }, (_, n) => store.append(LOG, [queued(`n${n}`)])));
@@ -152,7 +152,7 @@ describe('a database in a separate thread', () => {
     await Promise.all([owned.close(), other.close()]);
   });
 
-  it('closing loses nothing: earlier requests are written, later requests are refused', async () => {
+  it('loses nothing at close(): earlier requests are written, and later requests are refused', async () => {
     const store = await open();
     const asked = Array.from({ length: 50 }, (_, n) => store.append(LOG, [queued(`n${n}`)]));
     const closing = store.close();

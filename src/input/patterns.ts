@@ -30,7 +30,7 @@ export interface Pattern {
   test(text: string): boolean;
   /** The number of groups. */
   readonly groups: number;
-  /** Returns the first match and its groups. A group that took no part is undefined. Returns undefined if nothing matches. */
+  /** Returns the first match and its groups. A group that matched nothing is undefined. Returns undefined if nothing matches. */
   find(text: string): readonly (string | undefined)[] | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Pattern {
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 
-/** Reads a pattern. Never throws. The problem of an invalid pattern names the way out. */
+/** Reads a pattern. Never throws. The problem of an invalid pattern says what to write. */
 export function readPattern(source: string): PatternRead {
   const known = READ.get(source);
   if (known !== undefined) return known;

@@ -201,9 +201,9 @@ export class Conversation {
   /**
    * Checks the gate; call this before each tool call. While an interrupt is unread, returns the text to send instead of running
    * the tool. Returns undefined if the tool may run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at
-   * a call that begins at least 1 s after the last refusal. A `pause` refuses all calls until a person resumes the agent. If the
-   * process dies within 2 s of the first refusal and before another call of this object, the next process gets the interrupt
-   * again, flagged as repeated.
+   * a call that begins at least 1 s after the last refusal. A `pause` refuses all calls until a person resumes the agent. The
+   * process may die within 2 s of the first refusal, and before another call of this object. Then the next process gets the
+   * interrupt again, flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

@@ -179,7 +179,7 @@ function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): 
   }
 }
 
-/** The most characters of a command or a folder in a message. */
+/** The maximum number of characters of a command or a folder in a message. */
 const SHOWN = 200;
 
 const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -2,7 +2,10 @@
 const KEEP_BYTES = 8_192;
 const MAX_CHARS = 300;
 
-/** The most bytes that may wait in this process's stderr while the client does not read it. Further output is dropped. */
+/**
+ * The maximum number of bytes that may wait in this process's stderr while the client does not read it. Further output is
+ * dropped.
+ */
 const MAX_WAITING = 1_048_576;
 
 /** Passes a server's stderr on to this process's stderr, and keeps its end. */

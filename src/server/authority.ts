@@ -99,7 +99,7 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
   (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
 
 /**
- * Returns the notification in the form that this principal may queue: the level is at most the principal's limit, and the origin
+ * Returns the notification in the form that this principal may queue. The level is at most the principal's limit, and the origin
  * names only the principal.
  */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {

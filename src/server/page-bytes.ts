@@ -9,8 +9,8 @@ export class PageBytes {
   #used = 0;
 
   /**
-   * Takes all views or none, and returns whether they fit. The first views of a page always fit, because otherwise no page would
-   * contain them.
+   * Adds all views to the page or none, and returns whether they fit. The first views of a page always fit, because otherwise no
+   * page would contain them.
    */
   take(views: readonly unknown[]): boolean {
     const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);
@@ -28,8 +28,8 @@ export function onOnePage<T>(views: readonly T[]): readonly T[] {
 }
 
 /**
- * Decides how many records to read next for one page. The number is small at first, because the records may be large, and doubles
- * each time.
+ * Decides how many records to read next for one page. The number starts small, because the records may be large. Each read
+ * doubles the number.
  */
 export class Chunks {
   readonly #most: number;

@@ -24,7 +24,7 @@ type Waiting = Asked & {
   readonly reject: (error: unknown) => void;
 };
 
-/** The most appends in a batch. A larger batch would delay its first caller. */
+/** The maximum number of appends in a batch. A larger batch would delay its first caller. */
 const MOST = 128;
 
 /** The appends of this process. Each log has one write at a time, which takes all waiting calls. */

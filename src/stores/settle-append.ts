@@ -1,4 +1,6 @@
-/** Settles the drafts of one append against the items that they touch. Pure. Used by stores that write all changes at once. */
+/**
+ * Settles the drafts of one append against the items that they touch, without I/O. Used by stores that write all changes at once.
+ */
 import { EarpieceError } from '../core/errors.ts';
 import { formerOf, type Item, itemKey, type Place, settle, touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';

@@ -1,4 +1,4 @@
-/** The board of a project lists its open tasks and the used task numbers. Pure. */
+/** The board of a project, which lists its open tasks and the used task numbers. This file does no I/O. */
 
 /** `gone`: the numbers of tasks that were removed long after they finished, as ranges with inclusive ends, lowest first. */
 export type Board = {

@@ -7,7 +7,7 @@
  *
  * An execution is one agent's work on the task. An execution starts when the task becomes `in_progress` (without a conversation
  * yet) or when an agent takes the task. It ends when the agent reports, or it is lost when the agent's conversation ends. If a
- * person takes the task from an agent, the execution is interrupted but does not end: the agent is notified once, and its report
+ * person takes the task from an agent, the execution is interrupted but does not end. The agent is notified once, and its report
  * ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';

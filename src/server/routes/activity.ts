@@ -158,7 +158,7 @@ function deliveryOf(times: readonly number[]): Delivery {
 }
 
 /**
- * Reads the items that were closed in the period or open at its end: only these items can have been queued, delivered or waiting
+ * Reads the items that were closed in the period or open at its end. Only these items can have been queued, delivered or waiting
  * in the period. Returns true if more items exist than were read.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {

@@ -42,8 +42,8 @@ const MAX_STREAMS = 5_000;
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /**
- * The maximum number of streams that the hub writes to in one turn of the event loop, so that thousands of streams do not delay
- * requests.
+ * The maximum number of streams that the hub writes to in one turn of the event loop. Without this limit, thousands of streams
+ * would delay requests.
  */
 const WRITES_A_TURN = 64;
 const PAGE = 200;

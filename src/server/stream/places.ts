@@ -1,6 +1,6 @@
 /**
- * Limits the number of streams, in total and for one token. A place is taken before the first read of its stream, so a stream
- * that is still opening counts.
+ * Limits the number of streams, in total and for one token. A stream gets its place before its first read, so a stream that is
+ * still opening counts.
  */
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
@@ -9,8 +9,8 @@ import type { Principal } from '../tokens.ts';
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
 /**
- * The maximum number of streams that are opened in one turn of the event loop, so that a burst of new streams does not delay
- * requests.
+ * The maximum number of streams that are opened in one turn of the event loop. Without this limit, a burst of new streams would
+ * delay requests.
  */
 const OPENED_A_TURN = 64;
 

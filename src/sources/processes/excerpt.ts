@@ -1,6 +1,6 @@
 /**
- * Chooses the lines of a command's output that an agent reads. The last lines often lack the cause, because test runners print a
- * long code frame or stack after the name and the assertion of a failure.
+ * Chooses the lines of a command's output that an agent reads. The last lines often lack the cause: after the name and the
+ * assertion of a failure, test runners print a long code frame or stack.
  */
 
 /** The number of last lines from which an excerpt is chosen. */

@@ -54,7 +54,8 @@ export type RunAndTellOptions = {
 
 export type RanAndTold = {
   /**
-   * The exit code as in a shell: 128 plus the number of a signal, 127 or 126 if the command did not start, 124 after a timeout.
+   * The exit code, as in a shell: 128 plus the number of a signal, or 127 or 126 if the command did not start. A timeout gives
+   * 124.
    */
   readonly exitCode: number;
   readonly outcome: Outcome;

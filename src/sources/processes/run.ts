@@ -37,8 +37,8 @@ export type RunOptions = {
 /** The time between SIGTERM, which is sent after the time limit, and SIGKILL. */
 const GRACE_MS = 5_000;
 /**
- * After the command's end, its streams count as ended when they are silent for this time, because processes that the command has
- * left running may keep them open.
+ * After the command's end, its streams count as ended once they are silent for this time. Processes that the command has left
+ * running may keep the streams open.
  */
 const SILENCE_MS = 200;
 

@@ -1,4 +1,4 @@
-/** Makes reminders without a timer. A reminder is queued durably at once, and rides on the first message after its time. */
+/** Makes reminders without a timer. A reminder is queued durably at once, and arrives with the first message after its time. */
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';

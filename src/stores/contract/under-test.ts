@@ -5,7 +5,7 @@ import type { Clock, Store } from '../../core/ports.ts';
 export const CAPABILITIES = ['survives-restart', 'many-processes', 'overwrites-erased'] as const;
 
 /**
- * The properties that a store may lack: its data survives its close; several processes may open it at the same time; its bytes
+ * The properties that a store may lack: the data survives a close; several processes may open the store at once; its bytes
  * contain no erased data.
  */
 export type Capability = (typeof CAPABILITIES)[number];

@@ -202,7 +202,7 @@ async function copy(from: End, to: End, { mark, before, options }: Copying): Pro
   return signal?.aborted ? { kind: 'stopped', mark, copied, of } : undefined;
 }
 
-/** Reads both stores. Undefined: stopped. */
+/** Reads both stores. Returns undefined if the move was stopped. */
 async function compare(
   from: End,
   to: End,

@@ -103,7 +103,7 @@ export interface End {
   close(): Promise<void>;
 }
 
-/** The most records in one page. */
+/** The maximum number of records in one page. */
 export const PAGE = 2_000;
 /** The first page is small, because the records may be large. The pages then grow. */
 export const FIRST_PAGE = 100;

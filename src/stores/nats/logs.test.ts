@@ -22,7 +22,7 @@ it('an append whose second record is not visible yet is read by the next try, an
     ranges: {
       range: (_stream: string, _subject: string, after: number) => Promise.resolve(visible.filter(({ seq }) => seq > after)),
     },
-    // The leader knows the message of the other process before it shows it.
+    // The leader knows the other process's message before it shows the message to readers.
     publish: () => Promise.reject(Object.assign(new Error('wrong last sequence'), { code: 10_071 })),
   } as unknown as Server;
   const tables = { get: () => Promise.resolve({ seq: 0, value: undefined }) } as unknown as Tables;

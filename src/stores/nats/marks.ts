@@ -3,7 +3,7 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import type { Mark } from '../moving/port.ts';
 
 const KEY = 'earpiece_move';
-/** The limit of a message's size that a stream had before it was frozen. */
+/** The limit for the size of a message that the stream had before it was frozen. */
 const SIZE = 'earpiece_move_size';
 /** No message fits. */
 const FROZEN_SIZE = 1;
@@ -23,7 +23,7 @@ export function frozen(config: StreamConfig): StreamConfig {
   return { ...config, max_msg_size: FROZEN_SIZE, metadata: { ...config.metadata, [SIZE]: size } };
 }
 
-/** With `unmarked`, without the mark too. */
+/** Returns the configuration of the stream after the freeze. With `unmarked`, the mark is removed too. */
 export function thawed(config: StreamConfig, { unmarked }: { readonly unmarked: boolean }): StreamConfig {
   const { [SIZE]: size, [KEY]: mark, ...metadata } = config.metadata ?? {};
   return {

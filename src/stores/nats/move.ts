@@ -42,11 +42,14 @@ import { View } from './view.ts';
 
 const WAIT: Wait = { withinMs: PATIENCE_MS };
 const LONG: Wait = { withinMs: 24 * 3_600_000 };
-/** Messages that are on their way to the server at the same time. */
+/** The maximum number of messages that are on their way to the server at the same time. */
 const WINDOW = 512;
-/** Messages in gaps that are removed at once. */
+/** The number of filler messages that are removed at once. */
 const GAP = 100_000;
-/** How often appends and changes of settings that another process has left unfinished are finished, before the move gives up. */
+/**
+ * The number of attempts to finish the appends and changes of settings that another process has left unfinished. After these
+ * attempts, the move fails.
+ */
 const ROUNDS = 20;
 const KINDS = ['presence', 'binding', 'withheld', 'setting'] as const;
 
@@ -181,7 +184,7 @@ class NatsEnd implements End {
     });
   }
 
-  /** Log by log, because the messages of a log decide only together which of them are its records. */
+  /** The logs are read one after the other, because only all messages of a log together show which of them are records. */
   async *records(after: Cursor | undefined): AsyncIterable<RecordPage> {
     let copied = after?.copied ?? 0;
     let page: Stored[] = [];
@@ -260,7 +263,9 @@ class NatsEnd implements End {
     }
   }
 
-  /** Publishes each record at its position, behind messages for the positions between them, and up to `head`. */
+  /**
+   * Publishes each record at its position. Filler messages use the positions between the records, and the positions up to `head`.
+   */
   async #publishAll(last: number, records: readonly Stored[], head = 0): Promise<void> {
     const sending = new Set<Promise<unknown>>();
     const failed: unknown[] = [];
@@ -291,7 +296,7 @@ class NatsEnd implements End {
     await fillTo(head);
     await Promise.all(sending);
     if (failed.length === 0) return;
-    // If one message is lost, the server refuses the following ones.
+    // If one message is lost, the server refuses the following messages.
     const cause = failed.find((error) => !isBeaten(error));
     throw cause ?? new Late(`another program writes into ${this.name}`);
   }
@@ -333,7 +338,10 @@ class NatsEnd implements End {
     }
   }
 
-  /** The logs whose newest append, and the settings whose change, another process has left in the middle. */
+  /**
+   * Finds the work that another process has left unfinished: logs with an unfinished newest append, and settings with an
+   * unfinished change.
+   */
   async #unfinished(): Promise<{ readonly logs: readonly LogKey[]; readonly settings: readonly string[] }> {
     const names = await logNames({ tables: this.#tables });
     const open = await inTurns(names, async (log) => {

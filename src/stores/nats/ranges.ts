@@ -9,13 +9,15 @@ import type { Driver } from './driver.ts';
  * create, and longer in a cluster.
  */
 const NEAR = 128;
-/** So many messages are requested one after the other, before the rest of a range is read at once. */
+/** The number of messages that are requested one after the other before the rest of a range is read at once. */
 const WALK = 4;
 const PAGE = 1_000;
 const BEHIND_MS = 10;
-/** In a cluster, each try to make a consumer on the leader succeeds with the probability of one by the number of replicas. */
+/**
+ * The maximum number of tries to make a consumer on the leader. In a cluster of n replicas, one of n tries succeeds on average.
+ */
 const TRIES = 20;
-/** A node that stands still delays a try, so another one begins beside it. */
+/** A frozen node delays a try, so another try begins in parallel after this time. */
 const HEDGE_MS = 150;
 /** The time limit of a fetch. */
 const FETCH_MS = 2_000;
@@ -28,7 +30,7 @@ export type Span = {
   readonly attempt?: <T>(work: () => Promise<T>) => Promise<T>;
   readonly subjectsOnly?: boolean;
 };
-/** A part of a range, and where the next part begins. */
+/** A part of a range, and the start of the next part. */
 type Step = { readonly messages: readonly Message[]; readonly next?: number };
 /** The calls on the connection that reads need. */
 export type Asking = {
@@ -55,7 +57,10 @@ export class Ranges {
     return found;
   }
 
-  /** As `range`, one page after the other. `attempt` repeats the calls for one page. With `subjectsOnly`, texts may be empty. */
+  /**
+   * Like `range`, but yields one page after the other. `attempt` retries the calls that read one page. With `subjectsOnly`, texts
+   * may be empty.
+   */
   async *pages(
     stream: string,
     subject: string,
@@ -71,7 +76,7 @@ export class Ranges {
     }
   }
 
-  /** Requests the next messages one after the other: most ranges have only a few. */
+  /** The next messages are requested one after the other, because most ranges have only a few. */
   async #walk(stream: string, subject: string, after: number, upTo: number): Promise<Step> {
     const messages: Message[] = [];
     for (let seen = after; seen < upTo && messages.length < WALK;) {
@@ -84,7 +89,7 @@ export class Ranges {
     return last < upTo ? { messages, next: last } : { messages };
   }
 
-  /** One page, and where the next one begins. */
+  /** One page, and the start of the next page. */
   async #step(stream: string, subject: string, { after, upTo, subjectsOnly }: Omit<Required<Span>, 'attempt'>): Promise<Step> {
     if (upTo - after <= NEAR) return { messages: await this.#near(stream, subject, after, upTo) };
     const page = await this.#page(stream, subject, { after, subjectsOnly });
@@ -116,7 +121,7 @@ export class Ranges {
     const { state } = await this.#ask.info(stream, subjects);
     const names = Object.keys(state.subjects ?? {});
     const found = names.length > NEAR ? await this.range(stream, subjects, 0, state.last_seq) : [];
-    // A message that was replaced during the read is behind the range.
+    // A message that was written during the read has a position after the range, so it is requested by its subject.
     const read = new Set(found.map(({ subject }) => subject));
     const others = await Promise.all(names.filter((name) => !read.has(name)).map((name) => this.#ask.last(stream, name)));
     return [...found, ...others.filter((message) => message !== undefined)];
@@ -164,7 +169,7 @@ export class Ranges {
 
   /**
    * Makes a temporary consumer on the leader of the stream. A cluster puts a consumer on any replica, and another replica may be
-   * behind. After a fault of its disk, it may even have lost messages without a sign.
+   * behind. After a disk fault, that replica may even lack messages without reporting an error.
    */
   async #consumer(stream: string, config: Partial<ConsumerConfig>): Promise<ConsumerInfo> {
     const over = new AbortController();
@@ -172,7 +177,8 @@ export class Ranges {
       await sleep(waitMs, undefined, { signal: over.signal, ref: false });
       for (let tries = 0; tries < TRIES && !over.signal.aborted; tries++) {
         const consumer = await this.#ask.jsm.consumers.add(stream, config);
-        // The leader is asked afterwards: it has everything that was acknowledged before.
+        // The leader is looked up after the consumer was made, because the current leader has everything that was acknowledged
+        // before.
         const fits = consumer.cluster === undefined || consumer.cluster.leader === (await this.#ask.info(stream)).cluster?.leader;
         if (fits && !over.signal.aborted) return consumer;
         this.#drop(stream, consumer);

@@ -82,7 +82,7 @@ export class Server {
           ...(token === undefined ? {} : { token }),
           ...(tls ? { tls: {} } : {}),
           name: 'earpiece',
-          // The driver makes an error for each request otherwise, for its stack.
+          // Without this option, the driver makes an error for each request to record its stack.
           noAsyncTraces: true,
           timeout: TRY_MS,
           maxReconnectAttempts: -1,
@@ -120,7 +120,7 @@ export class Server {
     await this.#nc.close();
   }
 
-  /** For moves, which make and change streams. */
+  /** Used by moves, which make and change streams. */
   get manager(): JetStreamManager {
     return this.#jsm;
   }
@@ -133,7 +133,7 @@ export class Server {
     return this.#publish(subject, text, expected === undefined ? {} : { lastSubjectSequence: expected });
   }
 
-  /** Stores a message at one position: only if `last` is the last sequence of the stream. */
+  /** Stores a message only if `last` is the last sequence of the stream, so that the message gets the next position. */
   publishAfter(last: number, subject: string, text: string): Promise<number> {
     return this.#publish(subject, text, { lastSequence: last });
   }
@@ -166,7 +166,7 @@ export class Server {
   async info(stream: string, subjects?: string): Promise<StreamInfo> {
     const filter = subjects === undefined ? {} : { subjects_filter: subjects };
     const info = await this.#jsm.streams.info(stream, filter);
-    // An answer names its sender nowhere, but its replicas are the other nodes.
+    // An answer does not name its sender, but lists the other nodes as replicas.
     const { leader, replicas = [] } = info.cluster ?? { leader: ALONE };
     if (!leader || replicas.some(({ name }) => name === leader)) throw new Late(`${stream} has no leader`);
     return info;
@@ -224,7 +224,7 @@ export class Server {
     return found === null ? undefined : { seq: found.seq, subject: found.subject, text: found.string() };
   }
 
-  /** As `#get`, with less work. In a cluster, any replica would answer, so only a single server is asked like this. */
+  /** Like `#get`, with less work. In a cluster, any replica would answer, so only a single server gets this request. */
   async #getDirect(stream: string, query: Wanted): Promise<Message | undefined> {
     const answer = await this.#nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeout: TRY_MS });
     const { headers } = answer;
@@ -245,7 +245,7 @@ export class Server {
       if (info.cluster === undefined && info.config.allow_direct) this.#direct.add(name);
     };
     const { logs, tables } = this.configs;
-    // The mark of a move is on the logs.
+    // Only the stream of the logs can have the mark of a move.
     await Promise.all([make(this.logs, logs), make(this.tables, tables)]);
   }
 

@@ -6,14 +6,14 @@ import type { Address } from './address.ts';
 /** Codes of JetStream's errors. */
 const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
-/** The streams need more servers than are there. The servers of a cluster that starts come one after the other. */
+/** The streams need more servers than the cluster has now. While a cluster starts, its servers join one after the other. */
 const TOO_FEW = 10_005;
 /**
- * The codes of a server without a leader, without a listener, or that still restores its streams. A leader answers 10063 if it
- * cannot apply a message because it must first copy others; the message may be stored.
+ * The codes of a server that has no leader or no listener, or that still restores its streams. A leader answers 10063 if it
+ * cannot apply a message because it must first copy other messages. The message may be stored.
  */
 const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023, 10_063, 10_118, 10_059, 10_014]);
-/** The message is larger than the stream takes: a stream with the mark of a move takes none. */
+/** The message is larger than the stream accepts. A stream with the mark of a move accepts no message. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 const FULL: ReadonlySet<number> = new Set([10_047, 10_077, 10_122, 10_110]);

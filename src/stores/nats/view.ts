@@ -2,11 +2,11 @@
  * One log in the memory of this process: its records and items, computed from the log's messages in their order. Each process
  * computes the same state, because the rules depend only on the messages:
  *
- * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows in
- *   another message (`c`), which any process may publish, once.
+ * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows
+ *   in another message (`c`), which any process may publish, once.
  * - A queued notification (`q`) is one message.
- * - A message is void if it queues an id that the log already has, or that a further record of a decided append will queue. This
- * happens only if two processes queue one id at the same moment.
+ * - A message is void if it queues an id that the log already has, or that a decided append will still queue. This happens only
+ *   if two processes queue one id at the same moment.
  */
 import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';

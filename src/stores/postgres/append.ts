@@ -229,7 +229,7 @@ const isNewItem = ({ keys, carriers, ids }: Appending, { records, changed, items
   keys.length + carriers.length + before.size === 0 &&
   [...items.values()].every((item) => stateOf(item) === null);
 
-/** The server gives up before the caller, so that a call without an answer is not carried out after the caller gave up. */
+/** The server's time limit ends before the caller's, so that no call takes effect after the caller has failed. */
 const patience = (leftMs: number): number => Math.max(1, Math.floor(0.9 * leftMs - 5));
 
 async function queue(

@@ -39,7 +39,7 @@ export async function presence(query: Query, wanted: PresenceQuery): Promise<rea
   const { project, log, conversation, after, limit } = wanted;
   const values = [log ?? null, conversation === undefined ? null : toColumn(conversation), project ?? null, after ?? null];
   const inPage = `($1::text IS NULL OR log = $1) AND ${inProject(3)} AND ($4::text IS NULL OR log > $4)`;
-  // A page ends with a whole log.
+  // A page contains only whole logs.
   const end = `(SELECT max(log) FROM (SELECT DISTINCT log FROM @conversations WHERE ${inPage} ORDER BY log LIMIT $5) page)`;
   const rows = await query<{ presence: string }>(
     `SELECT presence FROM @conversations

@@ -76,7 +76,7 @@ class PostgresEnd implements End {
         'store_refused',
         `${this.name} was written by a newer Earpiece (schema ${version}, this Earpiece knows ${VERSION}): migrate it with that version`,
       );
-    // Its tables get all steps before they are read.
+    // The tables are migrated to this version before they are read.
     await migrate(this.#db);
     const counts = ['records', 'conversations', 'bindings', 'withheld', 'settings'].map(
       (table) => `SELECT '${table}' AS name, count(*) AS n FROM @${table}`,

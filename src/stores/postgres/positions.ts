@@ -17,7 +17,8 @@ import type { Query } from './database.ts';
  * - `changed`: an item or a setting is no longer as the caller read it
  * - `later`: the log has a later time than the caller settled with
  * - `dead`: the caller has repeated this call, and no longer waits for it
- * - `locked`: the server's default transaction would not see what other transactions commit; the caller must begin its own one
+ * - `locked`: the server's default transaction would not see what other transactions commit; the caller must begin its own
+ *   transaction
  *
  * Only `done` has an effect. A position that is not known yet is given as `base` plus the number of its record.
  *

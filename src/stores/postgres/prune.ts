@@ -10,7 +10,7 @@ import { selectItems } from './items.ts';
 import { bodiesOf } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
-/** The notifications that one transaction removes. Other processes can write in between. */
+/** The number of notifications that one transaction removes. Other processes can write between two transactions. */
 const CHUNK = 200;
 
 /** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */

@@ -48,7 +48,7 @@ export type PostgresOptions = {
   readonly url: string;
   /** The schema that holds the tables. Default: `schema` in the address, otherwise `earpiece`. */
   readonly schema?: string;
-  /** The most connections of this process, in addition to the connection that listens. Default 4. */
+  /** The maximum number of connections of this process, in addition to the connection that listens. Default 4. */
   readonly connections?: number;
   readonly clock?: Clock;
 };

@@ -32,11 +32,11 @@ export const listenWith =
     return end;
   };
 
-/** The least time between two notifications of one process. */
+/** The minimum time between two notifications of one process. */
 const PAUSE_MS = 50;
 
 /**
- * Tells other processes that records were appended. The notification follows the append: all transactions with a notification
+ * Notifies other processes that records were appended. The notification follows the append: all transactions with a notification
  * commit one after the other.
  */
 export class Announcer {
@@ -63,7 +63,7 @@ export class Announcer {
   async #run(): Promise<void> {
     for (let told = 0; told < this.#newest;) {
       told = this.#newest;
-      // Listeners also ask from time to time, so a notification may be lost.
+      // A lost notification does no harm, because listeners also ask from time to time.
       await this.#db.read({ withinMs: 1_000 }, 'SELECT pg_notify($1, $2)', this.#db.channel, String(told)).catch(() => {});
       await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#ended.signal }).catch(() => {});
     }

@@ -8,8 +8,8 @@ import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * Taken from `process` instead of imported: an older Node lacks this module, and an import would fail before Earpiece can print
- * its message about the version.
+ * This module is read from `process`, because an older Node lacks it. An import would then fail before Earpiece can print its
+ * message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -183,8 +183,8 @@ export class Database {
   }
 
   /**
-   * Whether any process has committed since the last call. All calls of one turn of the event loop share one read of the file,
-   * because a read takes more time than all other work before a tool call. With `atOnce`, each call reads the file.
+   * Whether any process has committed since the last call. All calls of one turn of the event loop share one read of the file. A
+   * read takes more time than all other work before a tool call. With `atOnce`, each call reads the file.
    */
   changed(atOnce = false): boolean {
     if (!atOnce && this.#askedAt === this.#commits) return false;

@@ -11,8 +11,8 @@ import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * Taken from `process` instead of imported: an older Node lacks this module, and an import would fail before Earpiece can print
- * its message about the version.
+ * This module is read from `process`, because an older Node lacks it. An import would then fail before Earpiece can print its
+ * message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -49,7 +49,10 @@ export function throwIf(error: Error | undefined): void {
   if (error !== undefined) throw error;
 }
 
-/** Throws `Half` while another connection has a deleted `-wal` or `-shm` open, because it would not see this process's writes. */
+/**
+ * Throws `Half` while another connection has a deleted `-wal` or `-shm` open, because that connection would not see this
+ * process's writes.
+ */
 function refuseOthers(path: string): void {
   const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
   try {

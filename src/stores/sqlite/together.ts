@@ -11,7 +11,7 @@ type Waiting = Step & {
   readonly reject: (error: unknown) => void;
 };
 
-/** The most writes in a batch. A larger batch would delay its first caller. */
+/** The maximum number of writes in a batch. A larger batch would delay its first caller. */
 const MOST = 256;
 
 /**

@@ -10,7 +10,7 @@ type Asked = Wait & { readonly askedAt?: number };
 const TRIES_IN_A_GO = 4;
 /**
  * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms. With that handler, the slowest append took 5
- * to 7 x longer.
+ * to 7 times as long.
  */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
 /**

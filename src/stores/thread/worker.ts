@@ -7,7 +7,10 @@ import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
 
-/** The most messages that are taken before the first is answered, so that a busy caller does not delay other callers too long. */
+/**
+ * The maximum number of messages that are taken before the first is answered, so that a busy caller does not delay other callers
+ * too long.
+ */
 const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;

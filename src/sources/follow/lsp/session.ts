@@ -182,7 +182,7 @@ export class Session {
 
 type Fresh = { readonly diagnostic: Diagnostic; readonly count: number };
 
-/** Returns each new error once, with the number of times that the file has the error more often than before. */
+/** Returns each new error once, with the number of its new occurrences in the file. */
 function newIn(all: readonly Diagnostic[], before: Before): readonly Fresh[] {
   const first = new Map<string, Diagnostic>();
   // If the file has several equal errors, the last of them is shown.

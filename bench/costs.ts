@@ -74,8 +74,8 @@ function sumOf(table: string): number {
 }
 
 /**
- * Waits until strace has attached to all processes; it prints one line for each. Without the permission to trace, it prints an
- * error and ends.
+ * Waits until strace has attached to all processes, and has printed one line for each. Without the permission to trace, strace
+ * prints an error and ends.
  */
 async function attached(said: NodeJS.ReadableStream, processes: number): Promise<boolean> {
   let text = '';

@@ -121,8 +121,8 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /**
- * Collects garbage, so that one side's garbage does not slow the other side. It needs `--expose-gc`, which `main.ts` passes to
- * each row.
+ * Collects garbage, so that one side's garbage does not slow the other side. This needs the flag `--expose-gc`, which `main.ts`
+ * passes to each row.
  */
 export function collectGarbage(): void {
   (globalThis as { gc?: () => void }).gc?.();

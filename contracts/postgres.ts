@@ -27,7 +27,9 @@ export function postgresContract(version: Version): void {
     await server.remove();
   });
 
-  /** Schemas of closed stores, the oldest first. They are reused, because making a schema takes longer than most cases. */
+  /**
+   * Schemas of closed stores, the oldest first. These schemas are reused, because making a schema takes longer than most cases.
+   */
   const free: string[] = [];
   let schemas = 0;
   const urls = new WeakMap<Store, string>();

@@ -1,5 +1,6 @@
 /**
- * A registry for npm on loopback that holds one package. For every other package, it redirects to the registry of this machine.
+ * A registry for npm on loopback that holds one package. For every other package, this registry redirects to the registry of this
+ * machine.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

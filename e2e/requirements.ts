@@ -1,6 +1,6 @@
 /**
- * Earpiece's promises as data, one line each. A test that proves a promise cites its id (`verifies`, `proves`);
- * `requirements.test.ts` fails on a promise that no test cites, and `docs/guarantees.md` cites the same ids.
+ * Earpiece's promises as data, one line each. A test that proves a promise cites its id (`verifies`, `proves`).
+ * `requirements.test.ts` fails on a promise that no test cites. `docs/guarantees.md` cites the same ids.
  */
 type Requirement = { readonly behaviour: string };
 

@@ -1,4 +1,4 @@
-/** Marks the promises that a test proves; a typo does not compile. The ids are in `requirements.ts`. */
+/** Marks the promises that a test proves. A wrong id does not compile. The ids are in `requirements.ts`. */
 import { it } from 'vitest';
 import { REQUIREMENTS, type RequirementId } from './requirements.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `npm run faults -- <engine>` runs schedules of faults from a seed: processes that share one store are killed, at random moments
- * and at each named point of a write, paused, and given wrong clocks. Servers and disks fail too. A checker then judges the store
- * and the journal of the workers. The last line is the verdict, and the exit code agrees with it. `--bug <name>` adds a deliberate
- * fault to the workers: the verdict must then be bad.
+ * `npm run faults -- <engine>` runs schedules of faults from a seed. Processes that share one store are killed at random moments
+ * and at each named point of a write, are paused, and get wrong clocks. Servers and disks fail too. A checker then judges the
+ * store and the journal of the workers. The last line is the verdict, and the exit code agrees with the verdict. `--bug <name>`
+ * adds a deliberate fault to the workers: the verdict must then be bad.
  *
  * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that reads only the
  * texts that clients received. See `e2e/system/command.ts`.

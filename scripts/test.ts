@@ -1,7 +1,7 @@
 /**
  * `node scripts/test.ts [console|engines] [vitest's arguments…]` runs one stage of the tests: the stage that is named, or all tests
- * that need no browser, no database server and no agent. It prepares what the stage needs beyond `npm ci`, or prints what is
- * missing, and ends with one line `N passed, N failed`.
+ * that need no browser, no database server and no agent. The script prepares what the stage needs in addition to `npm ci`, or
+ * prints what is missing. The last line is `N passed, N failed`.
  */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';

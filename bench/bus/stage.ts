@@ -7,8 +7,8 @@ import { memoryStore } from '../../src/stores/index.ts';
 export const AGENT = 'bench/agent';
 
 /**
- * The nine subscribers of the bus's first design. With all shipped subscribers, the bench would measure events that it never
- * emits.
+ * The nine subscribers of the bus's first design. With all shipped subscribers, the bench would also measure subscribers whose
+ * events it never emits.
  */
 const NINE = [
   'tool_failure',

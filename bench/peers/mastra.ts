@@ -44,8 +44,8 @@ export interface MastraStorage {
 export type Mastra = {
   readonly storage: MastraStorage;
   /**
-   * Adds pending rows with coalescing keys. It skips the search for each key, which would take a minute for thousands of rows;
-   * the result is the same.
+   * Adds pending rows with coalescing keys. This function skips the search for each key, which would take a minute for thousands
+   * of rows. The result is the same.
    */
   fill(rows: Iterable<MastraNotification & { readonly coalesceKey: string }>): Promise<void>;
   /** Runs Mastra's dispatcher on that storage. The model's side (signal, transcript) takes no time here. */

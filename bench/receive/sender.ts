@@ -1,4 +1,5 @@
-// Queues in a separate process: `sender.ts SIDE URL`. For each message it sends so many jobs, at most eight at the same time.
+// Queues in a separate process: `sender.ts SIDE URL`. For each message, the process sends the requested number of jobs, at most
+// eight at the same time.
 import { SIDES, type SideName } from './sides.ts';
 
 const [name, url = ''] = process.argv.slice(2);

@@ -26,7 +26,9 @@ async function load<T>(peer: PeerName): Promise<T> {
   return (await import(pathToFileURL(from.resolve(peer)).href)) as T;
 }
 
-/** Each notification is received by itself, as a job is: equal ones do not become one line, and a message has no budget. */
+/**
+ * Each notification is received separately, like a job. Equal notifications do not become one line, and a message has no budget.
+ */
 const SINGLE = { coalesceMs: { '*': 0 }, maxItems: 1_000_000, maxTokens: 1_000_000_000 };
 
 /** Earpiece: the agent's conversation offers and confirms what it gets, so each notification is delivered once. */

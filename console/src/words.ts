@@ -40,7 +40,10 @@ const PAUSES: Readonly<Record<Force, string>> = {
   waits: 'holds it when it returns, until you resume it',
 };
 
-/** Whether the host's plugin also ends a streaming request. In a run without a person (`opencode run`), it does not. */
+/**
+ * Whether the host's plugin also ends a streaming request. In a run without a person (`opencode run`), the plugin does not end
+ * such a request.
+ */
 const endsStreams = (at: At | undefined): boolean =>
   at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
 const ENDS_A_STREAM = ', and in its terminal aborts the running request';

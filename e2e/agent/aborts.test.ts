@@ -1,7 +1,4 @@
-/**
- * Tests which part of an answer is kept when a critical notification aborts it, by the place of the abort, with the wire format
- * of each API.
- */
+/** Tests which part of an aborted answer is kept, for each place of the abort and the wire format of each API. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { halvesOf, type Answer, type Part } from '../model/answer.ts';
 import type { Request, Step } from '../model/server.ts';

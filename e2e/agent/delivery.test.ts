@@ -203,8 +203,8 @@ describe.each(APIS)('%s', (api) => {
     expect(await talk.agent.send('hi')).toMatchObject({ how: 'complete', text: 'hello' });
     await talk.restart();
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'well' });
-    // The agent sends the whole request twice, then without the notification as a trial, and then whole again, which proves the
-    // cause. After that, it sends the request without the notification.
+    // The agent sends the whole request twice. A trial without the notification and another whole request then prove the cause.
+    // After that, the agent sends requests without the notification.
     expect(find(talk.requests, 'POISON').counts).toEqual([1, 1, 0, 1, 0, 0]);
     talk.check(['the provider refused them']);
     await talk.golden('redacted');

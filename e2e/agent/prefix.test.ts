@@ -40,7 +40,7 @@ describe.each(APIS)('%s', (api) => {
           says: [thought, text('it grows as I watch'), call('call_4')],
           at: [{ part: 1, delta: 3, do: (request) => cut(request, 'text', 'grows as ') }],
         },
-        // A whole cycle follows each abort, because the next abort waits for it.
+        // A whole cycle follows each abort, because the next abort waits for that cycle.
         { says: [thought, call('call_5')] },
         {
           says: [thought, call('call_6'), call('call_7')],

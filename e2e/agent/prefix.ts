@@ -13,7 +13,7 @@ export type Changed = {
 };
 
 /**
- * Returns the parts that the model reads, in order, one text for each. Each part of a message counts separately: the Anthropic
+ * Returns the parts that the model reads, in order, one text for each. Each part of a message counts separately. The Anthropic
  * package puts a following text into the previous user message, which changes nothing that the model read before.
  */
 export function partsOf(body: JsonObject | undefined): readonly string[] {

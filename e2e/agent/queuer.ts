@@ -1,5 +1,5 @@
-// Queues notifications for its parent, from a separate process: `queuer.ts DATABASE`. It answers each request with the time at
-// which the call of `queue` began, by the machine's monotonic clock.
+// Queues notifications for its parent, from a separate process: `queuer.ts DATABASE`. The program answers each request with the
+// time at which the call of `queue` began, by the machine's monotonic clock.
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import type { NotificationInput } from '../../src/core/notification.ts';
 

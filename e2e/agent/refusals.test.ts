@@ -54,7 +54,7 @@ const PLACES = {
 } as const satisfies Record<string, { first: readonly Part[]; more: Partial<NotificationInput> }>;
 type Place = keyof typeof PLACES;
 
-/** Refuses a number of requests, beginning with the first that contains the marker; it answers all others. */
+/** Refuses a number of requests, beginning with the first that contains the marker, and answers all other requests. */
 class Provider {
   refusals = 0;
   readonly #kind: Kind;

@@ -20,12 +20,12 @@ import { changes, partsOf } from './prefix.ts';
 
 export type TalkOptions = Partial<AgentOptions> & {
   readonly store?: Store;
-  /** Replaces an inbox on `store` with `policy`. The talk closes it at its end. */
+  /** Replaces an inbox on `store` with `policy`. The talk closes this inbox at its end. */
   readonly inbox?: AgentOptions['earpiece'];
   readonly policy?: Partial<Policy>;
   /** Chooses the step for each request, instead of the order of the script. */
   readonly stepOf?: (request: Request, n: number) => Step;
-  /** Replaces the scripted model. The talk disposes of it at its end. */
+  /** Replaces the scripted model. The talk disposes of this model at its end. */
   readonly server?: Model<Recorded>;
 };
 

@@ -169,7 +169,7 @@ describe('an archive that cannot be written', () => {
     });
     const ear = await shell.open();
     await ear.store.setSetting('pruned_at', undefined);
-    // The housekeeping of a server reports it, tries again an hour later, and the server works.
+    // The server's housekeeping reports the problem and tries again an hour later. The server continues to work.
     const server = shell.begin(['serve', '--port', '0', '--json']);
     await server.shows('"url"');
     for (;;) {

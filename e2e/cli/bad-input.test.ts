@@ -41,7 +41,7 @@ const canBecome =
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
 
 /**
- * Whether this user cannot run the row: rows about permissions need a user without root's rights, and only root can become a user
+ * Whether this user cannot run the row. Rows about permissions need a user without root's rights. Only root can become a user
  * without an account.
  */
 function cannotBe(given: Given | undefined): boolean {

@@ -1,7 +1,7 @@
 /**
- * A coding agent in a terminal, with a box like that of Gemini CLI: an Enter within 30 ms of another key is a line break. It
- * takes the first `IGNORED` other Enters as line breaks, too. It prints its box after each key, and each line that it sends, as JSON. It ends its turn when
- * its box holds `DRAFT`.
+ * Plays a coding agent in a terminal, with an input box like that of Gemini CLI. An Enter within 30 ms of another key is a line
+ * break, and so are the first `IGNORED` other Enters. The agent prints its box after each key, and each sent line, as JSON. The
+ * agent's turn ends when its box holds `DRAFT`.
  */
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { noteState, TERMINAL_VARIABLE } from '../../src/hosts/terminal-state.ts';

@@ -14,7 +14,7 @@ import { Stage } from './stage.ts';
 const TURNS = 500;
 const OPEN = 300;
 const MAIN = conversationId('main');
-/** The maximum number of elements of the page. It is enough for three times the visible lines. */
+/** The maximum number of elements of the page, which is enough for three times the visible lines. */
 const MOST_ELEMENTS = 4_000;
 
 let browser: Browser;

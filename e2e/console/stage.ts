@@ -24,7 +24,7 @@ type Served = { readonly ear: LoadedInbox; readonly server: Server; readonly url
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
-  /** The inbox for agents and producers. It outlives the server, and the log sees it as another process. */
+  /** The inbox for agents and producers. This inbox outlives the server, and counts as another process. */
   readonly ear: LoadedInbox;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];

@@ -1,5 +1,5 @@
 /**
- * A small MCP server over stdio that writes each call into `CALL_LOG`, one JSON line each: a call that never reached it is
+ * A small MCP server over stdio that writes a JSON line into `CALL_LOG` for each call. A call that never reached the server is
  * missing there. `echo {text, delayMs?, held?}` answers after the delay, or with `held` when the method `release` is called.
  * `fail {text}` answers with `isError`. `ALSO` names one more tool, which works like `echo`.
  */

@@ -1,7 +1,7 @@
 /**
- * Tests that an agent's calls continue while the database's file system stops writing for some seconds (`fsfreeze`, like a
- * snapshot or a hanging network block device), or while another process holds the lock. Freezing needs Linux, root and a loop
- * device.
+ * Tests that an agent's calls continue while the database cannot be written. Either its file system is frozen for some seconds
+ * (`fsfreeze`), as by a snapshot or a hanging network disk, or another process holds the lock. Freezing needs Linux, root and a
+ * loop device.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

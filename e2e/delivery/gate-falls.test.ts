@@ -1,4 +1,7 @@
-/** When the gate falls, at real gateways. The seconds are real too, because the tests depend on a call a second later. */
+/**
+ * Tests at real gateways when the gate falls. The waits are real too, because the tests depend on a call that comes a second
+ * later.
+ */
 import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';

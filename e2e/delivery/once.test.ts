@@ -57,14 +57,15 @@ describe('once', () => {
       const arrived = calls.flatMap((call) => call.ids);
       expect(queued).toHaveLength(400);
       expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
-      // If a notification was queued before a call began, the result of that call has it, or a result that was already in flight.
+      // A notification that was queued before a call began arrives in that call's result, or in a result that was already in
+      // flight.
       const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
       const budget = ear.policies.policy('shop').maxItems;
       const late = calls.flatMap((call) =>
         call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
       );
-      // If the store kept a gateway waiting for 250 ms, a call passed without notifications: that case has a different promise, and
-      // the gateway reports it.
+      // A call passes without notifications if the store keeps a gateway waiting for 250 ms. That case has a different promise, and
+      // the gateway reports the delay.
       if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
       // Both gateways have carried notifications, and the log has the same deliveries.
       const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });

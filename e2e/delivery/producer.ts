@@ -1,6 +1,6 @@
 /**
- * Queues notifications from another process: `producer.ts <address> <count> <everyMs>`. After each return of `queue`, it prints
- * one JSON line with the time of the return, in ms of the machine's monotonic clock.
+ * Queues notifications from another process: `producer.ts <address> <count> <everyMs>`. After each return of `queue`, the program
+ * prints one JSON line with the time of the return, in ms of the machine's monotonic clock.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';

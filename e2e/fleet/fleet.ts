@@ -123,7 +123,7 @@ export class Fleet implements AsyncDisposable {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended.
+        // The process has already ended.
       }
     for (const server of this.#servers) await server[Symbol.asyncDispose]();
     await this.inbox.close();

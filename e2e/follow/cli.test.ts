@@ -159,8 +159,8 @@ describe('earpiece follow', () => {
   }, 60_000);
 
   /**
-   * Returns each kind of follower with the stored state of a first check, so that the next check finds a change, and with the
-   * text of the expected notification.
+   * Returns each kind of follower, the stored state of a first check, and the text of the expected notification. With that state,
+   * the next check finds a change.
    */
   const crashing = (url: string): readonly (readonly [What, Json | undefined, string])[] => [
     [{ kind: 'url', url }, undefined, `${url} fails: 503 Service Unavailable`],

@@ -4,7 +4,7 @@
  *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default
  *
  * The program fails if a parser throws, if a step takes more than a second of the processor, or if the gateway changes bytes
- * although it adds no text. It also fails if a result with added text differs from the result and the text.
+ * although it adds no text. The program also fails if a result with added text differs from the result and the text.
  */
 import type { Outgoing } from '../../src/gateway/riding/carry.ts';
 import { frameOf } from '../../src/mcp/frames/frame.ts';

@@ -1,4 +1,4 @@
-/** An agent that starts some handles, reports it, and waits to be killed. The argument of the program is its folder. */
+/** An agent that starts some handles, reports that, and waits to be killed. The argument of the program is its folder. */
 import { handleRegistry, runTool, type StatefulTool } from '../../src/handles/index.ts';
 
 const [folder = ''] = process.argv.slice(2);

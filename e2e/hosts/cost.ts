@@ -1,5 +1,6 @@
 /**
- * The cost of the hooks for a real agent: the time between a tool call of its model and the next request, with and without hooks.
+ * Measures the cost of the hooks for a real agent: the time between a tool call and the model's next request, with and without
+ * hooks.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

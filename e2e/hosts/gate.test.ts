@@ -13,7 +13,7 @@ import { clientNames, type ClientName } from './pins.ts';
 import { run } from './run.ts';
 import { told } from './told.ts';
 
-/** Takes `get_notifications` away from the agent. The scripted model of the other clients never calls it. */
+/** Removes `get_notifications` from the agent's tools. The scripted model of the other clients never calls this tool. */
 const DENIED: Partial<Record<ClientName, readonly string[]>> = {
   claude: ['--disallowedTools', 'mcp__fixture__get_notifications'],
 };

@@ -27,7 +27,7 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
     proves('hosts:lost-refusal');
     using at = place(client);
     using seen = await run(client, {
-      // The agent sees the same as if it had given up waiting for the hook: no answer.
+      // The agent gets no answer, as if it had stopped waiting for the hook.
       hooks: at.hooks({ [before]: `if rm "$HOME/armed" 2>/dev/null; then HOOK >/dev/null; else HOOK; fi` }),
       env: at.env,
       script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('next')] }, { text: 'ALL-DONE' }],
@@ -38,7 +38,7 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
       },
     });
     expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: calls });
-    // The request with the result of that call.
+    // This is the request with the result of that call.
     expect(seen.main.findIndex((request) => told({ client, main: [request] }, ', repeated') > 0)).toBe(2);
     expect(told(seen, 'STOP-WORD')).toBe(calls.includes('next') ? 1 : 2);
   });

@@ -88,7 +88,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
         const file = path.join(agent.home, 'work/after-reading');
         await agent.until(() => fs.existsSync(file), 'at work after the interrupt');
         unanswered.resolve(undefined);
-        // The turn that was ended, and the turn that reads the reason.
+        // Two turns end: the aborted turn, and the turn that reads the reason.
         await agent.idleAgain(2);
         const seen = { client: host, main: agent.main };
         expect(told(seen, 'CRITICAL-WORD')).toBe(1);

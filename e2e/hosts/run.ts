@@ -76,7 +76,7 @@ export interface Run extends Disposable {
 
 /**
  * Runs a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. Everything stays on
- * 127.0.0.1, and outgoing connections are caught. None of its processes survives the call. An error of `onToolStep` ends the run,
+ * 127.0.0.1, and outgoing connections are caught. No process of the CLI survives the call. An error of `onToolStep` ends the run,
  * and the call throws it.
  */
 export async function run(client: ClientName, options: RunOptions): Promise<Run> {

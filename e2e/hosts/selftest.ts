@@ -20,7 +20,8 @@ export async function selfTest(client: ClientName): Promise<SelfTest> {
   return { problems: tests.flatMap(({ problems }) => problems), seen: tests.flatMap(({ seen }) => seen) };
 }
 
-// An MCP call, then an MCP call and a shell call in parallel, then an answer. No $() in the shell call: Gemini CLI refuses it.
+// The script has an MCP call, then an MCP call and a shell call in parallel, and then an answer. The shell call has no $(),
+// because Gemini CLI refuses $().
 async function testCalls(client: ClientName): Promise<SelfTest> {
   const steps: number[] = [];
   using seen = await run(client, {

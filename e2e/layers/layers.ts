@@ -22,7 +22,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: { mayImport: ['core', 'input'] },
   inbox: { mayImport: ['core', 'input'] },
   config: { mayImport: ['core', 'input'] },
-  // It reads and checks its files like the configuration.
+  // The bus reads and checks the files of subscribers as the configuration is read.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
   // Background tools: an agent's loop calls them, and the agent's log holds their handles.
   handles: { mayImport: ['core', 'inbox'] },
@@ -32,18 +32,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   tasks: { mayImport: ['core', 'inbox'] },
   // Messages between agents.
   talk: { mayImport: ['core', 'inbox'] },
-  // Frames and links of MCP, over stdio and HTTP, in both generations. It does not use notifications.
+  // Frames and links of MCP, over stdio and HTTP, in both generations. This room does not use notifications.
   mcp: { mayImport: [] },
   gateway: { mayImport: ['core', 'inbox', 'tasks', 'mcp'] },
   // The extension points of coding agents: their input, and the answers to it.
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
-  // It reaches its MCP servers as the gateway does, and uses the same tools for its tasks.
+  // The agent reaches its MCP servers as the gateway does, and uses the same tools for its tasks.
   agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'mcp'] },
   // Notifications and the gate for loops of the AI SDK.
   'ai-sdk': { mayImport: ['core', 'inbox'] },
   // The data that crosses HTTP, and the client for it.
   wire: { mayImport: ['core'] },
-  // It receives webhooks.
+  // The server receives webhooks.
   server: { mayImport: ['core', 'wire', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   cli: {
     mayImport: [

@@ -46,7 +46,7 @@ export async function startMock({ script, from, onToolStep, latency = 0 }: MockO
   };
 }
 
-// Claude Code calls this route; the mock server lacks it.
+// Claude Code calls this route, which the mock server lacks.
 const countTokens = (request: Recorded): Order | undefined =>
   request.path.includes('/count_tokens')
     ? { kind: 'answer', status: 200, body: { input_tokens: Math.ceil(request.raw.length / 4) } }

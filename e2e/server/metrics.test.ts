@@ -40,7 +40,7 @@ it('the metrics have each number that a server counts, each in a separate family
   await offer?.confirm();
 
   let found = await families();
-  // The watcher of the log needs a moment to find it.
+  // The watcher of the log needs a moment to find the carrier's record.
   while (!found.some(({ name }) => name === 'earpiece_carried_total')) found = await families();
   expect(found.map(({ name, type }) => `${type} ${name}`)).toEqual([
     'counter earpiece_http_requests_total',

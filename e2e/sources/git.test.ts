@@ -230,7 +230,7 @@ describe('the upstream', () => {
     theirs.commit('theirs', '2');
     theirs.git('push', '-q');
     const before = mine.git('rev-parse', 'origin/main');
-    // Stopped: no more fetches. A start fetches at once.
+    // A stopped source makes no more fetches. A start fetches at once.
     expect(mine.git('rev-parse', 'origin/main')).toBe(before);
     await source.start();
     expect((await seen.until((event) => event.data['behind'] === 2)).data['commits']).toEqual(['theirs']);
@@ -355,7 +355,7 @@ describe("the agent's own commands", () => {
     const result = await source.withOwnCommand(() => mine.git('checkout', '-qb', 'own'));
     expect(result).toBe('');
     mine.git('checkout', '-qb', 'theirs');
-    // No agent has read it yet.
+    // No agent has read this change yet.
     await source.withOwnCommand(() => mine.git('checkout', '-qb', 'again'));
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs`, it was `own`']);
     await expect(

@@ -1,6 +1,6 @@
 /**
- * A test starts it as a process: it watches a repository, stops in the middle of changes, and prints the events. The process must
- * end by itself: a watcher or timer that the source leaves running would keep the process alive.
+ * Watches a repository, stops in the middle of changes, and prints the events. A test starts this file as a process. The process
+ * must end by itself: a watcher or timer that the source leaves running would keep the process alive.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ await files.noteRead('a');
 writeFileSync(join(root, 'a'), 'theirs');
 execFileSync('git', ['checkout', '-qb', 'theirs'], { cwd: root });
 await Promise.all([seen.until('file.changed a'), seen.until('git.branch_switched theirs')]);
-// No event has reported it yet, and the stop comes at once.
+// No event has reported this change yet, and the stop follows at once.
 rmSync(join(root, 'a'));
 await Promise.all([git.stop(), files.stop(), files.stop(), git.stop()]);
 await Promise.all([files.start(), git.start()]);

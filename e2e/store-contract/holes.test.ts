@@ -1,6 +1,6 @@
 /**
- * Tests stores that each lose one kind of data when they are opened again, and a store that breaks a rule: the suite names each
- * defect.
+ * Tests stores that each lose one kind of data when they are opened again, and a store that breaks a rule. The suite must name
+ * each defect.
  */
 import { expect, test } from 'vitest';
 import { runStoreContract, type TestRunner } from '../../src/stores/contract/contract.ts';
@@ -156,7 +156,7 @@ test('a failed case names the broken rule', async () => {
         get(target, name) {
           const value: unknown = Reflect.get(target, name);
           if (name !== 'append') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-          // This faulty store takes the second of two drafts with one id for a repetition.
+          // This faulty store treats the second of two drafts with one id as a repetition.
           return (...args: Parameters<typeof target.append>) =>
             target.append(...args).catch(() => target.append(args[0], args[1].slice(0, 1), args[2]));
         },

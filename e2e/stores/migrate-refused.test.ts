@@ -1,4 +1,4 @@
-/** `earpiece migrate` with wrong sources and targets, damaged data and servers that are away. */
+/** `earpiece migrate` with wrong sources and targets, damaged data and unavailable servers. */
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

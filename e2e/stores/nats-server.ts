@@ -27,7 +27,7 @@ export type NatsServers = {
   readonly nodes: readonly NatsNode[];
   /** The folder with the data of all nodes. */
   readonly folder: string;
-  /** Stops them and removes their folders. */
+  /** Stops the servers and removes their folders. */
   readonly remove: () => Promise<void>;
 };
 
@@ -90,7 +90,7 @@ ${size === 1 ? '' : cluster}
   };
 }
 
-/** Resolves when the server says this line. */
+/** Resolves when the server prints this line. */
 async function ready(child: ChildProcess, line: RegExp): Promise<void> {
   let said = '';
   await new Promise<void>((resolve, reject) => {

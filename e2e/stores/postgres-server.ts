@@ -1,4 +1,7 @@
-/** A real PostgreSQL for tests: a cluster in a temporary folder, on a free port, run by a user without rights, ended by its process id. */
+/**
+ * A real PostgreSQL for tests. Its cluster is in a temporary folder, listens on a free port, and runs as a user without rights.
+ * The server is ended by its process id.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -174,7 +177,7 @@ export function kill(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Resolves when the server takes connections. */
+/** Resolves when the server accepts connections. */
 async function ready(child: ChildProcess, line = 'ready to accept'): Promise<void> {
   let said = '';
   await new Promise<void>((resolve, reject) => {

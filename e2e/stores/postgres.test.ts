@@ -91,7 +91,7 @@ test('a position becomes visible after every lower position, also across logs; a
   const url = address();
   await withStore(url, async (store) => {
     const schema = new URL(url).searchParams.get('schema');
-    // A writer of LOG waits after it took its position, and before its commit.
+    // A writer of LOG waits between its position and its commit.
     await admin.query(
       `CREATE FUNCTION ${schema}.late() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN IF NEW.log = '${LOG}' THEN PERFORM pg_advisory_xact_lock(4711); END IF; RETURN NEW; END $$;
@@ -105,7 +105,7 @@ test('a position becomes visible after every lower position, also across logs; a
     expect(await store.read({ log: OTHER })).toMatchObject([{ seq: 2 }]);
     const [all, head, changed] = [store.read({}), store.head(), store.changed(0)];
     await vi.waitUntil(async () => (await waiting("query LIKE '%settled(%' AND state = 'active'")) >= 3);
-    // A reader gives up in its time.
+    // A reader fails at its time limit.
     await expect(store.read({}, { withinMs: 200 })).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
     await holder.query('COMMIT');
     holder.release();
@@ -210,7 +210,7 @@ test('if the primary is lost, its promoted standby has every acknowledged record
   await vi.waitUntil(
     async () => (await admin.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).rows.length > 0,
   );
-  // The address stays: a proxy leads to the server that is the primary.
+  // The address does not change, because a proxy leads to the current primary.
   let target = server.port;
   const proxy = await proxyTo(() => target);
   const url = address(server.url.replace(String(server.port), String(proxy.port)));
@@ -544,7 +544,7 @@ test('without the package pg, the error names the package to install', async () 
 
 type Proxy = { readonly port: number; close(): void; cuts(): number; forget(): void };
 
-/** Leads each connection to the server of that moment. Cuts it at the answer to a message that `cutsAt` chooses. */
+/** Forwards each connection to the current server. Cuts it at the answer to a message that `cutsAt` chooses. */
 async function proxyTo(port: () => number, cutsAt: (sent: Buffer) => boolean = () => false): Promise<Proxy> {
   let cuts = 0;
   const proxy: Server = createServer((from) => {

@@ -22,7 +22,7 @@ it.each([
   const path = join(folder, 'e.db');
   const each = 500;
   const children = Array.from({ length: 4 }, (_, i) => runScript('appender', [path, logOf(i), `p${i}`, String(each)]));
-  // They also race to create and migrate the file.
+  // The processes also race to create and migrate the file.
   for (const child of children) expect(await child.line()).toBe('ready');
   for (const child of children) child.tell('go');
   const told = await Promise.all(children.map((child) => child.line()));

@@ -1,7 +1,7 @@
 /**
- * A host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. It follows the storm's orders
- * over IPC, and records its sent and received frames. `claude.mjs`, `codex.mjs` … in the storm's folder import this file, so that
- * the host process has the name of a real program.
+ * A host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. The host follows the storm's
+ * orders over IPC, and records its sent and received frames. `claude.mjs`, `codex.mjs` … in the storm's folder import this file,
+ * so that the host process has the name of a real program.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -217,7 +217,7 @@ type Passing = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Runs the storm for its duration. It takes a backup halfway, and sometimes kills everything at once. */
+/** Runs the storm for its duration, takes a backup halfway, and sometimes kills everything at once. */
 async function passes(seconds: number, { chance, world, windows, producers, onProgress }: Passing): Promise<void> {
   const started = now();
   const stops = Array.from({ length: Math.max(1, Math.floor(seconds / 120)) }, () => chance.between(30, 90) / 100)

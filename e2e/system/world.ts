@@ -98,7 +98,7 @@ export class World {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It was faster.
+      // The fault point was faster.
     }
   }
 

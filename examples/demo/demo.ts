@@ -1,7 +1,7 @@
 /**
  * The story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's
- * gateway. While it works, other processes queue notifications, which ride on the results of its tools. The agent follows a
- * script; everything else is real. The story checks itself.
+ * gateway. While the agent works, other processes queue notifications, which arrive with the results of its tools. The agent
+ * follows a script; everything else is real. The story checks itself.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -76,7 +76,7 @@ class Story {
     this.#ear = ear;
   }
 
-  /** A test run in the background fails, and its notification rides on the next result. */
+  /** A test run in the background fails, and its notification arrives with the next result. */
   async testsFail(): Promise<void> {
     const run = this.#stage.run(process.execPath, ['--test']);
     this.#happens('The agent starts the tests in the background and works on.', command('node --test'));

@@ -1,5 +1,5 @@
-// An agent of the AI SDK. A notification rides on a tool's result. A critical notification aborts the answer, and the model is
-// asked again in the same turn. A pause refuses the tool until a person lifts the pause.
+// An agent of the AI SDK. A notification arrives with a tool's result. A critical notification aborts the answer, and the model
+// is asked again in the same turn. A pause refuses the tool until a person lifts the pause.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
@@ -44,7 +44,10 @@ for (const { role, content } of messages) {
 const said = JSON.stringify(messages);
 for (const only of ['CI failed on main', 'Keep the table']) assert.equal(said.split(only).length, 2, only);
 
-/** A mock in place of a provider's model. It calls `read`, and then answers until the critical notification aborts the answer. */
+/**
+ * A mock in place of a provider's model. The mock calls `read`, and then answers until the critical notification aborts the
+ * answer.
+ */
 function mock(which: 'first' | 'again' = 'first'): MockLanguageModelV4 {
   const script =
     which === 'again'

@@ -1,5 +1,5 @@
-// Three sources that notify an agent: a background command that the agent starts (a handle), a command that your program runs
-// (`runAndTell`), and a file that another program changes (`filesSource`).
+// Three sources that notify an agent. The agent starts a background command (a handle). Your program runs a command
+// (`runAndTell`). Another program changes a file (`filesSource`).
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// An MCP server that the gateway wraps, and a real MCP client. A notification rides on a tool's result. A critical notification
-// refuses a call, so the server never sees that call.
+// An MCP server that the gateway wraps, and a real MCP client. A notification arrives with a tool's result. A critical
+// notification refuses a call, so the server never sees that call.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,5 +1,5 @@
 // Another program owns the transcript, so Earpiece leases notifications: `offer`, then `confirm`. A process that is killed
-// between the two calls loses nothing: the next process gets the same ids, and the text says that it is repeated.
+// between the two calls loses nothing. The next process gets the same ids, and the text says that the notification is repeated.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -94,7 +94,8 @@ function joined(all: readonly Text[]): Text[] {
 }
 
 /**
- * Whether a text is prose: it has at least four words, most of which have only letters, unlike a path, SQL, or a list of names.
+ * Whether a text is prose. Prose has at least four words, and most of them have only letters, unlike a path, SQL, or a list of
+ * names.
  */
 const isProse = (text: string): boolean => {
   const words = text.trim().split(/\s+/u);

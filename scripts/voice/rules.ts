@@ -1,4 +1,4 @@
-/** The rules of plain English that a machine can check. Each has a sentence that breaks it, and a better one. */
+/** The rules of plain English that a machine can check. Each rule has a sentence that breaks it, and a better sentence. */
 
 export type Rule = {
   readonly id: string;
@@ -6,7 +6,7 @@ export type Rule = {
   /** A text that breaks the rule, and how to write it instead. */
   readonly bad: string;
   readonly better: string;
-  /** A heading, a table cell or a list label is not a sentence, so this rule skips short ones. */
+  /** A heading, a table cell or a list label is not a sentence, so this rule skips short texts. */
   readonly sentencesOnly?: true;
 };
 
@@ -139,7 +139,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** The most words of a sentence in pages, help and errors. Code in backticks and a link count as one word. */
+/** The maximum number of words of a sentence in pages, help and errors. Code in backticks and a link count as one word. */
 export const MAX_WORDS = 30;
 
 export const LONG = {

@@ -164,7 +164,7 @@ export function reading<T>(call: string, path: string, work: () => T): T {
   }
 }
 
-/** The error for a value whose getter, Proxy or `toJSON` throws. It names the value. */
+/** The error for a value whose getter, Proxy or `toJSON` throws. The error names the value. */
 function readable(call: string, path: string, error: unknown): EarpieceError {
   if (error instanceof EarpieceError) return error;
   const why = error instanceof Error ? error.message : String(error);
@@ -174,7 +174,7 @@ function readable(call: string, path: string, error: unknown): EarpieceError {
   });
 }
 
-/** Checks that JSON can represent a value. It uses no recursion, because deep data must not overflow the call stack. */
+/** Checks that JSON can represent a value. The check uses no recursion, because deep data must not overflow the call stack. */
 function checkJson(call: string, path: string, value: unknown): void {
   type Step = { readonly value: unknown; readonly path: string; readonly leave?: true };
   const inside = new Set<unknown>();

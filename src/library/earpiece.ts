@@ -40,7 +40,7 @@ export type OpenOptions = {
   readonly clock?: Clock;
   /** Whether a separate thread opens the database, so that a slow disk does not block this process. Default: false. */
   readonly thread?: boolean;
-  /** The subscribers. They replace the shipped subscribers and the files of the user and the project. */
+  /** The subscribers, which replace the shipped subscribers and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
   /** Called once for each problem of a file that the user wrote. Default: problems are not reported. */
   readonly onProblem?: (line: string) => void;

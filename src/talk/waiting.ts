@@ -18,7 +18,7 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** Returns the key of the setting. It is exported for code that reads the database without a store. */
+/** Returns the key of the setting. This function is exported for code that reads the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /** Records a request. A repeated request counts once. */

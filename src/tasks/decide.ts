@@ -6,9 +6,9 @@
  *   everything but done ──▶ cancelled
  *
  * An execution is one agent's work on the task. An execution starts when the task becomes `in_progress` (without a conversation
- * yet) or when an agent takes the task. It ends when the agent reports, or it is lost when the agent's conversation ends. If a
- * person takes the task from an agent, the execution is interrupted but does not end. The agent is notified once, and its report
- * ends the execution.
+ * yet) or when an agent takes the task. The execution ends when the agent reports, or is lost when the agent's conversation ends.
+ * If a person takes the task from an agent, the execution is interrupted but does not end. The agent is notified once, and its
+ * report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -80,8 +80,8 @@ export type Telling = {
   readonly says: string;
   readonly reason?: string;
   /**
-   * The conversation that works on the task and gets the notification. It is null if no conversation has taken the task: then
-   * each conversation of the agent gets the notification.
+   * The conversation that works on the task and gets the notification. Null if no conversation has taken the task: then each
+   * conversation of the agent gets the notification.
    */
   readonly conversation: string | null;
 };
@@ -334,7 +334,7 @@ const lost = (running: TaskExecution): Fact =>
       : `its conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
-/** Whether the agent itself made the change. It then needs no notification. */
+/** Whether the agent itself made the change. The agent then needs no notification. */
 const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
 
 const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({

@@ -104,7 +104,7 @@ class World {
   }
 }
 
-/** Steps that almost every run contains by chance. They are added so that every run contains them. */
+/** Steps that almost every run contains by chance. These steps are added so that every run contains them. */
 const OFTEN: Step[] = [
   { do: 'next', agent: 'coder', session: 's1' },
   { do: 'move', task: 't1', to: 'backlog' },

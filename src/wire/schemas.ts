@@ -1,6 +1,6 @@
 /**
- * The schemas of the HTTP API. They validate requests, and the OpenAPI document and the types of `wire/api.ts` are made from
- * them.
+ * The schemas of the HTTP API. The schemas validate requests. The OpenAPI document and the types of `wire/api.ts` are made from
+ * the schemas.
  */
 export { given, level, logParam, nameParam, problem } from './schemas/base.ts';
 export * from './schemas/access.ts';

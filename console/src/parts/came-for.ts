@@ -71,8 +71,8 @@ export function useCameTo(
 }
 
 /**
- * Returns the index of the entry that shows a record. That is an entry about the notification, the record's own entry, or the
- * entry of its call; otherwise it is the last entry before the record.
+ * Returns the index of the entry that shows a record: an entry about the notification, the record's own entry, or the entry of
+ * its call. Without such an entry, returns the index of the last entry before the record.
  */
 function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
   const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));

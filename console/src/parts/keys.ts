@@ -77,7 +77,10 @@ function act(key: string, onHelp: () => void): boolean {
 const rows = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => row.offsetParent !== null);
 
-/** Moves the focus to the next row. If no row has the focus, it moves to the first row, or in a conversation to the newest. */
+/**
+ * Moves the focus to the next row. If no row has the focus, the focus moves to the first row, or in a conversation to the newest
+ * row.
+ */
 function move(by: 1 | -1): boolean {
   const all = rows();
   const at = all.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));

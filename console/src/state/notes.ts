@@ -92,8 +92,8 @@ export function learn(known: Known, listed: readonly NotificationView[], convers
 
 /**
  * Closes notifications that are no longer open. `open` contains all notifications that were open when the store was at `head` or
- * later. A notification that was queued before `head` but is missing from `open` was taken by another conversation, or by a
- * record that is not on this page.
+ * later. If a notification was queued before `head` and is missing from `open`, another conversation or a record outside of this
+ * page has taken the notification.
  */
 export function settled(known: Known, open: ReadonlySet<string>, head: number): Known {
   const notes = new Map(known.notes);

@@ -38,7 +38,10 @@ export function firstOf(text: string): string | null {
   return first.length > FIRST_LINE_CHARS ? `${cut(first, FIRST_LINE_CHARS - 1)}…` : first;
 }
 
-/** The maximum number of shown characters: a browser needs seconds to lay out a megabyte, and again after each change near it. */
+/**
+ * The maximum number of shown characters: a browser needs seconds to lay out a megabyte, and again after each change near that
+ * text.
+ */
 const SHOWN_CHARS = 50_000;
 export const mostOf = (text: string): string => (text.length <= SHOWN_CHARS ? text : cut(text, SHOWN_CHARS));
 

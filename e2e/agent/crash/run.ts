@@ -18,7 +18,7 @@ import { elsewhere } from '../elsewhere.ts';
 import { problemsOf } from './checker.ts';
 import { ADDRESS, CALLS, resultsIn, storyStep } from './story.ts';
 
-/** How a life ends. `afterMs` after the n-th request of this life has reached the model. */
+/** How a life ends: at the n-th pass of a fault point, or `afterMs` after its n-th request has reached the model. */
 export type Kill =
   | { readonly kind: 'point'; readonly point: FaultPoint; readonly times: number }
   | { readonly kind: 'request'; readonly times: number; readonly afterMs: number };

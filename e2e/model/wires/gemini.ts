@@ -1,8 +1,8 @@
 import { chunked, event, wordsOf, type Wire } from '../answer.ts';
 
 /**
- * Gemini. It has a flat list of parts: calls come whole. The first call of the answer carries the signature of the thoughts;
- * without calls, an empty part after the text carries the signature.
+ * Gemini, whose answers are a flat list of parts. A call is always one whole part. The first call of the answer carries the
+ * signature of the thoughts; without calls, an empty part after the text carries the signature.
  */
 const ENDINGS = { length: 'MAX_TOKENS', refusal: 'SAFETY', error: 'MALFORMED_FUNCTION_CALL' } as const;
 

@@ -55,7 +55,7 @@ export class Disk {
       // `fallocate` leaves a few blocks free.
       await exec('dd', ['if=/dev/zero', `of=${ballast}-rest`, 'bs=4096']);
     } catch {
-      // It is full.
+      // The disk is full.
     }
     await sleep(ms);
     this.mend();

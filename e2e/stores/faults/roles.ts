@@ -75,8 +75,8 @@ export const BUGS = {
 export type Bug = keyof typeof BUGS;
 
 /**
- * A worker's output, one JSON object per line. The worker writes each line in one call before its next step, so a kill tears no
- * line.
+ * A worker's output, one JSON object per line. The worker writes each line in one call before its next step, so a kill cuts no
+ * line in half.
  */
 export type Told = Said & {
   /** The monotonic time of the machine in ms, which orders the lines of all workers. */

@@ -1,6 +1,6 @@
 /**
- * Runs schedules: starts and kills the workers, makes the faults, lets one more process deliver the rest, and runs the checker on
- * the journal and the store.
+ * Runs schedules. For each schedule, starts and kills the workers, makes the faults, and lets one more process deliver the rest.
+ * Then the checker reads the journal and the store.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -213,7 +213,10 @@ class Run {
     }
   }
 
-  /** Delivers the rest, with a second process if the store refused a call of the first one, which then may have left a lease. */
+  /**
+   * Delivers the rest. If the store refused a call of the process, that process may have left a lease, so a second process
+   * follows.
+   */
   async #drain(): Promise<void> {
     for (const name of ['drain-1', 'drain-2']) {
       const drain = this.#born('drain', name);

@@ -1,6 +1,6 @@
 /**
- * A schedule says how each process of each worker dies, and when faults of the machine happen. It is a pure function of a seed, a
- * number and an engine. The same seed gives the same schedule on every machine.
+ * A schedule says how each process of each worker dies, and when faults of the machine happen. A schedule is a pure function of a
+ * seed, a number and an engine. The same seed gives the same schedule on every machine.
  */
 import { Chance } from '../../system/chance.ts';
 import { BUGS, type Bug, type EngineName, type Point, pointsOf, type Role, roleOf, type Slot, SLOTS } from './roles.ts';

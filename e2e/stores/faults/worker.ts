@@ -1,7 +1,7 @@
 /**
- * One of the processes that use one store until they are killed. A producer queues and withdraws; a carrier delivers, into our own
- * transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`); a server follows every record and sweeps;
- * `drain` delivers the rest.
+ * One of the processes that use one store until they are killed. A producer queues and withdraws. A carrier delivers into
+ * Earpiece's own transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`). A server follows every
+ * record and sweeps. `drain` delivers the rest.
  *
  * Run: node worker.ts <Orders, JSON>
  */
@@ -32,7 +32,7 @@ const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const { role, name, bug } = orders;
 const chance = new Chance(`${orders.seed} ${name}`);
 const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
-/** The operation that leads to the point of this worker's death. It is half of the worker's operations. */
+/** The operation that leads to the point of this worker's death. Half of the worker's operations are this operation. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
 /**
@@ -189,7 +189,7 @@ async function ride(
   pulled?: 'pulled',
 ): Promise<void> {
   if (offer === undefined) return;
-  // An answer that only repeats summarized or refused items claims nothing.
+  // An answer that only repeats summarized or refused items leases nothing, so it is confirmed at once.
   if (offer.ids.length === 0) return void (await offer.confirm());
   const settling = new Settling();
   let settled: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,6 @@
 /**
  * The verdict on a storm. The checker reads only three sources: the answers that producers got, the traffic on both sides of the
- * gateways, and a library user's notes. It never reads the product's log and uses none of its code.
+ * gateways, and a library user's notes. The checker never reads the product's log, and uses none of its code.
  */
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';

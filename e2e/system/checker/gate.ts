@@ -60,8 +60,8 @@ export function throughGate(
 const STORE_WITHIN_MS = 250;
 
 /**
- * Whether the gateway's report of an outage may be lost: the call reached its server late enough for an unreachable store, and
- * the host was killed before it could read the report.
+ * Whether the gateway's report of an outage may be lost. This needs a call that reached its server late enough for an unreachable
+ * store, and a host that was killed before it read the report.
  */
 const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
   receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;
@@ -111,7 +111,7 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
 
 /**
  * Returns the time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was
- * shown, the first call that may have been refused counts: a gateway records a refusal before it answers, and may be killed in
+ * shown, the first call that may have been refused counts. A gateway records a refusal before it answers, and may be killed in
  * between. Until the interrupt is shown, such a refusal is a lease, which is released. After a result that carried the interrupt,
  * the model has read it.
  */

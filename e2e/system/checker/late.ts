@@ -64,9 +64,8 @@ function isFor(
 }
 
 /**
- * Whether another answer may have held notifications at that time. An answer may have held some if another request of the agent
- * was in flight
- * or had just ended without an answer, or if a gateway had just reported an unreachable store.
+ * Whether another answer may have held notifications at that time. This is possible if another request of the agent was in
+ * flight, or had just ended without an answer. It is also possible if a gateway had just reported an unreachable store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

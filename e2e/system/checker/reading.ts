@@ -71,7 +71,8 @@ export type Reading = {
 };
 
 /**
- * A client cuts a longer result or writes it to a file, so its model does not see a frame on it. Measured with the real programs.
+ * A client cuts a longer result, or writes the result to a file, so its model does not see the frame. These limits were measured
+ * with the real programs.
  */
 const LIMITS: Readonly<Record<string, { readonly result: number; readonly error: number; readonly bytes?: true }>> = {
   'claude-code': { result: 50_000, error: 11_000 },

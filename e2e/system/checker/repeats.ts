@@ -7,7 +7,7 @@ import { overlaps, unheardOf } from './spans.ts';
 
 /**
  * Finds notifications that a model was shown again without a flag. If an agent has two windows, each window has a separate copy
- * of a notification to all agents. When both end, the next session of one window may inherit the unread copy of the other: the
+ * of a notification to all agents. When both end, the next session of one window may inherit the unread copy of the other. The
  * product cannot know which window a new session belongs to. So these copies are checked session by session, and an interrupt to
  * all agents conversation by conversation.
  */
@@ -48,8 +48,8 @@ export function unflagged(all: ReadonlyMap<string, Notification>, readings: read
 }
 
 /**
- * Whether a repeat needs a flag. All refusals of one gate have the same text, and the pull that lowers the gate shows it once
- * more, so these repeats need no flag.
+ * Whether a repeat needs a flag. All refusals of one gate have the same text, and the pull that lowers the gate shows that text
+ * once more. These repeats need no flag.
  */
 function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean {
   if (before === undefined || now === 'refusal') return false;

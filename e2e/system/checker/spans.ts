@@ -107,8 +107,8 @@ export const unreachable = memo((reading: Reading, storm: History['storm']): Spa
 });
 
 /**
- * Returns the times when the store was unreachable, and the times at which a gateway reports that it could not record the outcome
- * of an answer.
+ * Returns the times of an outage: when the store was unreachable, and when a gateway reports that it could not record an answer's
+ * outcome.
  */
 export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans => {
   const moments = saidBy(reading, storm).flatMap((line) =>

@@ -45,7 +45,7 @@ function overdue(one: Notification, { sentAt }: Sight, { agent, window }: Sessio
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
     const { [agent]: own, [`${projectOf(agent)}/*`]: later } = withdrawn.results;
-    // A later session does not get it, even if no earlier session of its agent got it.
+    // A later session does not get the notification, even if no earlier session of its agent got the notification.
     const result = own ?? later;
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];

@@ -1,6 +1,6 @@
 /**
  * A server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of `script.ts`, word by word. The agent cannot
- * distinguish it from a real model.
+ * distinguish this server from a real model.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The answers of the demo's model, which is a script: it reads the conversation and gives the next answer of the story. It has no
- * state, so a repeated request gets the same answer.
+ * The answers of the demo's model, which is a script. The script reads the conversation and gives the next answer of the story.
+ * The script has no state, so a repeated request gets the same answer.
  */
 
 /** A message in the format of OpenAI's chat API. */

@@ -1,7 +1,7 @@
 /**
  * The story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. The shop's tests run in the background
- * and fail, an import changes a file, and a person stops the agent in the middle of its answer. The model is a script that ships
- * with the demo, or a real one; everything else is real. With the script, the story checks itself.
+ * and fail. An import changes a file. A person stops the agent in the middle of its answer. The model is a script that ships with
+ * the demo, or a real one; everything else is real. With the script, the story checks itself.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -114,7 +114,7 @@ class ChatStory {
   /** Starts the events around the agent that belong to the next answer. */
   async before(step: Step): Promise<void> {
     if (step === 'start') this.#watch();
-    // The notification about the import rides on the next result, which is the result of the edit.
+    // The notification about the import arrives with the next result, which is the result of the edit.
     if (step === 'edit') await this.#import();
   }
 

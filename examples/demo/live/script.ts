@@ -1,7 +1,7 @@
 /**
  * The answers of the demo's model after the story, when the agent looks after the shop while a person watches in the console.
  * Each message, and each notification that wakes the agent, begins a round. The answers depend on the texts that the model reads.
- * In each round, the model asks for a task and reports its result. It stops work on a task that a person takes away.
+ * In each round, the model asks for a task and reports its result. The model stops work on a task that a person takes away.
  */
 import type { Message, Says } from '../chat/script.ts';
 
@@ -13,7 +13,7 @@ const LONGEST = 6;
 export const ROUND = 'Look after the shop: run its tests, and report the result.';
 
 export function nextRound(messages: readonly Message[]): Says {
-  // A notification that follows results is a separate message. It does not begin a new round.
+  // A notification that follows results is a separate message, which does not begin a new round.
   const isRound = (message: Message): boolean => message.role === 'user' && !textOf(message).trimStart().startsWith('[ep ');
   const begins = messages.findLastIndex(isRound);
   const round = messages.filter(isRound).length;

@@ -5,10 +5,10 @@ import type { Hash } from './look.ts';
 export type Content = Hash | 'absent';
 
 /**
- * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. It is undefined if the
- * file was not checked yet.
+ * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. `known` is undefined if
+ *   the file was not checked yet.
  * - `state`: the size and time of a file that only the globs match, because the content of such a file is not read.
- * - `told`: the content in the last event. It is undefined if there was no event since `known`.
+ * - `told`: the content in the last event. `told` is undefined if there was no event since `known`.
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };
 

@@ -53,7 +53,7 @@ export type Followed = {
 
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
-/** All followers of one thing. They share the state with this `uid`, and each agent is notified of the thing once. */
+/** All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. */
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
   readonly tos: readonly string[];

@@ -1,4 +1,4 @@
-/** Loads fast-check, which makes random logs. It is an optional peer dependency that only this suite needs. */
+/** Loads fast-check, which makes random logs. This package is an optional peer dependency, which only this suite needs. */
 import type fc from 'fast-check';
 import { EarpieceError } from '../../core/errors.ts';
 

@@ -166,8 +166,8 @@ function renamed(real: string, side: 'wal' | 'shm'): readonly string[] {
 }
 
 /**
- * Other processes still have deleted files of this database open. They notice the deletion within a second. A retry then
- * succeeds.
+ * Other processes still have deleted files of this database open. These processes notice the deletion within a second. A retry
+ * then succeeds.
  */
 export class Half extends Error {
   readonly error: EarpieceError;

@@ -47,7 +47,8 @@ class SqliteEnd implements End {
   readonly #path: string;
   readonly #turns: Turns;
   /**
-   * The numbers of logs. They need no correction after a rollback, because a failed transaction ends the work of this process.
+   * The numbers of logs. These numbers need no correction after a rollback, because a failed transaction ends the work of this
+   * process.
    */
   readonly #numbers = new Map<LogKey, number>();
   #db: Database | undefined;

@@ -1,5 +1,5 @@
-// Two clients of a database server in one process: `engine-client.ts queue|insert URL NUMBER MS`. The process reports that it is ready, waits
-// for a message, and sends the time of each write.
+// Two clients of a database server in one process: `engine-client.ts queue|insert URL NUMBER MS`. The process reports that it is
+// ready, waits for a message, and sends the time of each write.
 import { AGENT, data, message } from './ours.ts';
 import { openAt, openRawAt } from './engine.ts';
 

@@ -46,10 +46,7 @@ const LONG: Wait = { withinMs: 24 * 3_600_000 };
 const WINDOW = 512;
 /** The number of filler messages that are removed at once. */
 const GAP = 100_000;
-/**
- * The number of attempts to finish the appends and changes of settings that another process has left unfinished. After these
- * attempts, the move fails.
- */
+/** The maximum number of attempts to finish the appends and changes of settings that other processes have left unfinished. */
 const ROUNDS = 20;
 const KINDS = ['presence', 'binding', 'withheld', 'setting'] as const;
 
@@ -263,9 +260,7 @@ class NatsEnd implements End {
     }
   }
 
-  /**
-   * Publishes each record at its position. Filler messages use the positions between the records, and the positions up to `head`.
-   */
+  /** Publishes each record at its position, and filler messages at the positions between the records and up to `head`. */
   async #publishAll(last: number, records: readonly Stored[], head = 0): Promise<void> {
     const sending = new Set<Promise<unknown>>();
     const failed: unknown[] = [];
@@ -338,10 +333,7 @@ class NatsEnd implements End {
     }
   }
 
-  /**
-   * Finds the work that another process has left unfinished: logs with an unfinished newest append, and settings with an
-   * unfinished change.
-   */
+  /** Finds logs whose newest append is unfinished, and settings whose change is unfinished. */
   async #unfinished(): Promise<{ readonly logs: readonly LogKey[]; readonly settings: readonly string[] }> {
     const names = await logNames({ tables: this.#tables });
     const open = await inTurns(names, async (log) => {

@@ -22,8 +22,8 @@ import type { Query } from './database.ts';
  *
  * Only `done` has an effect. A position that is not known yet is given as `base` plus the number of its record.
  *
- * The function `queue` is the short form for one new notification of one audience. It returns the position and the time. It
- * returns NULL and writes nothing if `append` must decide.
+ * The function `queue` is the short form for one new notification of one audience. `queue` returns the position and the time, or
+ * writes nothing and returns NULL if `append` must decide.
  *
  * Each call has a token, which its first record keeps. If the answer is lost, the caller repeats the call with the same token and
  * a higher `again`. The repeated call finds the records, or makes sure that the first call can no longer write.

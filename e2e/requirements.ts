@@ -93,7 +93,7 @@ export const REQUIREMENTS = {
   },
   'fleet:node-killed': {
     behaviour:
-      'If a node of a fleet is killed in the middle of a conversation, the console shows each record once on another node, and the agent continues on another machine.',
+      'If a node of a fleet is killed in the middle of a conversation, the agent continues on another machine. The console shows each record once on another node.',
   },
   'fleet:follower': {
     behaviour:
@@ -146,7 +146,7 @@ export const REQUIREMENTS = {
   },
   'gate:unwritable': {
     behaviour:
-      'A raised gate refuses calls even while the database cannot be written: a pause until a person lifts it, a critical notification for the calls of its batch.',
+      'A raised gate refuses calls even while the database cannot be written. A pause refuses calls until a person lifts it. A critical notification refuses the calls of its batch.',
   },
   'lease:client-died': {
     behaviour:
@@ -186,7 +186,7 @@ export const REQUIREMENTS = {
     behaviour:
       'A seed determines a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule finds a lost notification, an unmarked repeat and a record that a reader misses.',
   },
-  'faults:checker': { behaviour: 'The checker of the fault runs detects five planted bugs.' },
+  'faults:checker': { behaviour: 'The checker of the fault runs detects five deliberate bugs.' },
   'faults:system': {
     behaviour:
       'Under kill -9 of all components, no acknowledged notification is lost, and repeats are marked. Tool output is unchanged, and no call passes a gate.',
@@ -645,7 +645,7 @@ export const REQUIREMENTS = {
   'hosts:codex': { behaviour: "Codex's raw request contains the notification once, at the right tool result." },
   'hosts:sessions': {
     behaviour:
-      'In long sessions of six real agents, each notification is read once or marked as repeated, even after a kill of the gateway or of the agent.',
+      'In long sessions of six real agents, each notification is read once or marked as repeated. This also holds after a kill of the gateway or of the agent.',
   },
   'hosts:gate': {
     behaviour:
@@ -656,7 +656,7 @@ export const REQUIREMENTS = {
   },
   'hosts:hook-trouble': {
     behaviour:
-      'A failing hook never stops its agent. It prints one line on stderr and exits with 0, even with a missing folder, a wrong command line or endless input.',
+      'A failing hook never stops its agent. The hook prints one line on stderr and exits with 0, even with a missing folder, a wrong command line or endless input.',
   },
   'gateway:gone-folder': {
     behaviour:
@@ -672,7 +672,7 @@ export const REQUIREMENTS = {
   },
   'hosts:served': {
     behaviour:
-      'The running earpiece mcp answers at the batch ends of Claude Code. While that server is missing or dead, the hook before a tool carries notifications.',
+      'The running earpiece mcp answers at the end of each batch of Claude Code. While that server is missing or dead, the hook before a tool carries notifications.',
   },
   'hosts:quiet-mark': {
     behaviour:
@@ -680,11 +680,11 @@ export const REQUIREMENTS = {
   },
   'hosts:evidence': {
     behaviour:
-      'Earpiece searches the transcripts of Claude Code, Codex and Qwen Code for delivered notifications, and records found ones as observed.',
+      'Earpiece searches the transcripts of Claude Code, Codex and Qwen Code for delivered notifications, and records each found notification as observed.',
   },
   'hosts:lost': {
     behaviour:
-      'If a hook dies before it confirms, or the agent dies before it sends a request to its model, the printed notification is offered again, marked as repeated.',
+      'A hook may die before it confirms, or an agent before it sends a request to its model. Then the printed notification is offered again, marked as repeated.',
   },
   'hosts:wake-claude': {
     behaviour:
@@ -723,7 +723,7 @@ export const REQUIREMENTS = {
   },
   'hosts:lost-refusal': {
     behaviour:
-      'If Claude Code, Codex, Gemini CLI or Qwen Code drops a refusal and runs the call, the result of that call carries the interrupt again, marked as repeated.',
+      'Claude Code, Codex, Gemini CLI or Qwen Code may drop a refusal and run the call. Then the result of that call carries the interrupt again, marked as repeated.',
   },
   'hosts:late-hook': {
     behaviour:
@@ -1092,7 +1092,7 @@ export const REQUIREMENTS = {
   },
   'follow:restart': {
     behaviour:
-      'If the process of the followers was killed, a new session starts it again, and each running gateway, MCP server, plugin and chat starts it within a minute.',
+      'If the process of the followers was killed, a new session starts it again. Each running gateway, MCP server, plugin and chat starts it within a minute.',
   },
   'follow:pace': {
     behaviour: 'A follower polls no more often than documented. After a machine wakes from sleep, followers poll at once.',
@@ -1109,7 +1109,7 @@ export const REQUIREMENTS = {
   },
   'follow:tool': {
     behaviour:
-      'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and addresses of this machine, and ends only its own followers.',
+      'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and addresses of this machine. The tool ends only its own followers.',
   },
   'follow:offer': {
     behaviour:

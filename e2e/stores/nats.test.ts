@@ -47,7 +47,7 @@ function produce(store: Store, name: string): { stop: () => Promise<string[]>; c
   return { stop: () => ((stopped = true), running), count: () => acknowledged.length };
 }
 
-test('calls wait for a server that is killed, and none of their appends is lost or doubled', () =>
+test('calls wait for a server that is killed, and no append is lost or duplicated', () =>
   withServers(1, async ({ url, nodes: [node] }) => {
     proves('store:nats-failover');
     await withStore(url, async (store) => {

@@ -1,4 +1,4 @@
-// A gateway loads this module before all others (`--import`). On SIGUSR2, it writes its memory use, without garbage
+// A gateway loads this module before all others (`--import`). On SIGUSR2, the gateway writes its memory use, without garbage
 // (`--expose-gc`), as a line of JSON to the file that EARPIECE_BENCH_MEMORY names.
 import fs from 'node:fs';
 

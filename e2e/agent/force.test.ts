@@ -160,7 +160,7 @@ describe('no loops', () => {
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);
-    // The message rides on the next turn. `send` succeeds, so no turn is running.
+    // The message arrives in the next turn. `send` succeeds, so no turn is running.
     await b.agent.send('are you there?');
     expect(find(b.requests, 'HOP-5.').inLast).toBe(1);
     for (const talk of talks) await talk[Symbol.asyncDispose]();

@@ -45,7 +45,7 @@ type Kind = keyof typeof KINDS;
 const MARKER = 'MARKER-7 the build is red';
 const WOULD_LEAVE_OUT = 'the provider refused them';
 
-/** The places at which a notification rides when the provider refuses its request. */
+/** The places of a notification in the request that the provider refuses. */
 const PLACES = {
   'the first request': { first: [text('well')], more: { level: 'error' } },
   'after tool results': { first: [text('I look'), call('call_1')], more: { level: 'error' } },

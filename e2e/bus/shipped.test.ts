@@ -182,7 +182,7 @@ describe('the files', () => {
     expect(states).toEqual(['alert', 'git_branch', 'git_conflict', 'git_upstream', 'process_ended']);
   });
 
-  test('there is a sample that each subscriber matches', () => {
+  test('each subscriber matches at least one sample', () => {
     for (const subscriber of set.subscribers) {
       const { type } = sampleEvent(subscriber);
       expect(subscriber.events.types.some((pattern) => matchesType(pattern, type))).toBe(true);
@@ -212,14 +212,14 @@ describe('their texts', () => {
     },
   );
 
-  test('US1(a): a timeout with its tool, its kind of error and its time', async () => {
+  test('US1(a): the text of a timeout has its tool, its kind of error and its time', async () => {
     proves('bus:shipped');
     expect(await render('tool_failure', [{ type: 'tool.call.timeout' }])).toBe(
       'tool_fail: vault_search timeout - timeout after 30 s (10:32:05)',
     );
   });
 
-  test('US1(b): several failures in one table, each with its details', async () => {
+  test('US1(b): several failures become one table, each with its details', async () => {
     proves('bus:shipped');
     const text = await render('tool_failure', [
       { type: 'tool.call.failure', data: { tool_name: 'search', error_type: 'HTTPError', error_message: 'a, "quoted"\nanswer' } },
@@ -260,7 +260,7 @@ describe('their texts', () => {
     });
   });
 
-  test('US4(a): a loop with its pattern and its count', async () => {
+  test('US4(a): the text of a loop has its pattern and its count', async () => {
     proves('bus:shipped');
     expect(await render('loop_detected', [{ type: 'agent.loop.detected' }])).toMatch(
       /^!loop: read_file\(path: src\/lib\.rs\) repeated 3x - /,

@@ -22,7 +22,7 @@ async function timed(gateway: GatewayClient, text: string): Promise<{ text: stri
   return { text: answer, ms: performance.now() - start };
 }
 
-/** Calls until a notification rides; returns the number of calls without a notification. */
+/** Makes calls until a result carries a notification; returns the number of calls without a notification. */
 async function untilItRides(gateway: GatewayClient, message: string): Promise<number> {
   for (let bare = 0; bare < 200; bare++) {
     const { text } = await timed(gateway, `call ${bare}`);

@@ -162,7 +162,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(texts).toContain('in a moment');
   });
 
-  it('two gateways of one conversation: the gateway with the wrong clock takes no offer from the gateway with the right clock', async () => {
+  it('of two gateways, the gateway with the wrong clock does not take over the offers of the other gateway', async () => {
     await using shell = new Shell();
     await using right = await shell.gateway({ env: AS_MAIN });
     await using wrong = await shell.gateway({ env: { ...AS_MAIN, ...offBy(ms) } });

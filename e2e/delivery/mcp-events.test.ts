@@ -61,7 +61,7 @@ describe('a server behind the gateway', () => {
       const of = (name: string): (typeof items)[number] | undefined => items.find((item) => item.notification.kind.name === name);
       expect(of('disconnected')?.notification).toMatchObject({ level: 'error', kind: { source: 'mcp' } });
       expect(of('reconnected')?.notification).toMatchObject({ level: 'info', kind: { source: 'mcp' } });
-      // The notification rode on the result of the failing call, or it was withdrawn before any carrier. In both cases, the
+      // The notification was in the result of the failing call, or was withdrawn before any carrier. In both cases, the
       // notification does not arrive again.
       expect(of('disconnected')?.outcome).toBe(failed.includes('has disconnected') ? 'delivered' : 'withdrawn');
       expect(next).not.toContain('has disconnected');

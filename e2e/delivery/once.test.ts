@@ -184,7 +184,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_offered'] })).toHaveLength(1);
   });
 
-  it('a failing result carries notifications, too, and the store may appear later than the gateway', async () => {
+  it("a failing result also carries notifications, and a database that is created after the gateway's start works", async () => {
     proves('delivery:carriers');
     await using stage = new Stage();
     const gateway = await stage.gateway();

@@ -229,8 +229,8 @@ describe.each([
     (options: readonly string[]) =>
       HttpProcess.start([PLAIN_GATEWAY, ...options, '--http', '0', '--', process.execPath, FIXTURE, 'stdio']),
   ],
-] as const)('riding, %s', (_, start) => {
-  test('events ride on results, and the next request confirms them; the header names the conversation', async () => {
+] as const)('added text, %s', (_, start) => {
+  test('is in results, and the next request confirms the delivery; the header names the conversation', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });
     await using gateway = await start(files.options);
@@ -256,7 +256,7 @@ describe.each([
     );
   });
 
-  test('a client that disconnects before the answer takes no notifications', async () => {
+  test('is not taken from the store for a client that disconnects before the answer', async () => {
     await using files = await ScriptFiles.make();
     await using gateway = await start(files.options);
     const { post, headers } = await session(gateway.url);

@@ -208,7 +208,7 @@ describe('await', () => {
     expect(outcomes[2]?.content).toMatch(/^await: handle "x" was not spawned: nothing of this batch was spawned/u);
   });
 
-  it('returns a question that only its model can answer once', async () => {
+  it('returns only once with a question that only its model can answer', async () => {
     const work = puppet();
     const { call, ask } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });

@@ -111,7 +111,7 @@ describe('the notifications of a period', () => {
     }
     expect(waiting).toHaveLength(150 + 6);
     expect(new Set(waiting).size).toBe(156);
-    // Two logs in one order.
+    // The notifications of both logs are in one order.
     expect(waiting.slice(-6)).toEqual(['n5-149', 'n4-149', 'n3-149', 'n2-149', 'n1-149', 'n0-149']);
   });
 

@@ -162,7 +162,7 @@ describe.each(Object.entries(FAULTS))('red: %s', (_fault, { make, says, advice }
 
 describe('an agent with a name in the database of --db', () => {
   proves('hosts:doctor');
-  it('has hooks with that database too', () => {
+  it('gets hooks that also use that database', () => {
     using home = new Home('claude');
     mkdirSync(join(home.home, 'my data'));
     const db = join(home.home, "my data/it's.db");

@@ -104,7 +104,7 @@ describe('known faults', () => {
     expect((await person.task('t1')).title).toBe('Fix the login');
   });
 
-  it('2.10.6 and 2.10.10: blocked and unblocked repeatedly, at most one interrupt waits, and none at the end', async () => {
+  it('2.10.6 and 2.10.10: if a task is blocked and unblocked repeatedly, at most one interrupt waits, and none at the end', async () => {
     await using office = await Office.open();
     const agent = await office.agent();
     await office.working(agent);

@@ -122,7 +122,7 @@ export async function check(
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
-      // If some items of a line are closed or ride on another carrier, the line gets a new text for the other items.
+      // If some items of a line are closed or are in another carrier, the line gets a new text for the other items.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&

@@ -200,7 +200,7 @@ describe('the events of GitHub', () => {
     expect(told('star', { action: 'created' }).data).toMatchObject({ url: 'https://github.com/acme/shop' });
   });
 
-  it('a state replaces the earlier state; single events stay', () => {
+  it('a new state replaces the earlier state, while single events stay', () => {
     const run = (more: object): GithubEvent => told('workflow_run', { action: 'completed', workflow_run: { ...RUN, ...more } });
     expect(run({ conclusion: 'failure' })).toMatchObject({ key: 'acme/shop:workflow_run:ci:main', supersede: true });
     expect(run({ conclusion: 'success' }).key).toBe(run({ conclusion: 'failure' }).key);

@@ -155,7 +155,7 @@ export function columnsOf(items: readonly Item[], targets: ReadonlyMap<Notificat
     const into = item.outcome === 'folded' ? item.group?.[0] : undefined;
     const row = rowOf(item, into === undefined ? null : (targets.get(into) ?? null)).slice(0, -1);
     const { history, ...rest } = item;
-    // The text ends with `"history":[]}`, and `append` puts the positions in.
+    // The text ends with `"history":[]}`, and `append` inserts the positions.
     const state = stateOf(item) === null ? null : (stateOf({ ...rest, history: [] })?.slice(0, -2) ?? null);
     return [...row, state, `{${history.join(',')}}`];
   });

@@ -226,7 +226,7 @@ export class Database {
       );
     }
     try {
-      // Copied in one step, because with several steps SQLite would start again after each write of another process.
+      // The copy is made in one step. With several steps, SQLite would start again after each write of another process.
       await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);

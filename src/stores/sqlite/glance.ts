@@ -156,7 +156,7 @@ export function openLevels({
 
 /** Opens the database. Undefined if the schema has another major version. */
 function open(path: string): DatabaseSync | undefined {
-  // Not imported, because an older Node lacks this module.
+  // This module is not imported, because an older Node lacks it.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (Math.floor(version / 1_000) === MAJOR) return db;

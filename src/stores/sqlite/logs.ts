@@ -20,7 +20,7 @@ export class Logs {
     const known = this.#numbers.get(log);
     if (known !== undefined) return known;
     const id = this.#db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id;
-    // Not cached inside a transaction, because a rollback may remove the log.
+    // The number is not cached inside a transaction, because a rollback may remove the log.
     if (id !== undefined && !this.#db.isTransaction) this.#remember(log, id);
     return id;
   }

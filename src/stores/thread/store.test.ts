@@ -134,12 +134,15 @@ describe('a database in a separate thread', () => {
     await other.close();
   });
 
-  it.each([0.4, 12.5, 2 ** 40, -1])('waits %d ms for a change, a time that a timer does not accept', async (withinMs) => {
-    const store = await open();
-    const changed = store.changed(0, { withinMs });
-    if (withinMs > 1_000) await store.append(LOG, [queued('n0')]);
-    expect(await changed).toBe(withinMs > 1_000 ? 1 : 0);
-  });
+  it.each([0.4, 12.5, 2 ** 40, -1])(
+    'accepts %d ms as the time to wait for a change, although a timer does not',
+    async (withinMs) => {
+      const store = await open();
+      const changed = store.changed(0, { withinMs });
+      if (withinMs > 1_000) await store.append(LOG, [queued('n0')]);
+      expect(await changed).toBe(withinMs > 1_000 ? 1 : 0);
+    },
+  );
 
   it('notices each commit, even in one turn of its thread', async () => {
     proves('store:thread-quiet');

@@ -142,7 +142,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // Checked before the thread answers, so that the next call notices a commit that happens during the answer.
+    // This is checked before the thread answers, so that the next call notices a commit that happens during the answer.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);

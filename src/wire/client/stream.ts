@@ -89,7 +89,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
           : unreachable('the stream', failure);
     if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
       throw error;
-    // Randomized, so that a thousand clients of a restarted server do not reconnect at the same moment.
+    // The pause is random, so that a thousand clients of a restarted server do not reconnect at the same moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
     onState?.({ kind: 'away', error, againInMs, silentMs: silence.brokenMs });
     await pause(againInMs, signal);

@@ -1,5 +1,6 @@
 /**
- * The Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the sources.
+ * The Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the tests start
+ * the sources.
  */
 import { join } from 'node:path';
 

@@ -64,7 +64,7 @@ describe('the name of a project', () => {
     expect(await roots.project(join(roots.folder, 'shop-fix'))).toContain(`a worktree of ${shop}`);
   });
 
-  it('is not given to a folder that only claims to be a worktree', async () => {
+  it('does not apply to a folder that only pretends to be a worktree', async () => {
     proves('project:foreign');
     await using roots = new Roots();
     const shop = roots.repository('mine/shop');
@@ -79,7 +79,7 @@ describe('the name of a project', () => {
     expect((await roots.queued(clone)).to).toEqual(['clone/coder']);
   });
 
-  it('stays with a root that has moved, after one confirmation', async () => {
+  it('is kept by a root that has moved, after one confirmation', async () => {
     proves('project:moved');
     await using roots = new Roots();
     const old = roots.repository('old/shop');

@@ -98,7 +98,7 @@ describe('one producer’s clock is a year ahead, another producer’s clock a y
 describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
   proves('time:own-clock', 'time:witness');
 
-  it('the gateway delivers to its own agent, and takes no notifications from other agents', async () => {
+  it('the gateway delivers to its own agent, and does not expire the notifications of other agents', async () => {
     await using shell = new Shell();
     await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
     await using right = await shell.gateway({ env: AS_MAIN });
@@ -162,7 +162,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(texts).toContain('in a moment');
   });
 
-  it('of two gateways, the gateway with the wrong clock does not take over the offers of the other gateway', async () => {
+  it('a gateway with a wrong clock does not take over the offers of another gateway of its conversation', async () => {
     await using shell = new Shell();
     await using right = await shell.gateway({ env: AS_MAIN });
     await using wrong = await shell.gateway({ env: { ...AS_MAIN, ...offBy(ms) } });

@@ -66,7 +66,7 @@ test('a page must have no finding; a room of code fails only above its limit', (
   expect(overLimit(byArea, {})).toEqual([{ area: 'src/core', found, most: 0 }]);
 });
 
-test('the check reads every page, the code and the tests, and not the files with the rules', () => {
+test('the check reads every page, the code and the tests, but not the files with the rules', () => {
   using root = folderWith({
     'README.md': 'It is told.',
     'docs/a/page.md': 'It is told.',

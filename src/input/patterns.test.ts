@@ -40,7 +40,7 @@ describe("a user's pattern", () => {
     );
   });
 
-  it.each(['(a)\\1', '(?<n>a)b\\k<n>'])('%s is refused: RE2 has no backreferences', (source) => {
+  it.each(['(a)\\1', '(?<n>a)b\\k<n>'])('%s is refused, because RE2 has no backreferences', (source) => {
     expect(problemOf(source)).toMatch(/^backreferences are not supported, .*write one pattern for each case$/u);
   });
 

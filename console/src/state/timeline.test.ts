@@ -60,7 +60,7 @@ describe('the list of waiting notifications', () => {
     expect(pausedUntil(known(records, known(records)).notes)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('a notification that the list of open notifications lacks was taken elsewhere, unless it is newer than the list', () => {
+  test('a notification that is missing from the open notifications counts as taken elsewhere, unless it is newer than that list', () => {
     const records = [queued('a'), queued('b')];
     const head = records[1]?.seq ?? 0;
     const later = settled(known([...records, queued('c')]), new Set(['b']), head);

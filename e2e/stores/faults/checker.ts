@@ -159,7 +159,7 @@ type Line = { readonly text: string; readonly keys: readonly string[]; readonly 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 
 /**
- * Makes a function that finds the items to which a record refers by an id. For a record of a conversation, that is the
+ * Makes a function that finds the items to which a record refers by an id. For a record of a conversation, it finds the
  * conversation's item, or otherwise the item for any conversation. A record without a conversation refers to every item with the
  * id.
  */

@@ -67,8 +67,8 @@ export class Database {
   }
 
   /**
-   * Runs a single statement that writes. After a lost answer, the statement is repeated, and `again` says how often. The statement
-   * itself must find out whether an earlier one took effect.
+   * Runs a single statement that writes. After a lost answer, the statement is repeated, and `again` says how often. The
+   * statement itself must find out whether an earlier attempt took effect.
    */
   repeated<T>(options: Wait | undefined, work: (query: Query, again: number, leftMs: number) => Promise<T>): Promise<T> {
     let again = 0;

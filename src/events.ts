@@ -23,7 +23,7 @@ type Report = ((line: string) => void) | undefined;
 export type Templates = { readonly templates: TemplateEngine; readonly lines: StoredTemplates };
 
 export type Events = Templates & {
-  /** The bus, which takes the events of sources. */
+  /** The bus, which receives the events of sources. */
   readonly bus: Bus;
   /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;

@@ -32,8 +32,8 @@ export class LoadedInbox extends UserInbox {
   }
 
   /**
-   * Also loads the subscribers, because sources emit in this process. Subscribers need 4 MB of memory, so a process that only
-   * delivers does not load them.
+   * Also loads the subscribers, because sources emit in this process. Subscribers use 4 MB of memory, which a process that only
+   * delivers does not need.
    */
   override async loadAhead(view?: ViewName): Promise<void> {
     await super.loadAhead(view);

@@ -120,14 +120,14 @@ export class UserInbox extends Inbox {
     ]);
   }
 
-  /** Sets the events' modules, for a subclass that has already loaded them. */
+  /** Sets the modules for events, for a subclass that has already loaded these modules. */
   protected use(events: Events): void {
     this.#late.load = () => Promise.resolve(events);
     void this.#late.begin();
   }
 }
 
-/** Loads the events' modules at first use. */
+/** Loads the modules for events at their first use. */
 class LateEvents {
   load: () => Promise<Events> = () => Promise.reject(new TypeError('there is no inbox yet'));
   #events: Promise<Events> | undefined;

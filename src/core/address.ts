@@ -9,7 +9,7 @@ export type ConversationId = string & { readonly __brand: 'ConversationId' };
  * The address of a notification, in one of three forms:
  * - `project/agent`: the agent's first conversation that carries notifications takes the notification.
  * - `project/agent#conversation`: this conversation takes the notification.
- * - `project/*`: every conversation that is active in the project takes its own copy.
+ * - `project/*`: every conversation that is active in the project gets its own copy.
  */
 export type Address =
   | { readonly kind: 'agent'; readonly project: string; readonly agent: string }

@@ -43,7 +43,7 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
-  ])('%s, after a record of a clock a year ahead: it expires a day after it was seen first', (_name, senderIsOffBy) => {
+  ])('%s, after a record from a clock that is a year ahead: the notification expires a day after it was first seen', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: NOW + YEAR }, { ttlMs: DAY });
     expect(isExpired(item, NOW)).toBe(false);
     expect(isExpired(item, NOW + HOUR, NOW)).toBe(false);
@@ -53,7 +53,7 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
-  ])('%s: it expires when its time has passed', (_name, senderIsOffBy) => {
+  ])('%s: a notification expires when its time has passed', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { ttlMs: DAY });
     expect(isExpired(item, NOW + DAY + HOUR)).toBe(true);
   });
@@ -62,14 +62,14 @@ describe('a producer whose clock is wrong', () => {
     ['a year behind', -YEAR],
     ['right', 0],
     ['a year ahead', YEAR],
-  ])('%s: a notification due in two hours rides in two hours', (_name, senderIsOffBy) => {
+  ])('%s: a notification that is due in two hours is delivered after two hours', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { inMs: 2 * HOUR });
     const sighted = { [item.id]: NOW };
     expect(isDue(deliverAt(item), item, { now: NOW + HOUR, sighted })).toBe(false);
     expect(isDue(deliverAt(item), item, { now: NOW + 2 * HOUR, sighted })).toBe(true);
   });
 
-  it('with an unknown age, it rides at once and never a year late', () => {
+  it('a notification of unknown age is delivered at once, and never a year late', () => {
     const item = queued({ trueTime: NOW, senderIsOffBy: YEAR, logAt: 0 }, { inMs: 2 * HOUR, ttlMs: DAY });
     expect(queuedAt(item, NOW)).toBeUndefined();
     expect([isDue(deliverAt(item), item, { now: NOW }), isExpired(item, NOW)]).toEqual([true, false]);

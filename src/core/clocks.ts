@@ -37,8 +37,8 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
 }
 
 /**
- * The latest possible time at which each item was queued, by the reader's clock. Used if an item's age is unknown from its
- * stamps, or if the reader's own clock is known to be wrong.
+ * The latest possible time at which each item was queued, by the reader's clock. Used if an item's stamps do not show its age, or
+ * if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 

@@ -1,6 +1,6 @@
 /**
  * An error that the caller or the machine caused. `code` is stable and meant for programs. The message is meant for people: it
- * names the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
+ * says what failed, which value was seen, and what to do. `retryable` says whether the same call may succeed later.
  */
 export class EarpieceError extends Error {
   override readonly name = 'EarpieceError';

@@ -51,7 +51,7 @@ export type Handled =
 export type Emitted = { readonly event: Event; readonly heard: readonly Handled[] };
 
 /**
- * Takes events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` for an
+ * Accepts events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` for an
  * invalid event, and with the store's error if the store fails. A source that does not await an emit must count and report its
  * failure, and continue.
  */
@@ -63,7 +63,7 @@ export const EVENT_LIMITS = { typeChars: 128, textChars: 256, dataBytes: 65_536 
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
-/** Checks and completes an event. Throws `bad_event` naming the field, the value and what is allowed. */
+/** Checks and completes an event. Throws `bad_event`, whose message names the field, the value and the allowed values. */
 export function makeEvent(input: EventInput, made: { readonly id: string; readonly now: number }): Event {
   const refuse = (field: string, value: unknown, allowed: string): never => {
     const seen = JSON.stringify(value) ?? String(value);

@@ -111,8 +111,8 @@ export function cappedLevel(level: Level, source: string, policy: Policy): Level
 }
 
 /**
- * Reads a property of the table itself, never an inherited one. Names come from outside, so `__proto__` and `constructor` must be
- * ordinary names.
+ * Reads a property of the table itself, never an inherited property. Names come from outside, so `__proto__` and `constructor`
+ * must be ordinary names.
  */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

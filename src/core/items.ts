@@ -234,7 +234,8 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
           .map((item) => ({
             ...seen(item, place),
             outcome: 'left_out',
-            // The model can no longer read the notification, so its gate falls. A pause stays until a person lifts it.
+            // The model can no longer read the notification, so its gate is lowered. A pause keeps the gate up until a person
+            // lifts the pause.
             gate: item.gate && item.notification.action === 'pause',
           })),
       );
@@ -353,7 +354,7 @@ function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): Notifi
 }
 
 /**
- * Takes items for a carrier of `conversation`. Each item must be open and not offered. It must not count more notifications than
+ * Takes items for a carrier of `conversation`. Each item must be open and not offered, and must not count more notifications than
  * the carrier's text.
  */
 function take(

@@ -60,7 +60,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('never summarizes error and above for a budget: the rest stays open', () => {
+  it('never summarizes an error or above to fit a budget: items without room stay open', () => {
     proves('plan:budget');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
@@ -75,7 +75,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('applies the budget to the text of templates, except for a single line', () => {
+  it('applies the budget to the text of templates, unless the plan has only one line', () => {
     proves('plan:rendered');
     fc.assert(
       fc.property(openItems(), points, policies, fc.nat(400), (open, point, policy, words) => {
@@ -105,7 +105,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('shows every distinct message of the notifications of error and above that it takes', () => {
+  it('shows every distinct message of the notifications of error and above that the carrier takes', () => {
     fc.assert(
       fc.property(openItems(), points, policies, (open, point, policy) => {
         const made = plan(open, point, policy, NO_FACTS, NOW);
@@ -152,7 +152,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('renders each notification left from a grouped line as its own line, and summarizes none', () => {
+  it('renders each remaining notification of a grouped line as a separate line, and summarizes none', () => {
     proves('lease:withdrawn');
     fc.assert(
       fc.property(openItems(), policies, fc.boolean(), (open, policy, isSaid) => {
@@ -540,12 +540,12 @@ describe('the line of a subscriber', () => {
     ]);
   });
 
-  it("without a template always says the count of a storm's rest", () => {
+  it("without a template always says how many events of a storm are not listed", () => {
     const open = [...Array.from({ length: 6 }, (_, n) => by(n, undefined)), by(6, undefined, { rest: true })];
     expect(words(open)).toEqual([...takes(5), 'summarize', 'take']);
   });
 
-  it('with a template takes exactly the events that the template gets', () => {
+  it('with a template delivers exactly the events that the template gets', () => {
     const rows = Array.from({ length: 8 }, (_, n) => by(n, 'h'));
     expect(words(rows)).toEqual(takes(8));
     expect(words(rows, { kind: 'text', text: 'some jobs ended' })).toEqual(takes(8));
@@ -570,7 +570,7 @@ describe('the line of a subscriber', () => {
   });
 });
 
-it('a time that no date can express blocks no other item', () => {
+it('an item with a time that no date can express does not block other items', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, i) => itemOf({ id, message: id }, i)) as [Item, Item, Item, Item];
   const open = [
     { ...a, notification: { ...a.notification, deliver: { at: 1e300 } } },
@@ -591,7 +591,7 @@ it.each([
   ['deliver', { deliver: { at: 1e300 } }],
   ['expiresAt', { expiresAt: -8.64e15 - 1 }],
   ['firstAt', { firstAt: 8.64e15 + 1 }],
-])('such a %s is not queued', (field, input) => {
+])('a notification with such a time in %s is not queued', (field, input) => {
   expect(() => itemOf({ id: 'a', message: 'x', ...input }, 0)).toThrow(expect.objectContaining({ data: { field } }));
   expect(itemOf({ id: 'a', message: 'x', ttlMs: 1e300 }, 0).notification.expiresAt).toBe(8.64e15);
 });

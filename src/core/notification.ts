@@ -220,8 +220,8 @@ export function parseKind(text: string): Kind {
 }
 
 /**
- * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification` naming the field, the
- * value and what is allowed.
+ * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification`, whose message names the
+ * field, the value and the allowed values.
  */
 export function makeNotification(
   input: NotificationInput,

@@ -20,7 +20,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
  *   (`clockBeside`).
  * - Unknown types and fields are returned as they were given.
- * - The caller has checked the drafts. A store does not interpret them. A store refuses a draft that JSON cannot hold, with
+ * - The caller has checked the drafts. A store does not interpret the drafts. A store refuses a draft that JSON cannot hold, with
  *   `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
@@ -92,7 +92,7 @@ export interface Store {
   /**
    * Waits until any process has appended after `after`, then resolves with the head. Resolves with `after` if `signal` aborts, if
    * `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that the caller should
-   * `read`. On a closed store the call rejects, because a reader that calls it in a loop would spin.
+   * `read`. On a closed store the call rejects, because a reader that calls `changed` in a loop would otherwise never pause.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -154,8 +154,8 @@ export interface Store {
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
   /**
-   * Sets the value to `to` (undefined removes it) if it is still `from`, compared as JSON text. Returns false if the value is
-   * different.
+   * Sets the value to `to` if the value is still `from`, compared as JSON text. If `to` is undefined, removes the value. Returns
+   * false if the value is not `from`.
    */
   swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
 

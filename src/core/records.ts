@@ -79,8 +79,8 @@ export type OfferedRecord = Base & {
   readonly counts?: readonly number[];
   readonly owner: Owner;
   /**
-   * `hook`: the carrier is a hook's output. The hook's process exited after its output, so it does not know whether the host
-   * survived.
+   * `hook`: the carrier is a hook's output. The hook's process exited after its output, so the process does not know whether the
+   * host survived.
    */
   readonly through?: 'hook';
   /** Epoch ms. Any process may release a lease after this time. */
@@ -150,7 +150,8 @@ export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'convers
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
 /**
- * The gate of these notifications falls because a person resumed the agent or withdrew them. The model may not have read them.
+ * The gate of these notifications is lowered, because a person resumed the agent or withdrew the notifications. The model may not
+ * have read these notifications.
  */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';

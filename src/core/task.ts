@@ -70,7 +70,7 @@ export type Task = {
   readonly description: string;
   readonly priority: TaskPriority;
   readonly status: TaskStatus;
-  /** The agent of the project that has the task. Null if the task has no agent. */
+  /** The agent to which the task is assigned. Null if the task is not assigned. */
   readonly assignee: string | null;
   readonly blockedReason: string | null;
   /** Grows with each record about the task. */

@@ -1,4 +1,4 @@
-/** `earpiece/gateway`: the MCP gateway in your program. Notifications ride on the results of the servers' tools. */
+/** `earpiece/gateway`: the MCP gateway in your program. Notifications arrive with the results of the servers' tools. */
 import '../node-version.ts';
 
 import { startGateway as start, type Gateway, type GatewayOptions } from '../gateway/index.ts';

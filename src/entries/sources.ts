@@ -97,7 +97,7 @@ export const gitSource = (options: GitOptions): GitSource => git(following('gitS
 /** Runs a command and emits an event when it ends. */
 export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options, RUN));
 
-/** Makes reminders. A reminder is durable at once, and rides on the first message after its time. */
+/** Makes reminders. A reminder is durable at once, and is delivered with the first message after its time. */
 export const timersSource = (options: { readonly earpiece: Earpiece }): Timers => {
   check('timersSource', options, { earpiece: { needed: 'any' } });
   const { earpiece } = options;

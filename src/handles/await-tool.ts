@@ -8,8 +8,8 @@ import { isObject, show } from './command.ts';
 import type { Handle } from './handle.ts';
 
 /**
- * A handle by the model's name for it. `get` returns undefined until a call of the same batch spawns the handle, and the reason
- * if the spawn fails.
+ * A handle with the name that the model uses. `get` returns undefined until a call of the same batch spawns the handle. If the
+ * spawn fails, `get` returns the reason.
  */
 export type Target = { readonly id: string; get(): Handle | undefined | string };
 
@@ -30,7 +30,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * Makes the tool. A call returns when every handle of `all` and at least one of `any` has stopped. A handle that waits for input
- * has not stopped. If all handles that the call still needs wait for an answer of the model, the call returns with their
+ * has not stopped. If all handles that the call still needs wait for an answer from the model, the call returns with their
  * questions. A question that the model has already read does not end the call again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {

@@ -60,5 +60,5 @@ const nameOf = ({ uid, id, tool }: Handle): { readonly uid: string; readonly id:
   tool: tool.name,
 });
 
-/** Makes the id of an inquiry. The version makes it unique, because a handle asks one question at a time. */
+/** Makes the id of an inquiry. The version makes the id unique, because a handle asks one question at a time. */
 const inquiryOf = (handle: Handle): string => `${handle.uid}.${handle.version}`;

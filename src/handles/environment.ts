@@ -1,6 +1,6 @@
 /**
  * Makes the environment of a tool's process: the agent's environment without keys and tokens. A tool gets a key or token only if
- * it names the variable.
+ * the tool names the variable.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

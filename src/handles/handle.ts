@@ -50,7 +50,7 @@ export class Handle {
 
   /** The number of calls that now read the handle. The answers of these calls report a change, so no notification is needed. */
   watchers = 0;
-  /** Grows with each phase, and when a notification may be needed again. */
+  /** Increases with each phase, and when a notification may be needed again. */
   version = 0;
   /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
   shownVersion = -1;
@@ -62,8 +62,8 @@ export class Handle {
   contentNoticed = false;
   contentNotices = 0;
   /**
-   * Whether the handle seemed to wait and then continued by itself. Further apparent waits are not notified until a call reads
-   * the handle.
+   * Whether the handle seemed to wait and then continued by itself. Further apparent waits cause no notification until a call
+   * reads the handle.
    */
   flaps = false;
   /** Whether the tool itself asked the question. False if the question was guessed from the output. */

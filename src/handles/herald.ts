@@ -1,9 +1,9 @@
 /**
  * Notifies a model of changes to handles that it has not read. Rules:
- * - A change that an answer reports is never notified. While a call fetches or awaits a handle, notifications of changes of that
- *   handle are held back. If the call is interrupted and gets no answer, the change is notified.
- * - Each state is notified once. If a handle seemed to wait and continued by itself, its next waits are not notified until a call
- *   reads the handle.
+ * - A change that an answer reports causes no notification. While a call fetches or awaits a handle, notifications about that
+ *   handle are held back. If the call is interrupted and gets no answer, the notification is queued.
+ * - Each state causes one notification. If a handle seemed to wait and continued by itself, its next waits cause no notification
+ *   until a call reads the handle.
  * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
  *   (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws the notification afterwards. An
  *   earlier withdrawal could lose the change, because an answer may be lost with its process.
@@ -35,7 +35,7 @@ export type HeraldDeps = {
 
 export class Herald {
   readonly #deps: HeraldDeps;
-  /** Handles whose end or wait is not notified yet. Handles stay in this set if the inbox fails. */
+  /** Handles whose end or wait still needs a notification. Handles stay in this set if the inbox fails. */
   #unsaid = new Set<Handle>();
   /** Handles whose end was reported in an answer. That answer may not be recorded yet. */
   #unsettled = new Set<Handle>();
@@ -44,7 +44,7 @@ export class Herald {
     this.#deps = deps;
   }
 
-  /** Records a handle for recovery after a crash. For a one-shot call, only its process matters. */
+  /** Records a handle for recovery after a crash. A one-shot call is recorded only if the call has a process. */
   remember(handle: Handle, process?: LedgerEntry['process']): void {
     const { ledger, owner } = this.#deps;
     const before = ledger.get(handle.uid);
@@ -66,7 +66,10 @@ export class Herald {
     });
   }
 
-  /** Checks whether to notify of a handle: it has a new phase, or the last call that watched it has ended. */
+  /**
+   * Decides whether a handle needs a notification. Called when the handle has a new phase, or when the last call that watched the
+   * handle has ended.
+   */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
     if (!handle.background || handle.watchers > 0 || handle.phase.type === 'running') return;
@@ -129,8 +132,8 @@ export class Herald {
   }
 
   /**
-   * Called when the answers of all calls except these are recorded. The handles in them then need neither a ledger entry nor a
-   * notification. Also retries failed notifications.
+   * Called when the answers of all calls except these are recorded. The handles in these answers then need neither a ledger entry
+   * nor a notification. Also retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {

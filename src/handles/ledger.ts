@@ -1,6 +1,6 @@
 /**
- * Keeps a small file of the handles whose end the conversation's model has not read. After a crash, the next run finds the lost
- * handles, the processes to end, and the notifications to queue in this file.
+ * Keeps a small file of the handles whose end the conversation's model has not read. After a crash, this file names the lost
+ * handles, the processes to end, and the notifications to queue.
  *
  * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file.
  */

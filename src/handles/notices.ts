@@ -107,7 +107,7 @@ function notice(
     id: `${subject.uid}.${what}`,
     source: 'handles',
     ...said,
-    // This notice is delivered next, so that it can wake an idle agent. A subscriber's moment applies to other events only.
+    // With `next`, this notice can wake an idle agent. A subscriber's `deliver` applies to other events only.
     deliver: 'next',
     key: keyOf(subject.uid),
     supersede: true,

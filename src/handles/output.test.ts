@@ -27,7 +27,7 @@ describe('the output of a process', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
-    // The text is longer than the kept beginning and the kept end, but short enough for an answer.
+    // The text is longer than the beginning and the end that a cut keeps, but short enough for an answer.
     const long = numbers(25_000);
     expect(output([long]).text(200_000)).toBe(long);
   });
@@ -65,7 +65,7 @@ describe('the output of a process', () => {
     expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
   });
 
-  it('above the limit of the file, keeps head and tail and says so', async () => {
+  it('keeps the beginning and the end if it exceeds the limit of the file, and says so', async () => {
     const all = output([numbers(200_000)], { maxBytes: 200_000 });
     expect(all.text(1_000)).toContain('only the first 200,000 and the last 131,072 bytes were kept');
     expect(await all.read({ from: -1 }, 100)).toMatchObject({ content: '200000\n' });
@@ -77,7 +77,7 @@ describe('the output of a process', () => {
     expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
   });
 
-  it('is the same for any chunks', async () => {
+  it('is the same however it is divided into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '👂'), maxLength: 30 }), { maxLength: 30 }),

@@ -14,8 +14,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call then waits for it. With `stdin`,
- * the command takes input without a terminal.
+ * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call then waits for the command. With
+ * `stdin`, the command accepts input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
@@ -34,10 +34,11 @@ export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
   /** Returns the command for these arguments. Throws `ToolFailure` if the command cannot run. */
   commandOf(args: Args): CommandLine;
   /**
-   * The most characters of an answer. Longer output is cut in the middle, and the model reads the rest by range. Default 16,000.
+   * The maximum number of characters of an answer. Longer output is cut in the middle, and the model reads the rest by range.
+   * Default 16,000.
    */
   readonly maxChars?: number;
-  /** The most output on disk for each handle. Default 64 MiB. */
+  /** The maximum size of the output on disk for each handle. Default 64 MiB. */
   readonly maxOutputBytes?: number;
   /** The time from SIGTERM to SIGKILL. Default 2 s. */
   readonly graceMs?: number;
@@ -83,7 +84,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
-        // A background process may outlive a crash. The conversation's next run ends the process and reports that.
+        // A background process may outlive a crash. The conversation's next run ends such a process and reports the end.
         endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {

@@ -26,7 +26,7 @@ export type ProcessOptions = {
   /** The value of {@link MARK} in the environment of the process. */
   readonly mark: string;
   readonly output: Output;
-  /** Whether stdin stays open for input. Otherwise stdin is empty, and a program that reads it gets the end of the file. */
+  /** Whether stdin stays open for input. Otherwise stdin is empty, and a program that reads stdin gets the end of the file. */
   readonly stdin?: boolean;
   /** Whether the process is also ended when this process is killed. */
   readonly endsWithUs?: boolean;
@@ -37,8 +37,8 @@ export type ProcessOptions = {
 };
 
 /**
- * How a process ended. `signal` is the signal that ended it, if any. `leftBehind` is the number of processes that it had left
- * running. These processes were ended too.
+ * How a process ended. `signal` is the signal that ended the process, if any. `leftBehind` is the number of processes that the
+ * process had left running. These processes were ended too.
  */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 
@@ -46,7 +46,7 @@ export interface RunningProcess {
   readonly pid: number;
   /** Resolves when the process has ended, its session has no processes left, and its output is complete. Never rejects. */
   readonly ended: Promise<Exit>;
-  /** Sends input to the process. Throws `bad_argument` for input that it does not accept. */
+  /** Sends input to the process. Throws `bad_argument` for input that the process does not accept. */
   input(input: Input): void;
   /** Sends SIGTERM to the whole session, and SIGKILL after the grace period. Resolves as `ended` does. */
   stop(): Promise<Exit>;
@@ -125,7 +125,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
-/** Returns the shell for the command. Throws `ToolFailure` with the way out if the command cannot run. */
+/** Returns the shell for the command. If the command cannot run, throws `ToolFailure`, whose message says what to do. */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
   if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character; remove it');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);

@@ -166,7 +166,8 @@ export class HandleRegistry implements AsyncDisposable {
   /**
    * Recovers after a crash of the conversation's last agent. Reports its running handles as lost, and ends their processes after
    * a check of their identity. Call this once, before the first tool call. `answered` returns whether the transcript has the
-   * answer of a call. The handles in such answers are not notified again. Without `answered`, a handle may be notified twice.
+   * answer of a call. The handles in such answers get no second notification. Without `answered`, a handle may get two
+   * notifications.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({
@@ -259,7 +260,7 @@ export class HandleRegistry implements AsyncDisposable {
     }
   }
 
-  /** Runs fetch, apply or abort, and then makes the answer with the handle's state. */
+  /** Runs the action `fetch`, `apply` or `abort`, and then makes the answer with the handle's state. */
   async #act(
     tool: StatefulTool,
     id: string,

@@ -1,10 +1,10 @@
-/** Keeps the handles that can be fetched, by the model's names for them. */
+/** Keeps the handles that can be fetched, under the names that the model knows. */
 import { rmSync } from 'node:fs';
 
 import { EarpieceError } from '../core/errors.ts';
 import type { Handle } from './handle.ts';
 
-/** The most ended handles that can still be fetched. */
+/** The maximum number of ended handles that can still be fetched. */
 const KEPT = 50;
 
 export class Shelf {

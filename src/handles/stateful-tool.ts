@@ -105,7 +105,7 @@ export interface HandleSide {
 export type Serves = {
   /** Returns the content for a fetch, or the part of the content in the range. */
   readonly read?: (range?: Range) => Reading | Promise<Reading>;
-  /** Takes input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
+  /** Accepts input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
   /**
    * Resolves when the content is steady, or after a time limit of the tool. Spawn, fetch and apply wait for this before they

@@ -36,7 +36,7 @@ describe('readable', () => {
 });
 
 describe('the last line', () => {
-  it('the last line with text is shortened', () => {
+  it('is the last line with text, shortened', () => {
     expect(lastLineOf('one\n two \n\n  \n')).toBe('two');
     expect(lastLineOf('\n \n')).toBeUndefined();
     expect(lastLineOf('👂'.repeat(300))).toBe(`${'👂'.repeat(199)}…`);
@@ -54,7 +54,7 @@ describe('a line that looks like a prompt', () => {
     'root@x:~# ',
     'Press any key',
     'mysql> ',
-  ])('%j does', (line) => expect(looksLikePrompt(line)).toBe(true));
+  ])('%j is recognized', (line) => expect(looksLikePrompt(line)).toBe(true));
   it.each([
     '',
     '   ',
@@ -66,5 +66,5 @@ describe('a line that looks like a prompt', () => {
     '[1/5] linking',
     '(3/10)',
     '--->',
-  ])('%j does not', (line) => expect(looksLikePrompt(line)).toBe(false));
+  ])('%j is not recognized', (line) => expect(looksLikePrompt(line)).toBe(false));
 });

@@ -16,7 +16,7 @@ export function readable(bytes: Uint8Array): string {
 export function clean(text: string): string {
   const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n');
   const lines = plain.includes('\r') || plain.includes('\b') ? plain.split('\n').map(overwritten).join('\n') : plain;
-  // oxlint-disable-next-line no-control-regex -- what is left of them shows nothing and may hide something
+  // oxlint-disable-next-line no-control-regex -- the remaining control characters are invisible and may hide text
   return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
 }
 
@@ -24,7 +24,7 @@ export function clean(text: string): string {
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
   let text = last.slice(last.lastIndexOf('\r') + 1);
-  // oxlint-disable-next-line no-control-regex -- a backspace takes back what stands before it
+  // oxlint-disable-next-line no-control-regex -- a backspace removes the character before it
   for (const once = /[^\u0008]\u0008/gu; text.includes('\b') && once.test(text);) text = text.replaceAll(once, '');
   return text;
 }

@@ -32,8 +32,8 @@ export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
   /**
-   * The kind of failure, for listeners. One type is "timeout". Set this field together with `isError`. The model reads only
-   * `content`.
+   * The kind of failure, for listeners. For a timeout, the type is "timeout". Set this field together with `isError`. The model
+   * reads only `content`.
    */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
   /**

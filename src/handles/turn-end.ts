@@ -2,7 +2,8 @@
  * Treats the handles that are active at the end of a turn as their tools define.
  *
  * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. Waiting adds a cycle.
- * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification rides at the start of the next turn.
+ * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification is delivered at the start of the
+ *   next turn.
  * - `abort`: the handle is aborted.
  */
 import type { Draft } from '../core/records.ts';
@@ -44,7 +45,7 @@ export type TurnEndOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** The names of the handles, by the result of the turn's end. */
+/** The names of the handles, grouped by their result at the end of the turn. */
 export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];

@@ -99,7 +99,7 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
   ...more,
 });
 
-test("only the agent's own mark proves that it read a notification", () => {
+test("only the agent's own mark proves that the agent read a notification", () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
   expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read it.');
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
@@ -467,7 +467,7 @@ describe('one verdict, in a sentence, with its cure', () => {
     expect(told(given)).toEqual({ kind, says, cures: cures ?? expect.anything() });
   });
 
-  it('has a row for each kind', () => {
+  it('is tested for each kind of verdict', () => {
     expect([...new Set(TABLE.map(([, , kind]) => kind))].toSorted()).toEqual([...VERDICT_KINDS].toSorted());
   });
 });
@@ -490,7 +490,7 @@ describe('the name of a filter', () => {
     expect(filterIn(filteredBecause(n, all) ?? '')).toEqual(filterOf(n, all));
   });
 
-  it('a mute too', () => {
+  it('is parsed from the text of the log for a mute too', () => {
     const n = notification({ kind: 'mail.came' });
     expect(filterIn(filteredBecause(n, DEFAULT_POLICY, mutes) ?? '')).toEqual({
       kind: 'mute',

@@ -30,7 +30,7 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 
 /**
  * Returns the reason why an open notification waits. The checks are in this order: reasons that will close the notification,
- * absent conversations, and reasons why active conversations do not take it.
+ * absent conversations, and reasons why active conversations do not take the notification.
  */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;

@@ -8,7 +8,7 @@ const tokens = (text: string): number => encode(text).length;
 
 describe('the tokens of the views in o200k', () => {
   proves('view:tokens');
-  it('measures on ten mixed messages of 144 tokens', () => {
+  it('are measured on ten mixed messages of 144 tokens in total', () => {
     expect(CORPUS).toHaveLength(10);
     expect(CORPUS.flatMap((line) => line.messages).reduce((sum, message) => sum + tokens(message), 0)).toBe(144);
   });

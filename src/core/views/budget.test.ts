@@ -73,12 +73,12 @@ describe('an item that is longer than the limit of a carrier', () => {
     expect(pointsToWhole(cut)).toBe(true);
   });
 
-  it('even with the smallest budget, a part of it is shown', () => {
+  it('is shown in part even with the smallest budget', () => {
     const text = show('default', { ...failed, messages: ['The build failed in the third step, and more '.repeat(100)] }, 50);
     expect(text).toContain('tool error: The build failed in the third');
   });
 
-  it('as many different errors are named as fit, with the number of the other errors', () => {
+  it('shows as many different errors as fit, and the number of the other errors', () => {
     const messages = Array.from({ length: 50 }, (_, i) => `step ${i} of the pipeline failed with exit code ${i + 1}`);
     const text = show('default', { ...failed, messages, count: 50 }, 200);
     expect(encode(text).length).toBeLessThanOrEqual(200);

@@ -22,7 +22,7 @@ describe('the text of a refused call', () => {
     );
   });
 
-  it('says that a call was made if it was', () => {
+  it('says so if the call was made', () => {
     proves('gate:after');
     const view = render('default', { ...SHOWN, lines: [cancel] });
     const text = gateText('default', { view, pulls: 'get_notifications', made: true });

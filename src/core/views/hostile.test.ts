@@ -80,7 +80,7 @@ describe('a body is cut', () => {
     expect(shown.endsWith('… (1,000 characters, cut)')).toBe(true);
   });
 
-  it('names every distinct message at error, a few below', () => {
+  it('shows every distinct message at level error, and only a few at lower levels', () => {
     const messages = Array.from({ length: 40 }, (_, n) => `failure ${n}`);
     const error = plainText('', { messages, count: 40 });
     for (const message of messages) expect(error).toContain(message);
@@ -117,7 +117,7 @@ describe('the size of a body', () => {
     }
   });
 
-  it.each(BODIES)('ten million characters of %s take about as long as counting them', (_, body) => {
+  it.each(BODIES)('ten million characters of %s are rendered about as fast as they can be counted', (_, body) => {
     const text = body(10_485_760);
     const lines = [saying(text)];
     const counting = leastProcessorMs(() => {
@@ -129,7 +129,7 @@ describe('the size of a body', () => {
     expect(leastProcessorMs(() => render('default', { ...SHOWN, lines }), { enoughMs })).toBeLessThan(enoughMs);
   });
 
-  it('takes 100,000 lines, and says how much was cut', () => {
+  it('cuts a text of 100,000 lines, and says how much was cut', () => {
     const shown = plainText('a line\n'.repeat(100_000));
     expect(shown.split('\n').length).toBeLessThan(400);
     expect(shown.endsWith('… (699,999 characters, cut) (all of it: get_notifications)')).toBe(true);

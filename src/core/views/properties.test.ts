@@ -236,7 +236,7 @@ describe.each(WITH_ITEMS)('%s, with any bodies', (format) => {
     );
   });
 
-  it('survives a stored text of another origin', () => {
+  it('shows any stored text as one item, even a text in an unknown form', () => {
     fc.assert(
       fc.property(input, fc.oneof(body, fc.constantFrom(...STRANGE)), (shown, sent) => {
         const lines = shown.lines.map((each) => ({ ...each, sent }));
@@ -299,7 +299,7 @@ describe('TOON and JSON', () => {
 });
 
 describe('the gate', () => {
-  it.each(WITH_ITEMS)('%s: the same text for the same view, framed once, with every item', (format) => {
+  it.each(WITH_ITEMS)('%s: gives the same text for the same view, with one frame and every item', (format) => {
     fc.assert(
       fc.property(input, fc.constantFrom(false as const, 'get_notifications', 'other'), (shown, pulls) => {
         const view = render(format, shown);

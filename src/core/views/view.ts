@@ -10,7 +10,7 @@ export type ViewInput = {
   /** True until a frame has explained the mark to this conversation. */
   readonly tellMark: boolean;
   /**
-   * The model's name for `get_notifications`, the tool that shows summarized items. False if the model reads them with the
+   * The model's name for `get_notifications`, the tool that shows summarized items. False if the model reads these items with the
    * command line.
    */
   readonly pulls: string | false;

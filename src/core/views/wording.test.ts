@@ -54,7 +54,7 @@ describe('notifications without room', () => {
       { source: 'git', count: 1, level: 'warning' },
     ],
   };
-  it('are counted, with the way to read them', () => {
+  it('are counted in a line that says how to read these notifications', () => {
     expect(restOf(rest, { pulls: 'get_notifications' })).toBe(
       '3 more: 2 files (info), 1 git (warning); read with get_notifications',
     );
@@ -62,7 +62,7 @@ describe('notifications without room', () => {
     expect(restOf(rest, { pulls: false })).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
     expect(restOf({ ids: [], bySource: [] }, { pulls: 'x' })).toBeUndefined();
   });
-  it('are one short line, even with many sources', () => {
+  it('are counted in one short line, even with many sources', () => {
     const bySource = Array.from({ length: 1_000 }, (_, n) => ({ source: `s${n}`, count: 2, level: 'info' as const }));
     const line = restOf({ ids: [], bySource }, { pulls: 'x' });
     expect(line).toContain('2000 more: 2 s0 (info)');

@@ -18,7 +18,7 @@ import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
-/** The prefix of session ids that the gateway makes if the server has no sessions. They distinguish clients. */
+/** The prefix of session ids that the gateway makes if the server has no sessions. These ids distinguish clients. */
 const OUR_SESSION = 'earpiece-';
 
 export type PassthroughOptions = ClientsOptions & {

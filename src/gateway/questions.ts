@@ -38,7 +38,7 @@ export class Questions {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
-  /** Takes an answer of the server. Returns false if the answer belongs to none of the gateway's requests. */
+  /** Handles an answer of the server. Returns false if the answer belongs to none of the gateway's requests. */
   answered(frame: Success | Failure): boolean {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);

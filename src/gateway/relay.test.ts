@@ -85,7 +85,7 @@ describe('passes frames that it does not understand', () => {
     expect(client).toEqual([`${text}\n`]);
   });
 
-  test('the calls of a batch go to the server one by one, so that the gate sees each', () => {
+  test('the calls of a batch are sent to the server one by one, so that the gate decides each call', () => {
     const asked: string[] = [];
     const { server, fromClient } = given({ before: (_, { tool }) => (asked.push(tool), { kind: 'pass' }) });
     fromClient(`[${call('1')}, ${call('2', 'write')},{"jsonrpc":"2.0","method":"n"}]`);
@@ -154,7 +154,7 @@ describe('an answer passes only if a request to this server is waiting for it', 
     expect(client).toEqual([]);
   });
 
-  test('a late answer to a cancelled call passes, and so do the answers to a batch in a batch', () => {
+  test('a late answer to a cancelled call passes, and so does a batch of answers to a batch', () => {
     const { client, fromClient, fromServer } = given();
     fromClient(call('1'));
     fromClient(cancel('1'));
@@ -237,7 +237,7 @@ describe('riding on results', () => {
     expect([asked, reports.length]).toEqual([['1'], 2]);
   });
 
-  test('calls with the ids 1 and "1" are different: a notification for one does not ride on the result of the other', async () => {
+  test('calls with the ids 1 and "1" are different: a notification for one call is not added to the result of the other call', async () => {
     const asked: string[] = [];
     const { client, fromClient, fromServer } = given({
       after: (_, { tool, requestId }) => {
@@ -270,7 +270,7 @@ describe('riding on results', () => {
     expect(asked).toEqual(['"A"', '1']);
   });
 
-  test('nothing rides on errors, on results without content, or on cancelled calls', () => {
+  test('no notification is added to errors, to results without content, or to cancelled calls', () => {
     const { client, fromClient, fromServer } = given({ after: () => expect.unreachable() });
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}';
     fromClient(call('1'));
@@ -287,7 +287,7 @@ describe('riding on results', () => {
     ]);
   });
 
-  test('order is kept while one answer waits for the rider', async () => {
+  test('answers keep their order while one answer waits for the rider', async () => {
     let answer: (value: { kind: 'none' }) => void = () => {};
     const { client, fromClient, fromServer } = given({
       after: (_, { tool }) => (tool === 'a' ? new Promise((resolve) => (answer = resolve)) : { kind: 'none' }),
@@ -305,7 +305,7 @@ describe('riding on results', () => {
     expect(client).toHaveLength(4);
   });
 
-  test('if the result would become too large, nothing rides, and the delivery is released', () => {
+  test('if the result would become too large, no notification is added, and the delivery is released', () => {
     proves('gateway:max-result');
     const delivery = settled();
     const { client, fromClient, fromServer } = given({ after: () => ({ kind: 'ride', text: 'N'.repeat(100), delivery }) });
@@ -374,7 +374,7 @@ describe('a delivery is settled once', () => {
     ['its cancel after 250 ms', ({ fromClient }) => (vi.advanceTimersByTime(250), fromClient(cancel('1'))), ['confirm']],
     ['its cancel, but later', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
     ['the end of the client', ({ relay }) => relay.close(), ['confirm']],
-  ])('written, then %s', (_, then, expected) => {
+  ])('after the answer is written and then: %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));
@@ -400,7 +400,7 @@ describe('a delivery is settled once', () => {
     expect(deliveries.map(({ said }) => said)).toEqual([['cancelled'], ['confirm'], ['confirm'], ['confirm']]);
   });
 
-  test('a cancel of opencode does not release an answer that was written', () => {
+  test('a cancel from opencode does not release an answer that was written', () => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(initialize('opencode'));
@@ -428,7 +428,7 @@ describe('a delivery is settled once', () => {
     ['a write error', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
     ['the end of the client', ({ relay }) => relay.close(), ['write_error']],
     ['an abort', ({ settling }) => settling.aborted('1'), ['cancelled']],
-  ])('a cancel while the answer is written: %s', (_, then, expected) => {
+  ])('after this event during the write of the answer: %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));
@@ -452,7 +452,7 @@ describe('a delivery is settled once', () => {
 });
 
 describe('the gate', () => {
-  test('a refused call is answered, and the server sees neither it nor its cancel', async () => {
+  test('a refused call is answered, and the server gets neither the call nor its cancel', async () => {
     const delivery = settled();
     const { client, server, fromClient } = given({
       before: async () => ({ kind: 'refuse', text: 'stop', meta: { id: 'n' }, delivery }),
@@ -471,7 +471,7 @@ describe('the gate', () => {
     expect(server).toEqual([`${ping}\n`]);
   });
 
-  test('a stateless client needs a resultType', () => {
+  test('the refusal for a stateless client has a resultType', () => {
     const { client, fromClient, relay } = given({ before: () => ({ kind: 'refuse', text: 'stop' }) });
     fromClient(call('1', 'read', STATELESS));
     expect(JSON.parse(client[0]!)).toMatchObject({ result: { resultType: 'complete', isError: true } });
@@ -737,7 +737,7 @@ describe('connections', () => {
     expect(seen).toEqual(['opened k opencode blocks', 'closed opencode', 'opened k claude-code extend', 'closed claude-code']);
   });
 
-  test('a client that never identifies itself has a connection too', () => {
+  test('a client that never identifies itself also has a connection', () => {
     const seen: (string | undefined)[] = [];
     const { fromClient, relay } = given({ opened: ({ client }) => seen.push(client?.name) });
     fromClient(call('1'));

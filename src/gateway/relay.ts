@@ -124,7 +124,7 @@ export class Relay {
       case 'batch':
         if (!frame.elements.some((at) => concernsTools(frame.bytes.subarray(at.start, at.end))))
           return this.#serverLane.push(frame);
-        // Each call of a batch is handled separately, so that the gate sees it.
+        // Each call of a batch is handled separately, so that the gate decides each call.
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
       case 'success':
@@ -217,8 +217,8 @@ export class Relay {
   }
 
   /**
-   * Connects a new process. Resolves to true if the process accepted the handshake, to false if it did not, and to undefined if
-   * it ended first.
+   * Connects a new process. Resolves to true if the process accepted the handshake, to false if the process refused the
+   * handshake, and to undefined if the process ended first.
    */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;

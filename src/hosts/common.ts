@@ -31,7 +31,10 @@ export const turnEndOf = (input: Input): Moment => ({ kind: 'turn_end', held: in
 
 export const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });
 
-/** Makes the output that adds a context. The output repeats the event's name, because some agents refuse an answer without it. */
+/**
+ * Makes the output that adds a context. The output repeats the event's name, because some agents refuse an answer without this
+ * name.
+ */
 export const withContext = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 

@@ -1,6 +1,6 @@
 /**
- * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, it has the
- * bytes, but its model has not read them.
+ * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, the host
+ * has the bytes, but its model has not read them.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';

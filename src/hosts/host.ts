@@ -15,7 +15,7 @@ export type Printed = { readonly stdout: string; readonly stderr?: string; reado
 
 /** One entry of a host's hook settings. */
 export type HookEvent = {
-  /** The host's own pattern of tool names; undefined if the event takes no pattern. */
+  /** The host's own pattern of tool names; undefined if the event has no pattern. */
   readonly matcher?: string;
   /** The time limit in seconds, after which the host ends the hook and continues. */
   readonly timeoutS: number;
@@ -54,7 +54,7 @@ export interface Host {
   readonly maxChars: number;
   /** Whether `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;
-  /** Whether one process shows many sessions at the same time, so that the process identifies none of them. Default: no. */
+  /** Whether one process shows many sessions at the same time, so that the process identifies no single session. Default: no. */
   readonly manySessions?: boolean;
   /** Whether Earpiece adds no text at the start of a session. The first frame then explains the mark. Default: no. */
   readonly startsWithoutText?: true;

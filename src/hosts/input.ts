@@ -1,4 +1,4 @@
-/** Reads the common fields of hook calls. The error for a missing or wrong field names the field and the way out. */
+/** Reads the common fields of hook calls. The error for a missing or wrong field names the field and says what to do. */
 import { EarpieceError } from '../core/errors.ts';
 
 export type Input = Readonly<Record<string, unknown>>;

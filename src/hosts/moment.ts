@@ -48,7 +48,7 @@ export type Caller = {
 /** An instruction to the host. */
 export type Answer =
   | { readonly kind: 'nothing' }
-  /** The model reads the text together with the message that goes to the model anyway. */
+  /** The model reads the text together with the message that the host sends to the model anyway. */
   | { readonly kind: 'tell'; readonly text: string }
   /** The tool does not run, and the model reads the text as its result. */
   | { readonly kind: 'deny'; readonly text: string }

@@ -41,7 +41,7 @@ export function leaveMark(kind: Mark, state: string, session: string, database: 
   if (!isName(session) || database.includes('\n')) return;
   mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
   const mark = `${quietFolder(state)}/${session}${ENDINGS[kind]}`;
-  // The old mark is removed first, because its files must not be mixed with the new ones.
+  // The old mark is removed first, because its files must not be mixed with the new files.
   rmSync(mark, { force: true });
   if (wal === undefined) rmSync(`${mark}.wal`, { force: true });
   else enclose(`${mark}.wal`, '', wal);

@@ -142,7 +142,7 @@ function LETTA(event: string, more: Input = {}): Input {
 }
 
 describe.for(Object.keys(MOMENTS))('%s', (name) => {
-  it.for(MOMENTS[name] ?? [])('hears %j', ([input, moment]) => {
+  it.for(MOMENTS[name] ?? [])('recognizes the moment of the input %j', ([input, moment]) => {
     expect(momentOf(name, input)).toEqual(moment);
   });
 

@@ -12,7 +12,10 @@ export const TERMINAL_VARIABLE = 'EARPIECE_TERMINAL';
 
 const MAX_BYTES = 10_000;
 
-/** The state of the agent. `idle`: its turn has ended and it waits for its person. `at` is in milliseconds since the epoch. */
+/**
+ * The state of the agent. `idle`: the agent's turn has ended, and the agent waits for its person. `at` is in milliseconds since
+ * the epoch.
+ */
 export type TerminalState = {
   readonly state: 'idle' | 'busy' | 'over';
   readonly log: LogKey;

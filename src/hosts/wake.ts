@@ -1,4 +1,4 @@
-/** Decides whether a notification may wake an idle agent, and gives the text that wakes it. */
+/** Decides whether a notification may wake an idle agent, and returns the text that wakes the agent. */
 import { defined } from '../core/defined.ts';
 import { conversationOfSession, isSignal, type Conversation } from '../inbox/index.ts';
 import { conversationOf, type Place } from './attend.ts';

@@ -42,7 +42,7 @@ describe('a critical notification to the whole project', () => {
     expect(await wakesOf(first)).toEqual(['stop']);
   });
 
-  it('does not wake the session after /clear if the earlier session has read it, and rides on its prompt', async () => {
+  it('does not wake the session after /clear if the earlier session has read it, but is delivered with the next prompt', async () => {
     const first = await session('s1');
     await inbox.queue('shop/*', { id: 'stop', message: 'the disk is full', kind: 'disk.full', level: 'critical' });
     await reads(first);

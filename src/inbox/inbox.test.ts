@@ -75,7 +75,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('own transcript', () => {
-    it('rides in one record that goes to the model, and never again', async () => {
+    it('delivers a notification in one record that the model reads, and never again', async () => {
       proves('delivery:once', 'delivery:whole', 'delivery:nothing');
       await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', level: 'error', id: 'n1' });
       const first = await talk().carry(result('c1'), { at: 'tool_batch_end' });
@@ -112,7 +112,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await turn()).text).toContain('later');
     });
 
-    it('closes as known a fact that the agent learned by itself', async () => {
+    it('closes a notification as known if the agent learned its fact by itself', async () => {
       proves('plan:relevance');
       await inbox.queue('shop/coder', { message: 'build ended', about: 'handle:build', id: 'n1' });
       expect((await talk().carry(result('c1'), { at: 'tool_batch_end', known: { 'handle:build': now } })).view).toBeUndefined();
@@ -121,7 +121,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('a lease', () => {
-    it('offered, confirmed, closed', async () => {
+    it('closes its notifications when it is confirmed', async () => {
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       const offer = await talk().offer({ at: 'tool_result', on: 'read' });
       expect(offer?.ids).toEqual(['n1']);
@@ -132,7 +132,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('released: offered again with the same id and item text, flagged', async () => {
+    it('a released notification is offered again with the same id and item text, marked as repeated', async () => {
       proves('lease:released', 'view:stable');
       await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
       const first = await talk().offer({ at: 'tool_result' });
@@ -239,7 +239,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await offer?.confirm()).toBe('confirmed');
     });
 
-    it('a late confirm is recorded and flagged, never a second close', async () => {
+    it('a late confirmation is recorded as late, and does not close the notification again', async () => {
       proves('lease:late-confirm');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
@@ -255,13 +255,13 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await store.items(LOG, { kind: 'ids', ids: ['n1' as never] })).map((i) => i.carrier)).toEqual([second?.carrier]);
     });
 
-    it('is not taken when the view does not fit', async () => {
+    it('is not taken if the view does not fit', async () => {
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       expect(await talk().offer({ at: 'tool_result', maxChars: 10 })).toBeUndefined();
       expect(await receipt('n1')).toEqual(['queued']);
     });
 
-    it('is measured in bytes if its host counts bytes', async () => {
+    it('its text is measured in bytes if the host counts bytes', async () => {
       await inbox.queue('shop/coder', { message: '字'.repeat(100), id: 'n1' });
       expect(await talk().offer({ at: 'tool_result', maxChars: 300, inBytes: true })).toBeUndefined();
       expect((await talk().offer({ at: 'tool_result', maxChars: 300 }))?.ids).toEqual(['n1']);
@@ -297,7 +297,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('withdraw, requeue, mute', () => {
-    it('withdraw reports whether it was in time', async () => {
+    it('a withdrawal reports whether it was in time', async () => {
       proves('lease:withdrawn');
       for (const id of ['early', 'seen', 'done'])
         await inbox.queue('shop/coder', { message: id, id, kind: `a.${id}`, instruction: 'x' });
@@ -331,7 +331,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.withdraw('shop/coder', { id: 'expired' }, why)).toEqual([{ id: 'expired', result: 'maybe_seen' }]);
     });
 
-    it('a notification that one of several conversations was shown and released may have been seen', async () => {
+    it('a withdrawn notification counts as maybe seen if one of several conversations had offered and released it', async () => {
       proves('lease:withdrawn');
       for (const name of ['a', 'b']) await talk(name).seen();
       await inbox.queue('shop/*', { message: 'x', id: 'n1', level: 'critical' });
@@ -380,7 +380,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('red')).toEqual(['delivered']);
     });
 
-    it('withdraw by key withdraws every open notification of the key', async () => {
+    it('a withdrawal by key withdraws every open notification of the key', async () => {
       await inbox.queue('shop/coder', { message: 'down', key: 'mcp:x', supersede: true });
       await inbox.queue('shop/coder', { message: 'down again', key: 'mcp:x', supersede: true });
       expect((await inbox.withdraw('shop/coder', { key: 'mcp:x' }, { by: 'mcp', reason: 'back' })).map((w) => w.result)).toEqual([
@@ -390,7 +390,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.open('shop/coder')).toEqual([]);
     });
 
-    it('requeue brings a filtered notification back under a new id', async () => {
+    it('a filtered notification can be queued again, under a new id', async () => {
       proves('plan:filtered-recorded');
       policy = { ...DEFAULT_POLICY, flat: { 'ci.ok': false } };
       await inbox.queue('shop/coder', { message: 'green', kind: 'ci.ok', id: 'n1' });
@@ -404,7 +404,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
     });
 
-    it('a muted kind is filtered until its time has passed', async () => {
+    it('a muted kind is filtered until the time of the mute has passed', async () => {
       proves('queue:mute');
       await inbox.mute('shop/coder', 'ci', { by: 'me', forMs: 1_000 });
       await inbox.queue('shop/coder', { message: 'x', kind: 'ci.ok', id: 'n1' });
@@ -441,7 +441,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ).toBe('queued');
     });
 
-    it('a queue that stored its notification succeeds, although the store does not answer the count after it', async () => {
+    it('queueing succeeds once the notification is stored, although the store does not answer the later count', async () => {
       proves('store:unknown-outcome');
       const away = new EarpieceError('store_unavailable', 'away; try again', { retryable: true });
       store.countOpen = () => Promise.reject(away);
@@ -454,7 +454,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       });
     });
 
-    it('beyond maxOpen no action is dropped, and no critical notification of a person', async () => {
+    it('beyond maxOpen, no action and no critical notification of a person is dropped', async () => {
       policy = { ...DEFAULT_POLICY, maxOpen: 3 };
       await inbox.queue('shop/coder', { id: 'pause', kind: 'user.pause', message: 'wait', action: 'pause' });
       await inbox.queue('shop/coder', {
@@ -472,7 +472,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(open).not.toContain('n0');
     });
 
-    it('data follows its message, and get_notifications has it if it was too long for the line', async () => {
+    it('data follows its message, and get_notifications returns data that was too long for the line', async () => {
       proves('view:data');
       const data = { build: 12, log: ['a', 'b'] };
       await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', data, id: 'n1' });
@@ -515,7 +515,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(texts.join('\n')).toMatch(/\d+ notifications were dropped because too many were waiting/u);
     });
 
-    it('expires by level, at the carry and in the sweep', async () => {
+    it('a notification expires by its level, when a carrier is composed and in a sweep', async () => {
       proves('queue:expiry');
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'warning' });
@@ -540,7 +540,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
         origin: { person: 'Ann' },
       });
 
-    it('refuses with one text: one delivery and repetitions; get_notifications lowers the gate', async () => {
+    it('refuses all calls with one text, and is lowered by get_notifications', async () => {
       proves('gate:one-text', 'gate:lowered', 'pull:read-once');
       await talk().seen();
       await stop();
@@ -573,7 +573,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(second?.text).toBe(first?.text.replace('1 notification,', '1 notification, repeated,'));
     });
 
-    it('stays up after the interrupt rode on the result of a running call', async () => {
+    it('stays up after the interrupt was delivered with the result of a running call', async () => {
       await stop();
       const offer = await talk().offer({ at: 'tool_result' });
       expect(offer?.view.text).toContain('stop it');
@@ -581,7 +581,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().refuse({ on: 'x' })).toMatchObject({ ids: ['stop'], repeated: true });
     });
 
-    it('falls if the interrupt is withdrawn before the agent saw it, and nothing is delivered', async () => {
+    it('is lowered if the interrupt is withdrawn before the agent saw it, and nothing is delivered', async () => {
       await talk().seen();
       await stop();
       expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'changed my mind' })).toEqual([
@@ -591,7 +591,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('falls if the interrupt is withdrawn after the agent saw it', async () => {
+    it('is lowered if the interrupt is withdrawn after the agent saw it', async () => {
       proves('gate:lowered');
       await stop();
       await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
@@ -615,14 +615,14 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['go']);
     });
 
-    it('falls when the interrupt expires', async () => {
+    it('is lowered when the interrupt expires', async () => {
       proves('gate:lowered');
       await inbox.queue('shop/coder', { message: 'x', action: 'pause', ttlMs: 1_000 });
       now += 1_000;
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('falls at the next turn after the refusal if the host has no get_notifications', async () => {
+    it('is lowered at the next turn after the refusal if the host has no get_notifications', async () => {
       proves('gate:model-asked');
       const chat = talk('main', { pulls: false });
       await stop();
@@ -645,7 +645,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await task.refuse({ on: 'x' })).toMatchObject({ ids: ['stop'] });
     });
 
-    it('an action goes to each active conversation once', async () => {
+    it('an action reaches each active conversation once', async () => {
       proves('gate:purpose');
       await talk('a').seen();
       await talk('b').seen();
@@ -776,7 +776,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(await receipt('n1')).toEqual(['read']);
   });
 
-  it('pull is newest first and scoped; a claim that did not arrive can be pulled again', async () => {
+  it('a pull shows the agent's own notifications, newest first; notifications in a lost answer can be pulled again', async () => {
     proves('pull:newest-first', 'pull:read-once', 'address:other-agent');
     await inbox.queue('shop/coder', { message: 'one', id: 'n1', data: { task_id: 't9' } });
     await inbox.queue('shop/coder', { message: 'two', id: 'n2' });
@@ -791,7 +791,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().pull({ mark: true })).notifications.map((n) => n.id)).toEqual(['n2', 'n1']);
   });
 
-  it('watch yields the records of all inboxes of the store, once and in order', async () => {
+  it('`watch` yields the records of all inboxes of the store, once and in order', async () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const enough = Promise.withResolvers<void>();
@@ -808,7 +808,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(seen).toEqual(['n1', 'n2', 'n3']);
   });
 
-  it('why shows the whole history', async () => {
+  it('`why` shows the whole history of a notification', async () => {
     proves('delivery:receipts');
     await inbox.queue('shop/coder', { message: 'x', id: 'n1', deliver: 'turn_start' });
     expect((await inbox.why('n1'))?.items[0]?.now[0]?.decision).toMatchObject({
@@ -835,7 +835,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(await inbox.why('nope')).toBeUndefined();
   });
 
-  it('the clock may run backwards', async () => {
+  it('the times of records and the deliveries stay in order if the clock runs backwards', async () => {
     proves('log:clock');
     await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
     now -= 3_600_000;
@@ -845,7 +845,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2', 'n1']);
   });
 
-  it('quiet is never true while a notification of any process is open, is offered or holds the gate', async () => {
+  it('`quiet` is never true while a notification of any process is open, is offered or holds the gate', async () => {
     const chat = talk('a');
     expect(chat.quiet()).toBe(false);
     await chat.seen();

@@ -101,9 +101,9 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Queues a notification durably: when the promise resolves, the notification survives a crash. `project/*` goes to every
-   * conversation that is active in the project. Only the bus passes `subscribed`. Throws `bad_notification`, `bad_address`, or
-   * `nobody_there` if a fan-out would reach no conversation.
+   * Queues a notification durably: when the promise resolves, the notification survives a crash. With `project/*`, every
+   * conversation that is active in the project gets the notification. Only the bus passes `subscribed`. Throws
+   * `bad_notification`, `bad_address`, or `nobody_there` if a fan-out would reach no conversation.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     return queue(this, to, input, subscribed);
@@ -117,7 +117,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return prepare(this, log, input, only);
   }
 
-  /** Withdraws undelivered notifications: one by its id, or all open ones of a key. */
+  /** Withdraws undelivered notifications: one notification by its id, or all open notifications of a key. */
   async withdraw(
     to: string | Address | LogKey,
     what: { id: string } | { key: string },
@@ -156,7 +156,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return resume(this, typeof to === 'string' ? parseAddress(to) : to, options);
   }
 
-  /** Marks the notifications as read, so that their gate falls. A pause holds until `resume`. */
+  /** Marks the notifications as read, which lowers their gate. A pause holds until `resume`. */
   async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
     const log = toLog(to);
     const items = await this.store.items(log, { kind: 'ids', ids: ids as readonly NotificationId[] });
@@ -223,7 +223,9 @@ export class Inbox implements Logs, AsyncDisposable {
     return gatesOf(this, log);
   }
 
-  /** Yields records as they are appended, from after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
+  /**
+   * Yields records as they are appended, from after `after` (exclusive; default: only new records). Ends when `signal` aborts.
+   */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
   }

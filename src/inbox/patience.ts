@@ -1,6 +1,6 @@
 /** Limits the wait for a store that may not answer. A busy machine does not shorten the wait. */
 
-/** The most additional time while templates run. The template worker may have to start first. */
+/** The maximum additional time while templates run. The template worker may have to start first. */
 const WORK_WITHIN_MS = 5_000;
 const STEPS = 5;
 

@@ -7,7 +7,9 @@ const PAGE = 500;
 /** How often the log is read even without a wake-up, because wake-ups are only hints. */
 const POLL_EVERY_MS = 5_000;
 
-/** Yields records as they are appended, after `after` (exclusive; default: only new ones), until `isOver` or `signal` aborts. */
+/**
+ * Yields records as they are appended, after `after` (exclusive; default: only new records), until `isOver` or `signal` aborts.
+ */
 export async function* watch(
   store: Store,
   { signal, ...query }: WatchQuery,

@@ -26,7 +26,8 @@ export class Attendance {
     if (this.#conversation !== conversation) {
       const left = this.#conversation;
       this.#conversation = conversation;
-      // The former conversation does not end here: it continues in this one (`/clear`), or still has other connections.
+      // The former conversation does not end here: it continues in the new conversation (`/clear`), or still has other
+      // connections.
       this.#arrived = (async () => {
         if (left !== undefined) await leave(left, { connection: this.#connection, hostReportsEnd: true });
         await arrive(conversation, { connection: this.#connection, pending: true });

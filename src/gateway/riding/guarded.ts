@@ -16,7 +16,7 @@ import type {
   Verdict,
 } from './rider.ts';
 
-/** How long the gateway waits for the rider. After this time, the result goes to the client without an addition. */
+/** How long the gateway waits for the rider. After this time, the result is sent to the client without an addition. */
 export const RIDER_WITHIN_MS = 250;
 /** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;

@@ -72,7 +72,7 @@ it('a second pull right after the first does not show the same notifications aga
   await inbox.close();
 });
 
-it('a get_next_action right after a pull finds the shown notifications read', async () => {
+it('a call of get_next_action right after a pull treats the shown notifications as read', async () => {
   proves('tasks:tools');
   const { inbox, rider, connection } = riderOver(
     slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
@@ -148,7 +148,8 @@ it('all refusals of a connection have one text, even if the first was sent befor
   };
   expect(await guarded.before(connection, call('1'))).toEqual({ kind: 'pass' });
   await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on' });
-  // The offer should ride on the result of a call that ran. The store does not answer, so the result is sent without the offer.
+  // The offer should be delivered with the result of a call that ran. The store does not answer, so the result is sent without
+  // the offer.
   const result = { ...call('1'), isError: false, chars: 10, maxChars: Infinity, raw: () => '' } as Result;
   expect(await guarded.after(connection, result)).toEqual({ kind: 'none' });
   const first = await refused('2');

@@ -62,7 +62,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  /** The servers whose last notification needs no check: it was checked, or this gateway has reported an event. */
+  /** The servers whose last notification needs no check: the notification was checked, or this gateway has reported an event. */
   const settled = new Set<string>();
   const works = (seat: Seat, server: string): void => {
     if (settled.has(server)) return;

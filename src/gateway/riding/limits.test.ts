@@ -10,7 +10,7 @@ import { noDelivery, noRider, type Connection } from './rider.ts';
 
 const NOTE = 'MARK1END';
 
-/** Whether NOTE rides on a result of this client. If NOTE does not ride, its delivery must be released. */
+/** Whether NOTE is added to a result of this client. If NOTE is not added, its delivery must be released. */
 async function rides(client: string, result: object): Promise<boolean> {
   const connection: Connection = { key: 'k', profile: profileOf({ name: client }) };
   let released: string | undefined;
@@ -34,7 +34,7 @@ const text = (value: string, more: object = {}): object => ({ content: [{ type: 
 const lines = (count: number): object => text(Array.from({ length: count }, () => 'x').join('\n'));
 const picture = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(200_000) };
 
-describe('nothing rides on a result that the client would not show whole', () => {
+describe('no notification is added to a result that the client would not show whole', () => {
   proves('gateway:max-result');
   test.each<[string, string, object, boolean]>([
     ['qwen-code', '25,000 characters with what rides', text('x'.repeat(25_000 - NOTE.length - 1)), true],

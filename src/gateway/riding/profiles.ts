@@ -48,7 +48,7 @@ const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
 
 /**
- * The profile of Codex. For models that Codex does not know, it cuts results at 12,000 bytes, including its own line about the
+ * The profile of Codex. For models that Codex does not know, Codex cuts results at 12,000 bytes, including its own line about the
  * time. The last blocks are cut first.
  */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
@@ -73,7 +73,7 @@ export const OPENCODE: Profile = {
   cancelsAnswered: true,
 };
 
-/** An unknown client: its model may see blocks, structured content or both, so it gets both. */
+/** An unknown client. Its model may see blocks, structured content or both, so the client gets both. */
 export const UNKNOWN_CLIENT: Profile = EXTEND;
 
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };

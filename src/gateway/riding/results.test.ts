@@ -132,15 +132,15 @@ describe('a notification on a result changes nothing else in it', () => {
     '[]',
     'null',
     '"x"',
-  ])('%s carries nothing', (result) => {
+  ])('%s carries no notification', (result) => {
     expect(carrierIn(frame(result))).toBeUndefined();
   });
 
-  test.each(['{"resultType":"complete","content":[]}', '{"task":"mine","content":[]}'])('%s carries', (result) => {
+  test.each(['{"resultType":"complete","content":[]}', '{"task":"mine","content":[]}'])('%s carries a notification', (result) => {
     expect(carrierIn(frame(result))).toBeDefined();
   });
 
-  test('the number of characters that the model reads', () => {
+  test('the size of a result is the number of characters that the model reads', () => {
     expect(charsOf(carrierIn(frame('{"content":[{"type":"text","text":"a\\u0041é\\n"},{"type":"text","text":"12"}]}'))!)).toBe(6);
     expect(charsOf(carrierIn(frame('{"content":[{"type":"text","text":"a"}],"structuredContent":{"a":"12345"}}'))!)).toBe(13);
   });
@@ -206,7 +206,7 @@ describe('tools/list', () => {
     expect(listed(`{"name":"a","outputSchema":${schema}}`, 'blocks')).toBe(`{"name":"a","outputSchema":${schema}}`);
   });
 
-  test('tools of Earpiece come at the end of the last page, under a free name', () => {
+  test('tools of Earpiece are listed at the end of the last page, under a free name', () => {
     proves('pull:name');
     const catalog = new Catalog();
     const first = toolsIn(list('{"name":"get_notifications"}', ',"nextCursor":"2"'))!;

@@ -39,7 +39,8 @@ export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
  * Returns the carrier in a frame; undefined if the model does not read the result as this call's answer. Such a result has no
- * content, has another `resultType` (`input_required`, `task`), or is a task handle of the older generation. It passes unchanged.
+ * content, has another `resultType` (`input_required`, `task`), or is a task handle of the older generation. The gateway passes
+ * such a result on unchanged.
  */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;

@@ -116,7 +116,7 @@ export type Result = Call & {
 export type Ride =
   | { readonly kind: 'none' }
   /**
-   * `text` is added as a separate block after the result's blocks, unless it is empty. `signal` is added as the result's field
+   * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's field
    * `notification`. `leaseMs`: for so long, the notifications in `text` are reserved for this delivery. A text with `leaseMs` that
    * arrives too late is added to the next result.
    */

@@ -21,8 +21,8 @@ type Unsettled = {
  *
  * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
  * of the request releases its delivery. Any other frame of the client confirms the delivery, and so does the end of that time. A
- * client that cancels several answers in a row has read them, so its second cancel confirms. Each delivery is settled exactly
- * once. A cancel of a settled request is ignored, as MCP allows.
+ * client that cancels several answers in a row has read these answers, so its second cancel confirms the delivery. Each delivery
+ * is settled exactly once. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
   readonly #open = new Map<string, Unsettled>();

@@ -160,7 +160,7 @@ export class OwnNames {
     return this.#given.get(own) ?? own;
   }
 
-  /** Returns the tool for the client's list, with the client's names for it and for the tools in its texts. */
+  /** Returns the tool for the client's list, with the client's names for this tool and for the tools in its texts. */
   listed(tool: OwnTool): OwnTool {
     const { name, description } = tool;
     if (typeof description !== 'string') return { ...tool, name: this.given(name) };

@@ -15,7 +15,7 @@ export class Asking {
     this.#toClient = toClient;
   }
 
-  /** Answers a server's request with an error, because a stateless client takes no requests. */
+  /** Answers a server's request with an error, because a stateless client accepts no requests. */
   refuse(peer: Peer, frame: Request): void {
     const why = `${frame.method} cannot be sent: the client speaks the stateless protocol, which has no requests from servers`;
     peer.sendBytes(errorFrame(frame.id, METHOD_NOT_FOUND, why));

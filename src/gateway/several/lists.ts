@@ -106,7 +106,7 @@ export class Lists {
     return [];
   }
 
-  /** Returns all pages of one server's list, each entry as JSON text under the client's name for it. */
+  /** Returns all pages of one server's list, each entry as JSON text with the client's name for the entry. */
   async #entriesOf(peer: Peer, like: Request, method: ListMethod): Promise<Entry[]> {
     const { list, known } = LISTS[method];
     const entries: Entry[] = [];

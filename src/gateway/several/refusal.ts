@@ -1,4 +1,4 @@
-/** The error for a request that no server can take. The client gets the error's code and message. */
+/** The error for a request that no server can handle. The client gets the error's code and message. */
 export class Refusal extends Error {
   readonly code: number;
 

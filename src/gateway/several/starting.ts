@@ -20,7 +20,8 @@ export type Patience = {
    */
   readonly onceMs: number;
   /**
-   * How long the gateway waits for the other servers after the first one is ready. Codex does not delay its turn for slow tools.
+   * How long the gateway waits for the other servers after the first server is ready. Codex does not delay its turn for slow
+   * tools.
    */
   readonly othersMs: number;
   /** How long a server may take before the agent is notified that the server does not work. */
@@ -44,7 +45,7 @@ export const PATIENCE: Patience = {
   listMs: 3_000,
 };
 
-/** The first and the longest delay before another handshake with a server that failed the previous one. */
+/** The first delay and the longest delay before another handshake with a server that failed the previous handshake. */
 const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 

@@ -158,7 +158,7 @@ describe('the bridge of a plugin', () => {
     expect(woken.map(({ body }) => (body as unknown as { ids: string[] }).ids)).toEqual([['n1'], ['n3']]);
   });
 
-  it('wakes no session that works or is paused, and none for a level that never wakes', async () => {
+  it('wakes no session that works or is paused, and no session for a level that never wakes', async () => {
     await ask({ kind: 'session_start' });
     state('working');
     await queue({ id: 'n1', level: 'error' });
@@ -213,7 +213,7 @@ describe('the bridge of a plugin', () => {
     expect(said.filter((line) => 'push' in line && line.push === 'force')).toEqual([]);
   });
 
-  it('informs the plugin when the gate goes up and falls', async () => {
+  it('informs the plugin when the gate is raised and when it is lowered', async () => {
     await ask({ kind: 'session_start' });
     state('working');
     await queue({ id: 'n1', level: 'critical' });

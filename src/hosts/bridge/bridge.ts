@@ -35,7 +35,7 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Unanswered questions that the plugin has given up. */
+  /** Unanswered questions for whose answers the plugin no longer waits. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();

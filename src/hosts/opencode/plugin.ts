@@ -19,7 +19,7 @@ type Shown = {
   readonly whose: Whose;
   agent?: string;
   model?: Model;
-  /** Texts that were passed to opencode and that it has not confirmed yet. */
+  /** Texts that were passed to opencode and that opencode has not confirmed yet. */
   readonly pending: Set<Handed>;
   held: boolean;
   forcing: boolean;

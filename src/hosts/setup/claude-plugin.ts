@@ -42,8 +42,8 @@ export function claudePlugin({
 }
 
 /**
- * Makes the shell lines of the hooks. The shell expands the variables in them. If Claude Code expanded the variables, a quote in
- * a path would break the line.
+ * Makes the shell lines of the hooks. The shell expands the variables in these lines. If Claude Code expanded the variables, a
+ * quote in a path would break the line.
  */
 const lines =
   (fetched: string) =>

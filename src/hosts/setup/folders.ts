@@ -50,7 +50,7 @@ function layered(
   const system = named ? [named] : machine.map((each) => join(each, 'settings.json'));
   const defaults = place.env[`${prefix}_SYSTEM_DEFAULTS_PATH`];
   const below = defaults ? [defaults] : system.map((file) => join(dirname(file), 'system-defaults.json'));
-  // A file that a variable names is in the hands of the user.
+  // The user sets the variable, so a file that the variable names counts as a file of the user.
   return [
     ...below.map((file) => ({ file, of: named || defaults ? 'user' : 'machine' }) as const),
     ...(['user', 'project'] as const).map((of) => ({ file: join(folder({ ...place, scope: of }), 'settings.json'), of })),
@@ -58,7 +58,7 @@ function layered(
   ];
 }
 
-/** The settings of Codex. The last file decides. Codex reads those of a project only if the user trusts the project. */
+/** The settings of Codex. The last file decides. Codex reads the settings of a project only if the user trusts the project. */
 export const codexSettings = (place: Place): readonly SettingsFile[] => [
   { file: join(place.system, 'etc/codex/config.toml'), of: 'machine' },
   { file: join(codexFolder({ ...place, scope: 'user' }), 'config.toml'), of: 'user' },

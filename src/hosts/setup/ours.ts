@@ -43,8 +43,8 @@ export const fetching = (version: string, home: string): readonly string[] => [
 
 /**
  * Makes the line for hosts that pass a command to a shell. If this Node no longer exists because a version manager removed it,
- * the line runs the `node` on the PATH. If the cache was cleaned, the line runs npx. If none of them exists, the hook reports
- * that, and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
+ * the line runs the `node` on the PATH. If the cache was cleaned, the line runs npx. If no program exists, the hook reports that,
+ * and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;

@@ -99,7 +99,7 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
   if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
   const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));
   if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
-  // If only Earpiece needed the file, it is removed.
+  // If only Earpiece needed the file, the file is removed.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
   const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
   const after = gone ? undefined : removed.text;

@@ -89,7 +89,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
   it.each([
     ['without settings', {}],
     ['with settings of a person', THERE],
-  ])('%s: an installation, a second one, a newer version, and an uninstall to the bytes before', async (_case, files) => {
+  ])('%s: a second installation changes nothing, a newer version replaces the entries, and an uninstall restores the bytes', async (_case, files) => {
     for (const [file, text] of Object.entries(files)) write(file, text);
     const before = all();
     const foldersBefore = folders();

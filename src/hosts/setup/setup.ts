@@ -16,7 +16,7 @@ export type Place = {
   /** The project's root folder. */
   readonly project: string;
   readonly scope: Scope;
-  /** The root of the machine's own settings. Tests set it. */
+  /** The root of the machine's own settings. Tests set this folder. */
   readonly system: string;
 };
 
@@ -99,7 +99,10 @@ export interface Setup {
   readonly hooks?: Hooks;
   /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
-  /** The plugin file, for a host that loads an Earpiece plugin. `command` reads from its text how the plugin starts its bridge. */
+  /**
+   * The plugin file, for a host that loads an Earpiece plugin. `command` reads from the file's text how the plugin starts its
+   * bridge.
+   */
   readonly plugin?: {
     readonly host: Host;
     file(place: Place): string;

@@ -75,7 +75,10 @@ const startsUs = (entry: unknown, installed: readonly (readonly string[])[]): bo
   installed.some((words) => isDeepStrictEqual(member(entry, 'serverCommand'), words));
 const member = (entry: unknown, key: string): unknown => (entry as Readonly<Record<string, unknown>> | null)?.[key];
 
-/** All lists of allowed servers count as one list. If it contains a command, a server with a command must be in it by command. */
+/**
+ * All lists of allowed servers count as one list. If this list contains a command, Claude Code starts a server with a command
+ * only if the list contains that command.
+ */
 function notAllowed(
   settings: readonly Source[],
   managed: readonly Source[],

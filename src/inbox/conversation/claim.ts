@@ -1,8 +1,8 @@
 /**
  * Lets a slow carrier finish. The store refuses a carrier if another notification was counted into one of its items after its
- * plan. A busy producer could refuse every attempt. So after a refusal the carrier claims these items: it leases them
- * without a text, so that later notifications are queued separately. The next attempt appends the release of the claims and the
- * offer in one step. If the process dies in between, the claims end like every lease, and the model has seen nothing.
+ * plan. A busy producer could thus cause a refusal of every attempt. So after a refusal the carrier claims these items with a
+ * lease without a text. Later notifications are then queued separately. The next attempt appends the release of the claims and
+ * the offer in one step. If the process dies in between, the claims end like every lease, and the model has seen nothing.
  */
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -24,7 +24,7 @@ export class Claim {
     this.#at = at;
   }
 
-  /** The claimed notifications, with all that was counted into them. */
+  /** The claimed notifications, including all notifications that were counted into them. */
   get items(): readonly Item[] {
     return this.#items;
   }

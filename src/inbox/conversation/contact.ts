@@ -1,6 +1,6 @@
 /**
- * Records contact with one conversation: when the host made contact, and when a carrier went to the model. Each time is written
- * at most every 30 s.
+ * Records contact with one conversation: when the host made contact, and when a carrier was sent to the model. Each time is
+ * written at most every 30 s.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
@@ -54,7 +54,10 @@ export class Contact {
     return this.#recipient.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
   }
 
-  /** Selects the items that this conversation may take. Their texts name only tools that its model has. */
+  /**
+   * Selects the items that this conversation may take. The texts of these items name only tools that the conversation's model
+   * has.
+   */
   async mine(items: readonly Item[]): Promise<readonly Item[]> {
     const { id, options } = this.#recipient;
     const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;
@@ -65,7 +68,7 @@ export class Contact {
     return mine.map((item) => ({ ...item, notification: readBy(item.notification, has, nameOf) }));
   }
 
-  /** Returns the mark of this conversation's frames, and whether its model knows it. */
+  /** Returns the mark of this conversation's frames, and whether the model knows the mark. */
   async mark(): Promise<{ readonly mark: string; readonly isKnown: boolean }> {
     const { context, log, options } = this.#recipient;
     const mark = (this.#mark ??= await markFor(context, log));

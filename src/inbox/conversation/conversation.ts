@@ -49,13 +49,13 @@ export type Carried = {
 export type OfferOptions = CarryOptions & {
   /** The name of the carrying tool or hook event. */
   readonly on?: string;
-  /** The most characters of the view. A longer view is not offered. */
+  /** The maximum number of characters of the view. A longer view is not offered. */
   readonly maxChars?: number;
   /** Whether `maxChars` counts bytes of UTF-8 instead of characters. */
   readonly inBytes?: boolean;
 };
 
-/** The most attempts to compose a carrier. An attempt fails if another process takes the notifications first. */
+/** The maximum number of attempts to compose a carrier. An attempt fails if another process takes the notifications first. */
 const TRIES = 8;
 
 export class Conversation {
@@ -228,8 +228,8 @@ export class Conversation {
   }
 
   /**
-   * Records that a model request contained everything that was delivered before. The gate of the delivered interrupts falls,
-   * except for a pause.
+   * Records that a model request contained everything that was delivered before. This lowers the gate of the delivered
+   * interrupts, except for a pause.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
@@ -237,8 +237,8 @@ export class Conversation {
 
   /**
    * Returns the answer of `get_notifications`: the open notifications, notifications that a budget summarized or cut, the
-   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications. Its confirmation marks them as
-   * read. With `mark: false` nothing changes.
+   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications, and its confirmation marks
+   * these notifications as read. With `mark: false` nothing changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);

@@ -19,7 +19,7 @@ const STORES: readonly { name: string; open: (clock: { now(): number }, folder: 
   { name: 'sqlite', open: async (clock, folder) => openSqliteStore({ path: join(folder, 'earpiece.db'), clock }) },
 ];
 
-/** Whether the append takes notifications to the model, closes them, or claims them. */
+/** Whether the append delivers, closes or claims notifications. */
 const takes = (drafts: readonly Draft[]): boolean =>
   drafts.some(({ type, notifications }: Draft & { notifications?: unknown }) =>
     type === 'tool_call_response' ? notifications !== undefined : type === 'carrier_offered' || type === 'notification_closed',
@@ -104,7 +104,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
       },
     },
   ];
-  it.each(WAYS)('$name shows all, although the producer is faster than each attempt', async ({ take }) => {
+  it.each(WAYS)('$name shows all notifications, although the producer is faster than each attempt', async ({ take }) => {
     proves('queue:counted-told');
     const reads = reader();
     const shown: number[] = [];
@@ -142,7 +142,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
     ]);
   });
 
-  it('a process that dies with a claim leaves it open and unseen', async () => {
+  it('a notification that a dead process had claimed is open and unseen', async () => {
     proves('queue:counted-told');
     const reads = reader();
     await produce();

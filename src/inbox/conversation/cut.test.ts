@@ -42,7 +42,7 @@ describe('a notification that is longer than the limit of a carrier', () => {
     expect((await conversation.pull({ mark: true })).notifications).toEqual([]);
   });
 
-  it('is offered again as it was cut', async () => {
+  it('is offered again with the same cut text', async () => {
     const { inbox, conversation } = stage(200);
     await inbox.queue(AGENT, { kind: 'build.failed', level: 'error', message: STORY });
     const first = await conversation.offer({ at: 'tool_result' });
@@ -53,7 +53,7 @@ describe('a notification that is longer than the limit of a carrier', () => {
     expect(estimateTokens(again?.view.text ?? '')).toBeLessThanOrEqual(205);
   });
 
-  it('a body that only claims to be cut is not fetched again', async () => {
+  it('a notification whose text only pretends to be cut is not returned again', async () => {
     const { inbox, conversation } = stage(800);
     await inbox.queue(AGENT, { kind: 'build.failed', message: 'x (all of it: get_notifications)' });
     await conversation.carry(RESULT, { at: 'tool_batch_end' });

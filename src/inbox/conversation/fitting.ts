@@ -9,7 +9,10 @@ export type Fitting = {
   readonly items: readonly Item[];
   /** Whether the answer has the withheld results. Otherwise they wait. */
   readonly takesWithheld: boolean;
-  /** The most characters of each text. Only an answer with a single notification, or with only withheld results, is shortened. */
+  /**
+   * The maximum number of characters of each text. Only an answer with a single notification, or with only withheld results, is
+   * shortened.
+   */
   readonly chars: number;
 };
 

@@ -116,7 +116,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await a.gate()).toEqual([]);
   });
 
-  it('keeps the mark that its model knows, and does not explain it again', async () => {
+  it('keeps the mark that its model knows, and does not explain the mark again', async () => {
     const a = talk('a');
     await send('shop/coder#a', 'first');
     const first = await ask(a, 'hello');
@@ -160,7 +160,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(newest).toEqual(['4', '3', '2', '1']);
   });
 
-  it('a fork of a point before the fork began is a fork of the original', async () => {
+  it('a fork at a point before the first fork began is a fork of the original', async () => {
     const a = talk('a');
     await ask(a, '1');
     const early = await store.head();

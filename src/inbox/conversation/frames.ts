@@ -13,8 +13,8 @@ import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
 /**
- * The most rounds of rendering for one plan. After the last round, the plan leaves lines without a text to the next carrier, or
- * summarizes them.
+ * The maximum number of rounds of rendering for one plan. After the last round, the plan leaves lines without a text to the next
+ * carrier, or summarizes them.
  */
 const ROUNDS = 4;
 

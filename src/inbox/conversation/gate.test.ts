@@ -86,7 +86,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBe(text);
   });
 
-  it('refuses all calls of a serial batch, and falls at a call that begins a second after the last refusal', async () => {
+  it('refuses all calls of a serial batch, and is lowered by a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();
     for (let i = 0; i < 60; i++) {
@@ -112,7 +112,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     };
     const ended = (call: string, result: string): CallResult => ({ call, contains: (text) => result.includes(text) });
 
-    it('falls with the next model request, and not by time', async () => {
+    it('is lowered by the next model request, and not by time', async () => {
       proves('gate:model-asked', 'hosts:slow-batch');
       await stop();
       for (let i = 0; i < 20; i++) {
@@ -151,7 +151,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toContain('and this');
     });
 
-    it('falls with the text in the transcript, a second after the last refusal', async () => {
+    it('is lowered if the transcript has the text, a second after the last refusal', async () => {
       await stop();
       await refuse('transcript');
       now += 2_000;
@@ -161,7 +161,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toBeUndefined();
     });
 
-    it('falls a minute after the first refusal without the proof, so a missing hook does not block an agent forever', async () => {
+    it('is lowered a minute after the first refusal if the proof is missing, so a missing hook does not block an agent forever', async () => {
       proves('gate:unproven');
       await stop();
       for (let i = 0; i < 30; i++) {
@@ -190,7 +190,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     });
   });
 
-  it('does not fall a millisecond earlier, and each refusal restarts the second', async () => {
+  it('is not lowered a millisecond too early, and each refusal restarts the second', async () => {
     proves('gate:batch');
     await stop();
     for (let i = 0; i < 5; i++) {
@@ -221,7 +221,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('falls for interrupts with an earlier refusal, and not for a newer interrupt', async () => {
+  it('is lowered for interrupts with an earlier refusal, but not for a newer interrupt', async () => {
     proves('gate:asked-again');
     await stop();
     expect(await call()).toContain('stop it');
@@ -271,7 +271,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   });
 
   it.each(['turn_start', 'tool_batch_end', 'cycle_start'] as const)(
-    'falls at %s after a refusal, with get_notifications too',
+    'is lowered at %s after a refusal, even if the agent has get_notifications',
     async (at) => {
       proves('gate:model-asked');
       await stop();
@@ -286,14 +286,14 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     },
   );
 
-  it('is not refused again after get_notifications has shown it', async () => {
+  it('lets a call pass after get_notifications has shown the interrupt', async () => {
     proves('gate:read-unasked');
     await stop();
     await (await talk().pull({ mark: true })).offer?.confirm();
     expect(await call()).toBeUndefined();
   });
 
-  it('a pull that another process has not settled is read a second later, and not before', async () => {
+  it('an interrupt that another process shows in an unconfirmed answer counts as read after a second, and not before', async () => {
     proves('gate:read-unasked');
     const there = talk(openInbox(OTHER));
     await stop();
@@ -307,7 +307,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   });
 
   describe('a pause', () => {
-    it('refuses calls until a person lifts it: reading it, turns and time do not, and the refusal says so', async () => {
+    it('refuses calls until a person lifts it: reading, turns and time do not lift it, and the refusal says so', async () => {
       proves('gate:pause');
       await pause();
       const text = await call();
@@ -357,7 +357,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(records.reduce((sum, { body }) => sum + ((body as { times?: number }).times ?? 1), 0)).toBe(400);
     });
 
-    it('with a critical notification: its gate falls, and the pause stays', async () => {
+    it('stays when the gate of a critical notification is lowered', async () => {
       proves('gate:pause');
       await stop();
       await pause();
@@ -476,7 +476,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('falls when it is withdrawn, in every conversation that has it', async () => {
+    it('is lifted by a withdrawal, in every conversation that has the pause', async () => {
       proves('gate:withdrawn');
       const on = (id: string): Conversation =>
         inbox.conversation({ log: LOG, conversation: id as ConversationId }, { pulls: true });

@@ -2,8 +2,8 @@
  * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
  * it is queued. While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
  *
- *   up ──read──▶ down                         a critical notification or a cancel
- *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
+ *   up ──read──▶ down                         a critical notification or a cancel up ──resumed, withdrawn, expired──▶ down  every
+ *   interrupt; the only ways for a pause
  *
  * Each of these proves that the model has read an interrupt.
  *
@@ -13,11 +13,11 @@
  * - A call after a prompt or the end of a batch, if the transcript shows the interrupt there (`readBefore`).
  *
  * An earlier second call proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
- * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most `RENEWING_REFUSALS`
- * times, so an agent that loops is not refused forever. At a host with a better proof (`Proof`), time proves nothing. If that proof
- * is missing, for example because a hook is not installed, the gate falls `UNPROVEN_MS` after the first refusal. The refusals of a
- * signal view show no message. If the model then has `get_notifications`, only a call of that tool proves that the model has read
- * the interrupt.
+ * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most
+ * `RENEWING_REFUSALS` times, so an agent that loops is not refused forever. At a host with a better proof (`Proof`), time proves
+ * nothing. If that proof is missing, for example because a hook is not installed, the gate is lowered `UNPROVEN_MS` after the
+ * first refusal. The refusals of a signal view show no message. If the model then has `get_notifications`, only a call of that
+ * tool proves that the model has read the interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
  * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.
@@ -98,7 +98,7 @@ export type KnownGate = {
  * follow each other in less time.
  */
 export const ASKED_AGAIN_MS = 1_000;
-/** The time after the first refusal at which a gate falls although the proof of its host has not come. */
+/** The time after the first refusal at which a gate is lowered although the proof of its host is missing. */
 export const UNPROVEN_MS = 60_000;
 /** The number of refusals of an interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;
@@ -279,8 +279,8 @@ export class Gate {
   }
 
   /**
-   * Returns the refusals that this conversation got for these interrupts, and the answers of `get_notifications` that offer them
-   * now.
+   * Returns the refusals that this conversation got for these interrupts, and the answers of `get_notifications` that now offer
+   * these interrupts.
    */
   async #past(gate: readonly Item[]): Promise<Past> {
     const { context, log, id } = this.#parts.recipient;

@@ -4,8 +4,8 @@ import type { CarrierId } from '../../core/records.ts';
 /** The longest lease, even if `lease.lasts` is longer. */
 const LONGEST_MS = 30_000;
 /**
- * The most leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is forgotten, and its
- * time starts again when it is next seen.
+ * The maximum number of leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is
+ * forgotten, and its time starts again when it is next seen.
  */
 const WATCHED = 1_000;
 

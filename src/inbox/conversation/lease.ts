@@ -126,8 +126,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
 }
 
 /**
- * Makes the records that say that the model has read these items. Without a conversation, they apply to every audience. The gate
- * falls, except for pauses.
+ * Makes the records that say that the model has read these items. Without a conversation, the records apply to every audience.
+ * The records lower the gate, except for pauses.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
   const isPause = (item: Item): boolean => item.notification.action === 'pause';

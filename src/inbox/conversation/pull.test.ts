@@ -47,7 +47,7 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     expect(await pulled()).toEqual(['later']);
   });
 
-  it('flags an interrupt that another carrier holds, whose answer may have been read', async () => {
+  it('marks an interrupt as repeated if another carrier holds it and may have shown it', async () => {
     proves('pull:repeated');
     const inboxes = [1, 2].map(() => new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }));
     const [first, second] = inboxes.map((inbox) =>

@@ -16,7 +16,7 @@ export type ConversationOptions = {
   readonly folder?: string;
   /** The name of this process's carrier, which `doctor` shows: `gateway:stdio files`. */
   readonly carrier?: string;
-  /** The contact points that the host has. Empty if they are unknown. */
+  /** The contact points that the host has. Empty if the contact points are unknown. */
   readonly points?: readonly ContactPoint[];
   /** Whether the model can call `get_notifications`. */
   readonly pulls?: boolean;
@@ -29,7 +29,9 @@ export type ConversationOptions = {
    * conversation reported last.
    */
   readonly has?: readonly string[];
-  /** Returns the mark that the server's instructions have explained to the model. Undefined if they explained no mark. */
+  /**
+   * Returns the mark that the server's instructions have explained to the model. Undefined if the instructions explained no mark.
+   */
   readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;

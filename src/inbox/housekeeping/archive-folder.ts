@@ -1,4 +1,7 @@
-/** The folders of an archive: one for each database, in it one for each project, and in it one for each agent. */
+/**
+ * The folders of an archive. Each database has a folder, which holds a folder for each project. A project's folder holds a folder
+ * for each agent.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -44,8 +47,8 @@ export async function synced(folder: string): Promise<void> {
 }
 
 /**
- * Makes a file name that no other name gets. Names of agents may be `..`, may be too long for a file system, or may differ only by
- * case. Such a name becomes its harmless characters and a hash.
+ * Makes a file name that differs for each agent. An agent's name may be `..`, may be too long for a file system, or may differ
+ * from another name only by case. Of such a name, the file name keeps the harmless characters and adds a hash.
  */
 function safeName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/u.test(name)) return name;

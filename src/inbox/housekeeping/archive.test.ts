@@ -75,7 +75,7 @@ describe('an archive', () => {
   });
 
   it.each(ARCHIVE_FAULT_POINTS)(
-    'holds each record once after a process stopped at %s, although more records came',
+    'holds each record once after a process stopped at %s, although more records were appended',
     async (point) => {
       await add(0, 5);
       armFaults((at) => {
@@ -122,7 +122,7 @@ describe('an archive', () => {
     async (moment) => {
       await add(0, 5);
       const [call, nth] = moment.split(' ') as ['read' | 'swapSetting', string];
-      // The folder may go while its file gets its name; then the next archive is complete.
+      // The folder may be removed while its file is renamed. The next archive is then complete.
       await archive(interrupted(call, Number(nth), forget), root).catch((error: Error) =>
         expect(error.message).toContain('ENOENT'),
       );
@@ -145,7 +145,7 @@ describe('an archive', () => {
     expect(archivedIn(root).map(({ type }) => type)).toEqual(['agent_forgotten']);
   });
 
-  it('removes what a killed process left unfinished, after a day', async () => {
+  it('removes the unfinished files of a killed process after a day', async () => {
     await add(0, 5);
     const { folder } = await archive(store, root);
     const place = join(folder, 'shop/coder');

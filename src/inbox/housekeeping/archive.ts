@@ -83,7 +83,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
     // If another process was faster, its files have these records.
     if (!(await store.swapSetting(keyOf(log), position, { after, to: to ?? last }))) return { records: 0, files: 0 };
     fault('archive.claimed');
-    // If the agent is forgotten now, its folder goes, and this call fails.
+    // If the agent is forgotten at this moment, its folder is removed, and this call fails.
     await rename(temporary, file);
     await synced(folder);
     fault('archive.named');
@@ -107,7 +107,7 @@ async function positionOf(store: Store, log: LogKey): Promise<Position | undefin
   return (await store.setting(keyOf(log))) as Position | undefined;
 }
 
-/** Writes the next records of a log, and syncs the file. Returns undefined and writes nothing if there are none. */
+/** Writes the next records of a log, and syncs the file. Returns undefined and writes nothing if there are no records. */
 async function writeRecords(
   { store, log, folder, fileBytes }: Target,
   { after, to }: Position,
@@ -150,7 +150,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The error for a folder that cannot be written. Other errors, such as those of the store, stay as they are. */
+/** The error for a folder that cannot be written. Other errors, such as the store's errors, are returned unchanged. */
 function unwritable(error: unknown, root: string): unknown {
   const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : undefined;
   if (code === undefined || error instanceof EarpieceError) return error;

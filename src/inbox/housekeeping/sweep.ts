@@ -42,7 +42,7 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
   if (Math.abs(now - last) < DAY_MS || !(await witnesses.mayRemove())) return { expired, released, pruned: 0 };
   await store.setSetting('pruned_at', now);
   const { records } = await prune().catch(async (error: unknown) => {
-    // For example, the archive cannot be written. An hour later, some process tries again.
+    // The removal failed, for example because the archive cannot be written. A process tries again after an hour.
     await store.setSetting('pruned_at', now - DAY_MS + HOUR_MS);
     throw error;
   });

@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test('a process on another machine is a witness, so a fleet with one process on each machine closes what has expired', async () => {
+test('a process on another machine is a witness, so a fleet with one process on each machine closes expired notifications', async () => {
   proves('time:witness');
   const [a, b] = [machine('a'), machine('b')];
   await a.note();

@@ -1,15 +1,18 @@
 /**
- * Shows other machines that this process lives, by counting up a setting. A machine cannot look up the processes of another
- * machine, and the clocks of machines differ. So an observer compares no times, but watches whether the count changes. To take
- * over, the observer removes the count that it has seen, in one step. So a process that only paused finds its count removed, and
- * writes nothing more.
+ * Shows other machines that this process lives, by increasing a count in a setting. A machine cannot look up the processes of
+ * another machine, and the clocks of machines differ. So an observer compares no times, but watches whether the count changes. To
+ * take over, the observer removes the count that it has seen, in one step. So a process that only paused finds its count removed,
+ * and writes nothing more.
  */
 import type { Store } from '../../core/ports.ts';
 
 type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 
 const BEAT_MS = 5_000;
-/** A process that could not count for this long counts before it writes. With the time of one write, this is below `SILENT_MS`. */
+/**
+ * A process that could not count for this long counts before it writes. Together with the time of one write, this time is below
+ * `SILENT_MS`.
+ */
 const TRUSTED_MS = 10_000;
 /** If the count of a process does not change for this long, the process is treated as dead. */
 const SILENT_MS = 20_000;
@@ -75,7 +78,7 @@ export class Beat {
   async #add(): Promise<boolean> {
     const began = performance.now();
     while (!(await this.#store.swapSetting(this.#key, this.#count, this.#count + 1))) {
-      // Only this process counts up: another value is from a write whose answer was lost.
+      // Only this process increases the count, so another value is the result of a write whose answer was lost.
       const found = await this.#store.setting(this.#key);
       if (typeof found !== 'number') {
         this.pause();
@@ -91,7 +94,7 @@ export class Beat {
 
 /**
  * Whether a process of another machine has ended. The answer takes up to 5 s for a process that lives, and 20 s for a process
- * that died. After a process was treated as dead, it can write nothing more.
+ * that died. A process that was treated as dead can write nothing more.
  */
 export async function hasEnded(store: Kept, name: string): Promise<boolean> {
   const key = beatKey(name);

@@ -90,7 +90,7 @@ describe('the conversation of a process', () => {
     expect(found.by).toBe(by);
   });
 
-  it('a process that serves an editor names none of its sessions', async () => {
+  it('a host that serves an editor is recognized by its arguments', async () => {
     const serving = async (...args: readonly string[]) =>
       (await ask(tree({ name: args[0] ?? '', args, pid: 79 }, shell, gateway))).host?.serves;
     expect(await serving('codex', 'app-server', '--listen', 'stdio://')).toBe(true);
@@ -99,7 +99,7 @@ describe('the conversation of a process', () => {
     expect(await serving('codex', 'exec', 'serve the app-server')).toBeUndefined();
   });
 
-  it('a whole project is refused as a carrier', async () => {
+  it('the address of a whole project is refused for a carrier', async () => {
     await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('is a whole project');
   });
 

@@ -75,7 +75,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('is not active', () => {
     proves('presence:active');
 
-    it('passes on at once when its process is dead, and at once when it has ended', async () => {
+    it('passes its notifications on at once when its process is dead, and when it has ended', async () => {
       await works('a', 10);
       const b = await works('b', 20);
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a', 'b']);
@@ -86,7 +86,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it('is active while its process lives, even after a long silence; for 30 minutes if its process cannot be checked', async () => {
+    it('is active while its process lives, even after a long silence; if its process cannot be checked, it is active for 30 minutes', async () => {
       await works('a', 10);
       await works('elsewhere', 20, { process: { machine: 'far', pid: 20, startedAt: '1' } });
       await works('http', 30, { process: host(30), shared: true });
@@ -94,7 +94,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
     });
 
-    it('in another PID namespace of its host it is for 30 minutes too; then a conversation of the next one is its heir', async () => {
+    it('is active for 30 minutes in another PID namespace of its host; then a conversation in the next namespace is its heir', async () => {
       const before = { process: { machine: 'here pid:[4026532001]', pid: 7, startedAt: '1' } };
       await works('before', 10, before);
       await tell('shop/coder#before', 'n1');
@@ -143,9 +143,9 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     proves('succession:heir', 'succession:gate');
 
     it.each([
-      ['that died', async () => dies(10)],
-      ['that ended', (a: Conversation) => a.ended()],
-    ])('of one %s: ids, counts, offered text and actions stay', async (_how, ends) => {
+      ['died', async () => dies(10)],
+      ['ended', (a: Conversation) => a.ended()],
+    ])('if it %s: ids, counts, offered text and actions stay', async (_how, ends) => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { key: 'k' });
       await tell(a.address, 'n1b', { key: 'k' });
@@ -310,7 +310,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works(conversation, 40))).toEqual(['n1']);
     });
 
-    it('that returns gets the notifications that no heir took', async () => {
+    it('but gets the notifications that no heir took, if it returns', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -346,7 +346,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(bound)).toEqual([]);
     });
 
-    it('through each /clear', async () => {
+    it('after each /clear, with a pause that is still up', async () => {
       await works('pid', 10);
       for (const id of ['s1', 's2', 's3']) {
         await inbox.bind(host(10), { log: LOG, conversation: id as ConversationId });
@@ -361,7 +361,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('with another window of its agent open', () => {
     proves('succession:told-once');
 
-    it('does not inherit a notification to all that an earlier conversation has read', async () => {
+    it('an heir does not inherit a notification to all that an earlier conversation has read', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell('shop/*', 'all');
@@ -375,7 +375,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
     });
 
-    it('inherits it once if neither has read it, even while the other conversation is active', async () => {
+    it('an heir inherits a notification to all once if no earlier conversation has read it, even while another conversation is active', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await tell('shop/*', 'all');
@@ -397,7 +397,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       ['a', 'b'],
       ['b', 'a'],
     ])(
-      'marks a notification to all as repeated if it inherits from %s and then %s, and one of them was offered it',
+      'an heir of %s and then %s marks a notification to all as repeated if one of them was offered the notification',
       async (...ends) => {
         const windows = { a: await works('a', 10), b: await works('b', 20) };
         await tell('shop/*', 'all');
@@ -409,7 +409,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       },
     );
 
-    it('inherits a pause of the project, although another conversation has read it', async () => {
+    it('an heir inherits a pause of the project, although another conversation has read the pause', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });
@@ -423,7 +423,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('and the open interrupts of the project', () => {
     proves('address:standing');
 
-    it('also applies to conversations that begin while it is open, once each', async () => {
+    it('an interrupt also applies to conversations that begin while it is open, once each', async () => {
       const a = await works('a', 10);
       const sent = await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });
       expect(sent.to).toEqual([a.address, 'shop/*']);
@@ -442,7 +442,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     it.each([
       ['that its agent has already', ['shop/coder']],
       ['that its agent never had', []],
-    ])('and does not apply to a conversation that joins one %s while it is withdrawn', async (_, logs) => {
+    ])('a withdrawn interrupt does not apply to a conversation that begins at that moment in a log %s', async (_, logs) => {
       if (logs.length > 0) await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       const whole = store;
@@ -485,7 +485,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       });
     });
 
-    it('reaches conversations that began while its sender died', async () => {
+    it('an interrupt reaches conversations that began while its sender died', async () => {
       proves('address:fan-out');
       const a = await works('a', 10);
       const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };
@@ -498,12 +498,12 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(a)).toEqual(['stop']);
     });
 
-    it('reaches the first conversation of a project without active conversations', async () => {
+    it('an interrupt reaches the first conversation of a project without active conversations', async () => {
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       expect(await gate(await works('a', 10))).toEqual(['stop']);
     });
 
-    it('no longer applies when it is withdrawn or has expired; a notification that is not an interrupt never applies to later conversations', async () => {
+    it('a withdrawn or expired interrupt, and a notification that is not an interrupt, do not apply to later conversations', async () => {
       await works('a', 10);
       await inbox.queue('shop/*', { id: 'one', level: 'critical', message: 'x' });
       await inbox.queue('shop/*', { id: 'two', level: 'critical', message: 'x', ttlMs: 60_000 });
@@ -515,7 +515,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect([await gate(c), await offered(c)]).toEqual([[], []]);
     });
 
-    it('an heir has the interrupt once, and a conversation that has read it does not get it again', async () => {
+    it('an heir gets the interrupt once, and a conversation that has read the interrupt does not get it again', async () => {
       const a = await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'x' });
       dies(10);

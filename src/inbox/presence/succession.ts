@@ -59,7 +59,7 @@ export async function inherit(context: Context, heir: Heir): Promise<Inherited> 
   return { from, waits };
 }
 
-/** Merges two conversations of one host process: one takes over everything from the other, including offers in flight. */
+/** Merges two conversations of one host process: `to` takes over everything from `from`, including offers in flight. */
 export async function merge(context: Context, { log, from, to }: Succession): Promise<void> {
   await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
 }

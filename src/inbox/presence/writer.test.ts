@@ -111,7 +111,7 @@ test('a process that the store did not answer for some seconds keeps its convers
   expect((await taking).why).toContain('writes shop/coder#main on a');
 });
 
-test('a process that learns late of its count asks the store before it writes', async () => {
+test('a process whose count was confirmed late asks the store before it writes', async () => {
   proves('agent:one-writer');
   const [a, b] = [machine('a'), machine('b')];
   await a.hold.take(PLACE);
@@ -123,7 +123,7 @@ test('a process that learns late of its count asks the store before it writes', 
   await expect(a.hold.mustHold(PLACE)).rejects.toThrow('writes shop/coder#main on b');
 });
 
-test('a process that does not learn of its count keeps its conversation', async () => {
+test('a process whose count was stored without a confirmation keeps its conversation', async () => {
   proves('agent:one-writer');
   const [a, b] = [machine('a'), machine('b')];
   await a.hold.take(PLACE);
@@ -149,7 +149,7 @@ test('a process that paused holds a conversation that it takes afterwards', asyn
   await a.hold.mustHold(later);
 });
 
-test('a process keeps a conversation while it lets go of another one', async () => {
+test('a process keeps a conversation while it releases another conversation', async () => {
   proves('agent:one-writer');
   const [a, b] = [machine('a'), machine('b')];
   const other = { ...PLACE, id: 'other' as ConversationId };

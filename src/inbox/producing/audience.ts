@@ -5,7 +5,10 @@ import type { Presence } from '../../core/ports.ts';
 import type { Context } from '../context.ts';
 import { activeOnes, isActive } from '../presence/presence.ts';
 
-/** Returns the active conversations of an agent that may take a notification: those of its purpose, and those without a purpose. */
+/**
+ * Returns the active conversations of an agent that may take a notification: conversations of its purpose, and conversations
+ * without a purpose.
+ */
 export async function audienceOf(
   context: Context,
   query: { readonly log: LogKey },

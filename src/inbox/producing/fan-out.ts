@@ -59,7 +59,7 @@ async function lift(context: Context, project: string, { id }: Pick<Notification
     for (const { log, pause } of await pausesIn(context, project))
       if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
   };
-  // The project's log is handled first, so that no conversation gets a pause from it after its agent's log was searched.
+  // The project's log is handled first, so that no conversation gets a pause from this log after its agent's log was searched.
   await liftIn(isProjectLog);
   await liftIn((log) => !isProjectLog(log));
 }

@@ -1,6 +1,5 @@
 /**
- * Project-wide notifications. A critical notification or an action to `project/*` also reaches the conversations that begin while
- * it is open. The project's own log keeps the notification until it expires or is withdrawn, or a person resumes the project.
+ * Project-wide notifications. A critical notification or an action to `project/*` also reaches the conversations that begin while the notification is open. The project's own log keeps the notification until it expires or is withdrawn, or a person resumes the project.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -15,8 +14,8 @@ export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
 /**
- * Whether the notification also applies to conversations that begin later. A resume does not apply to them: it has already lifted
- * the pauses.
+ * Whether the notification also applies to conversations that begin later. A resume does not apply to such conversations, because
+ * the resume has already lifted the pauses.
  */
 export const appliesLater = (notification: Notification): boolean =>
   isInterrupt(notification) && notification.action !== 'resume';

@@ -1,6 +1,6 @@
 /**
  * Puts one notification into the log of one agent. If there is an open notification of the same key that can count it, the
- * notification is folded into the open one. Otherwise the notification is queued.
+ * notification is folded into the open notification. Otherwise the notification is queued.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

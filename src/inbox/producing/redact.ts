@@ -6,7 +6,7 @@ const REDACTED = '[redacted]';
 /** The replacement for a text if the patterns that find secrets are invalid. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
 
-/** The most work for one text, in characters times instructions: about a second with the slowest patterns. */
+/** The maximum work for one text, in characters times instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
 /** How many characters before a cut are also removed. These characters may be the first part of a secret. */
 const TAIL = 4_096;

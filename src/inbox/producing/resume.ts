@@ -61,7 +61,7 @@ export async function resume(
   return lifted;
 }
 
-/** Makes the notification that the agent may continue. A later notification of this kind supersedes it. */
+/** Makes the notification that the agent may continue. A later notification of this kind supersedes this notification. */
 const mayContinue = (person: string, message = 'Go on.'): NotificationInput => ({
   kind: 'user.resume',
   level: 'info',

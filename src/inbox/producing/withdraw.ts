@@ -9,7 +9,7 @@ import { mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
-/** Withdraws undelivered notifications: one by its id, or all open ones of a key. */
+/** Withdraws undelivered notifications: one notification by its id, or all open notifications of a key. */
 export async function withdraw(
   context: Context,
   log: LogKey,
@@ -85,7 +85,9 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the other pauses, the gate falls. */
+/**
+ * Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the other pauses, the gate is lowered.
+ */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

@@ -235,7 +235,7 @@ describe('the loop', () => {
     expect(model.requests[1]?.prompt.map((m) => m.role)).toEqual(['user', 'user', 'system']);
   });
 
-  it('an answer that is aborted in its second call keeps and answers the first call, and drops the second', async () => {
+  it('if an answer is aborted in its second call, the first call is kept and answered, and the second call is dropped', async () => {
     const { agent, model } = await start([
       {
         text: 'x',
@@ -299,7 +299,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('notifications of level error and above during the last answer add at most three cycles', async () => {
+  it('notifications at or above level error that arrive during the last answer add at most three cycles', async () => {
     let n = 0;
     const { agent, model } = await start([
       {
@@ -345,7 +345,7 @@ describe('the loop', () => {
     expect(new Set(delivered).size).toBe(delivered.length);
   });
 
-  it('a cancel ends the running tools, and its message rides on their results', async () => {
+  it('a cancel ends the running tools, and its message is delivered with their results', async () => {
     const started = Promise.withResolvers<void>();
     let ended = false;
     const long: Tool = {
@@ -391,7 +391,7 @@ describe('the loop', () => {
     ]);
   });
 
-  it('a stop ends the turn and hands back open notifications, which wake nothing and ride on the next turn', async () => {
+  it('a stop ends the turn and returns open notifications, which do not wake the agent and are delivered in the next turn', async () => {
     policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
     const { agent, model, events } = await start([
       {
@@ -561,7 +561,7 @@ describe('the loop', () => {
     await (await again()).close();
   });
 
-  it('asks the model in a separate request about tools that still run; a wait gives one more cycle', async () => {
+  it('asks the model in a separate request about tools that still run; the answer `wait` adds one more cycle', async () => {
     const asked: string[] = [];
     const { agent, model } = await start(
       [{ text: 'I am done' }, { text: 'Well: {"q1": "wait", "q9": "wait", "q2": "perhaps"}' }, { text: 'the build is fine' }],

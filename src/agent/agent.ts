@@ -106,7 +106,7 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  /** Whether a pause is in force. During a pause, nothing wakes the agent. */
+  /** Whether the agent is paused. During a pause, nothing wakes the agent. */
   async paused(): Promise<boolean> {
     return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
@@ -144,7 +144,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Runs a turn: `text` goes to the model with the due notifications. A failure of the model is a result; only a bug in Earpiece
+   * Runs a turn: sends `text` to the model with the due notifications. A failure of the model is a result; only a bug in Earpiece
    * rejects the promise. If the signal is already aborted, the result is `stopped`, and the agent writes and requests nothing.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
@@ -214,7 +214,7 @@ export class Agent implements AsyncDisposable {
 
   /**
    * Interrupts the agent for an open critical notification or action; the watcher calls this. Returns true if the current stream
-   * or tools were ended. Returns false if the notification rides on the next carrier, or must wait.
+   * or tools were ended. Returns false if the next carrier delivers the notification, or if the notification must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {
     return this.#turn?.force(notification) ?? false;

@@ -95,7 +95,7 @@ export async function askModel(
         started = true;
         onTaken();
       }
-      // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- parts that say nothing to us are many, and more come
+      // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- Earpiece ignores many types of parts, and providers add new types
       switch (part.type) {
         case 'text-start':
         case 'reasoning-start':
@@ -205,7 +205,7 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
-  // Reasoning belongs to the part that follows. Providers that check reasoning refuse a request without the part that follows it.
+  // Reasoning belongs to the part that follows. Providers that check reasoning refuse a request without that part.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
   const last = records.at(-1);

@@ -19,7 +19,7 @@ export type Batch = {
   readonly land: (call: ToolCallRequestRecord, outcome: ToolOutcome, last: boolean) => Promise<void>;
 };
 
-/** Runs the calls of one answer in parallel. Resolves when each result is in the log; rejects only if `land` rejects. */
+/** Runs the calls of one answer in parallel. Resolves when each result is in the log. Rejects only if `land` rejects. */
 export async function runBatch({ calls, tools, signal, emit, watch, land }: Batch): Promise<void> {
   const batch = calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments }));
   let left = calls.length;
@@ -123,7 +123,7 @@ class Deadline implements Disposable {
   }
 }
 
-/** Returns how a call ended, for listeners. If the agent aborted the call, a failure says nothing about the tool. */
+/** Returns how a call ended, for listeners. If the agent aborted the call, a failure does not show a problem of the tool. */
 function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
   if (isError !== true) return { kind: 'success', resultLength: content.length };
   if (signal.aborted) return { kind: 'interrupted' };

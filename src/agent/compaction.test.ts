@@ -35,7 +35,7 @@ describe('a compaction', () => {
     expect(seen.slice(2)).toEqual(turn(2));
   });
 
-  it('does not apply to turns after it, even if its range includes them', () => {
+  it('does not apply to later turns, even if its range includes these turns', () => {
     const records = [...turn(0), overlay(0, 99, { summary: 'the first' }), ...turn(1)];
     expect(texts(records)).toContain('question 1');
     expect(texts(records)).not.toContain('question 0');

@@ -7,7 +7,7 @@ import type { Mode } from './modes.ts';
 export type AgentEvent =
   | { readonly type: 'turn_started'; readonly by: 'person' | 'notification'; readonly content: string }
   | { readonly type: 'mode'; readonly mode: Mode }
-  /** A request goes to the model. `cycle` is its number in this turn, from 1. */
+  /** A request is sent to the model. `cycle` is its number in this turn, from 1. */
   | { readonly type: 'request'; readonly cycle: number }
   | { readonly type: 'text'; readonly delta: string }
   | { readonly type: 'reasoning'; readonly delta: string }

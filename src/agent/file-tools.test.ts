@@ -40,7 +40,7 @@ describe('read_file', () => {
     [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; continue with from: 4]'],
     [{ from: 4_999 }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
     [{ from: 5_001 }, '(the file has only 5,000 lines)'],
-  ])('parts: %j', async (args, content) => {
+  ])('returns the requested part of a file: %j', async (args, content) => {
     writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));
     expect((await run(read, { path: 'long.txt', ...args })).content).toBe(content);
   });
@@ -52,7 +52,7 @@ describe('read_file', () => {
     expect(content).toMatch(/x…\n\[lines 1–1 of 2; continue with from: 2\]$/u);
   });
 
-  it('an empty one', async () => {
+  it('says that an empty file is empty', async () => {
     writeFileSync(at('empty'), '');
     expect((await run(read, { path: 'empty' })).content).toBe('(the file is empty)');
   });

@@ -5,7 +5,7 @@ import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/i
 
 /**
  * Makes the function that sends these questions. `ask` sends one question to the model. If the model's reply does not have the
- * requested form, the function changes nothing.
+ * requested form, the function returns no answers.
  */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>

@@ -57,7 +57,7 @@ describe('the kept note', () => {
     [{ category: 'warning', priority: 'high' }, '[!WARN] x', 'agent.self.notify', 'warning'],
     [{ category: 'checkpoint', priority: 'low' }, '[CHECKPOINT] x', 'agent.self.notify', 'info'],
     [{ category: 'reminder', priority: 'critical' }, '[!REMINDER] x', 'agent.self.remind', 'error'],
-  ])('%j is %s', async (more, message, kind, level) => {
+  ])('%j is kept as %s', async (more, message, kind, level) => {
     const { inbox, open } = stage();
     const { note, agent } = await open('a');
     expect(await note({ message: 'x', ...more })).toMatchObject({ answer: { status: 'kept' } });
@@ -77,7 +77,7 @@ describe('the kept note', () => {
     [{ at: 'in 10m' }, { at: Date.parse('2026-03-28T10:10:00Z') }],
     [{ at: '2026-03-29T09:00:00+02:00' }, { at: Date.parse('2026-03-29T07:00:00Z') }],
     [{ after_tool: 'deploy' }, { afterTool: 'deploy' }],
-  ])('deliver_at %j is %j', async (deliverAt, deliver) => {
+  ])('deliver_at %j is kept as %j', async (deliverAt, deliver) => {
     const { inbox, open } = stage();
     const { note } = await open('a');
     await note({ message: 'x', deliver_at: deliverAt });
@@ -128,7 +128,7 @@ it('a note that is too long is refused', async () => {
 });
 
 describe('a key', () => {
-  it('a later note with the same key replaces the earlier one', async () => {
+  it('a later note with the same key replaces the earlier note', async () => {
     const { open } = stage();
     const { note, agent, model } = await open('a');
     await note({ message: 'OLD', key: 'plan' });

@@ -58,7 +58,7 @@ const besides: Placement = {
 /**
  * Alternative placement: the notifications appear as a tool call that the model never made, with its result. This placement is
  * for models that follow a separate transcript entry better than user text. Off by default, because the pair is made up. Do not
- * use this placement for Anthropic models with thinking: they refuse a call without signed thinking before it.
+ * use this placement for Anthropic models with thinking: such models refuse a call without signed thinking before the call.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,

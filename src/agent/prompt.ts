@@ -87,7 +87,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** Returns the calls without an answer: the process ended during these calls. */
+/** Returns the calls without an answer, because the process ended during these calls. */
 export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
   const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));

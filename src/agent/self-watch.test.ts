@@ -142,7 +142,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
       'timeout',
       { timeout_ms: 30_000 },
     ],
-  ])('it %s: %3$s', async (_what, given, outcome, data, step = batchOf('t')) => {
+  ])('a tool that %s ends with the outcome %3$s', async (_what, given, outcome, data, step = batchOf('t')) => {
     const { agent, emitted } = await start([step, DONE], { tools: given === undefined ? [] : [given] });
     await agent.send('go');
     const outcomes = emitted.filter(({ type }) => OUTCOMES.includes(type));
@@ -180,7 +180,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
 describe('the emitter', () => {
   const fails = tool('t', () => Promise.reject(new Error('no')));
 
-  it('the carrier waits for the emitter, so the notification rides on the same batch', async () => {
+  it('the carrier waits for the emitter, so the notification is delivered with the same batch', async () => {
     const gate: { inbox?: Inbox } = {};
     const { agent, inbox, model } = await start([batchOf('t'), DONE], {
       tools: [fails],

@@ -84,7 +84,7 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('are you there?');
   });
 
-  it("is not woken by a program's message that claims to be from the user", async () => {
+  it("is not woken by a program's message that pretends to be from the user", async () => {
     const { queue, agent, inbox, model } = await stage({ info: 'never' });
     await queue({ kind: 'user.message', message: 'buy now' });
     await queue({ kind: 'ci.failed', message: 'red', origin: { person: 'ada' } });
@@ -103,7 +103,7 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/FIRST.*SECOND/u);
   });
 
-  it("is woken at a notification's delivery time, if its level wakes", async () => {
+  it("is woken at a notification's delivery time, if its level wakes agents", async () => {
     const { queue, when, idleAgain, inbox, model } = await stage({ warning: 'auto' });
     const began = inbox.store.now();
     await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 120 } });
@@ -112,7 +112,7 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('tea');
   });
 
-  it('asks the person at the delivery time, if the level asks', async () => {
+  it('asks the person at the delivery time, if the level requires the question', async () => {
     const { queue, when, inbox, model } = await stage({ warning: 'ask' });
     const began = inbox.store.now();
     await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 60 } });

@@ -214,7 +214,7 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('is recognized without a message, too', async () => {
+  it('a repetition is also recognized without a message', async () => {
     const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     const wordless = (id: string): EventInput => ({
       type: 'tool.call.failure',
@@ -409,7 +409,7 @@ describe('filters and scopes', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('sources and wildcards', async () => {
+  it('a subscriber gets only events of its sources, and of types that match its wildcards', async () => {
     const { bus, open } = stage([subscriber({ events: { types: ['tool.*'], sources: ['agent'] } })]);
     await bus.emit(failure('a', 'b', { source: 'elsewhere' }));
     expect(await open()).toEqual([]);
@@ -465,7 +465,7 @@ describe('filters and scopes', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('a condition decides; a subscriber whose condition fails gets no event, which is reported once', async () => {
+  it('a subscriber gets the events for which its condition is true; a condition with an error is reported once and passes no event', async () => {
     const troubles: string[] = [];
     const evaluate: NonNullable<BusDeps['evaluate']> = async (expression, context) => {
       const { payload } = context as { payload: { result_length: number } };
@@ -487,7 +487,7 @@ describe('filters and scopes', () => {
   });
 });
 
-it('a carrier that is composed while a condition is evaluated waits for it', async () => {
+it('a carrier that is composed while a condition is evaluated waits for the condition', async () => {
   const answer = Promise.withResolvers<{ kind: 'value'; value: boolean }>();
   const { bus, read } = stage([subscriber({ condition: { expression: 'x' } })], { evaluate: () => answer.promise });
   const emitted = bus.emit(failure('fetch', 'timeout'));
@@ -497,7 +497,7 @@ it('a carrier that is composed while a condition is evaluated waits for it', asy
   await emitted;
 });
 
-describe('when it rides', () => {
+describe('the moment of delivery', () => {
   proves('bus:moments');
 
   it.each([
@@ -711,7 +711,7 @@ describe('storms', () => {
       expect(lines[0]).toContain('3 in all');
     });
 
-    it('a carrier that is composed meanwhile waits for the subtraction', async () => {
+    it('a carrier that is composed during the subtraction waits for the subtraction', async () => {
       const { bus, read } = stage([restorable], { foldMs: 60_000 });
       const all = emitAll(bus, paths.map(changed));
       await bus.flush();
@@ -740,7 +740,7 @@ describe('storms', () => {
       expect(bus.pending).toBe(false);
     });
 
-    it('a later storm counts all its events, even after a delivery', async () => {
+    it('of a later storm are all counted, even after a delivery', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       expect((await read()).join()).toContain('500 in all');
@@ -752,7 +752,7 @@ describe('storms', () => {
       expect((await read()).join()).toContain('100 in all');
     });
 
-    it('another process can withdraw them, even one that starts later', async () => {
+    it('can be withdrawn by another process, even by a process that starts later', async () => {
       const { bus, another, open, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       await emitAll(
@@ -771,7 +771,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('counts of several processes are added and subtracted together', async () => {
+    it('are added and subtracted together for several processes', async () => {
       const { bus, another, open } = stage([restorable]);
       const other = another();
       await emitAll(bus, paths.map(changed));
@@ -786,7 +786,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('for a whole project, they are subtracted for each agent that has not read the count', async () => {
+    it('of a whole project are subtracted for each agent that has not read the count', async () => {
       const { bus, inbox, another, read } = stage([restorable]);
       for (const there of [`${AGENT}#a`, `${AGENT}#b`, 'shop/codex#c']) await inbox.conversation(there).seen();
       const all = (event: EventInput): EventInput => ({ ...event, subject: 'shop/*' });
@@ -984,7 +984,7 @@ describe('templates', () => {
       expect(text).toMatch(/\d more: \d build/);
     });
 
-    it('errors are neither cut nor lost: errors that do not fit ride on the next message', async () => {
+    it('errors are neither cut nor lost: errors that do not fit are delivered with the next message', async () => {
       const { bus, view, open } = stage([build], { lines: wordy(4), policy: { maxTokens: 400, maxItemChars: 900 } });
       await emitAll(bus, jobs(12, 'error'));
       let rows = 0;

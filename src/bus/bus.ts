@@ -1,5 +1,5 @@
 /**
- * Turns events into queued notifications. Each event goes to those subscribers of its subject's project that listen to its type.
+ * Turns events into queued notifications. Each event reaches the subscribers of its subject's project that listen to its type.
  * Their notifications are queued for that subject only. Each inbox has one bus. The buses of different processes share only the
  * log.
  */

@@ -267,7 +267,7 @@ describe('writes for one key happen in the order in which their events arrived',
                 mine.map(({ n }) => n),
                 `${key} by ${by}`,
               ).toSatisfy(isGrowing);
-            // Each receiver must get the newest state, because newer states supersede older ones.
+            // Each receiver must get the newest state, because newer states supersede older states.
             if (how.family === 'build')
               expect(
                 ofKey.map(({ n }) => n),

@@ -1,4 +1,7 @@
-/** Previews the notification of a sample event without queueing anything, and makes the test notification that quotes it. */
+/**
+ * Previews the notification of a sample event without queueing anything, and makes the test notification that quotes this
+ * preview.
+ */
 import { EarpieceError } from '../core/errors.ts';
 import { makeEvent } from '../core/event.ts';
 import { ANYONE, settle, type Item } from '../core/items.ts';

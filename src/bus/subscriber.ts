@@ -1,12 +1,12 @@
 /**
  * The types of a subscriber, as its checked file defines them. `subscribers/` holds the shipped subscribers. `folders.ts` finds
- * them.
+ * subscribers.
  */
 import type { Severity } from '../core/event.ts';
 
 /**
- * The priority decides the moment of delivery: `critical` interrupts, `high` and `normal` go with the next message, `low` waits
- * for the end of the agent's cycle.
+ * The priority decides the moment of delivery: `critical` interrupts, `high` and `normal` are delivered with the next message,
+ * `low` waits for the end of the agent's cycle.
  */
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -81,7 +81,7 @@ export type SubscriberProblem = {
 
 /**
  * The subscribers of a project, and their problems. `held`: the project's own subscribers, which are not used until the user
- * trusts them.
+ * trusts the project's folder.
  */
 export type SubscriberSet = {
   readonly subscribers: readonly Subscriber[];

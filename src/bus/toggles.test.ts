@@ -46,7 +46,7 @@ describe('a disabled subscriber', () => {
     expect(await toggles.lists('web')).toEqual({ user: ['self_notify'], project: ['large_result'] });
   });
 
-  test('leaves the list when it is enabled; enabling it twice changes nothing', async () => {
+  test('is removed from the list when it is enabled; a second time changes nothing', async () => {
     const ear = await memory();
     const toggles = subscriberToggles(ear);
     expect(await toggles.disable(WEB, 'large_result', 'ann', SET)).toBe(true);
@@ -57,7 +57,7 @@ describe('a disabled subscriber', () => {
     expect(await ear.store.setting('subscribers off web')).toBeUndefined();
   });
 
-  test('a whole list replaces the old one', async () => {
+  test('is enabled again if a new list does not contain it', async () => {
     const toggles = subscriberToggles(await memory());
     await toggles.disable(WEB, 'self_notify', 'ann', SET);
     expect(await toggles.set(WEB, ['large_result', 'large_result'], 'ann', SET)).toEqual(['large_result']);

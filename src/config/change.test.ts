@@ -46,7 +46,7 @@ const says = (here: World, key: string): string => {
 describe('a setting is changed in a file', () => {
   proves('config:set');
 
-  test("the user's or the project's, created if it is missing", async () => {
+  test("in the user's or the project's file, which is created if it is missing", async () => {
     const here = world();
     expect(await change(here, 'user', set('budget.max_items', 3))).toEqual({
       file: here.userFile,
@@ -63,7 +63,7 @@ describe('a setting is changed in a file', () => {
     expect(says(here, 'budget.max_items')).toBe('3 by user file …/home/.config/earpiece/earpiece.toml:2:1');
   });
 
-  test('a change goes to the effective file, even if it is nearer than the root', async () => {
+  test('a change is written to the effective file, even if this file is nearer than the root', async () => {
     const here = world();
     const nearer = here.write('web/packages/a/earpiece.toml', '# mine\n');
     const cwd = join(here.repository, 'packages/a');
@@ -143,7 +143,7 @@ describe('a setting is changed in a file', () => {
     expect(here.read().problems).toEqual([]);
   });
 
-  test('from the next contact point on', async () => {
+  test('a change takes effect at the next contact point', async () => {
     const here = world({ project: 'view = "xml"\n' });
     const watch = watchConfig(here.options());
     expect(watch.current().policy.view).toBe('xml');
@@ -318,7 +318,7 @@ describe('the file itself', () => {
        const [home, cwd, name] = process.argv.slice(2);
        const writer = configWriter({ cwd, env: {}, home });
        for (let i = 0; i < 15; i++)
-         // Nobody who changes one setting after the other without a pause would let the others in.
+         // Without a pause, a process that changes one setting after another would keep the others waiting.
          await writer.change('user', [{ key: \`coalesce.sources.\${name}\${i}\`, to: { kind: 'value', value: '1s' } }]).then(() => new Promise((resolve) => setTimeout(resolve, 20)));`,
     );
     const run = promisify(execFile);

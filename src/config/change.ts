@@ -31,9 +31,9 @@ export type Asked = {
 
 export type Changed = {
   readonly file: string;
-  /** The changed keys, in the form that `explain` takes. */
+  /** The changed keys, in the form that `explain` accepts. */
   readonly keys: readonly string[];
-  /** Whether the file was written; false if it had these values already. */
+  /** Whether the file was written; false if the file already had these values. */
   readonly written: boolean;
 };
 

@@ -454,7 +454,7 @@ describe('each invalid file is refused with its message', () => {
 });
 
 describe('valid forms', () => {
-  test('one source and its names, as nested tables', () => {
+  test('a source and its names may be nested tables', () => {
     proves('config:forms');
     const text = `
       [conversation.notifications.kinds.mcp]
@@ -470,7 +470,7 @@ describe('valid forms', () => {
     });
   });
 
-  test('quoted kinds, even a kind with the name enable', () => {
+  test('a kind may be quoted, even a kind with the name enable', () => {
     proves('config:forms');
     const text = `
       [conversation.notifications]
@@ -496,7 +496,7 @@ describe('valid forms', () => {
       });
   });
 
-  test('both forms of a tool are one setting', () => {
+  test('both forms of a tool's setting are the same setting', () => {
     proves('config:forms');
     const text = `
       [conversation.tools.cargo_check]

@@ -35,7 +35,7 @@ describe('a member is added and nothing else changes', () => {
     ['{\n  // none yet\n}', '{\n  // none yet\n  "a": {\n    "b": 1\n  }\n}'],
   ])('%j', (before, after) => expect(set(before, ['a', 'b'], 1)).toBe(after));
 
-  test('a new member follows the comment of the last one', () =>
+  test('a new member follows the comment of the last member', () =>
     expect(set(PERSONS, ['mine'], true)).toBe(
       PERSONS.replace('"last": 1 // no comma\n', '"last": 1, // no comma\n    "mine": true\n'),
     ));

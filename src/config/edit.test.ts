@@ -163,7 +163,7 @@ describe('a new key', () => {
   });
 });
 
-describe('taken out', () => {
+describe('a removed key', () => {
   test.each([
     ['with its line', PERSONS, 'view', PERSONS.replace('view = "json"   # for the small model\n', '')],
     ['with its table, when that is empty then', 'view = "json"\n\n[wake]\ninfo = "ask"\n', 'wake.info', 'view = "json"\n'],

@@ -1,7 +1,7 @@
 /**
  * Changes one key of a TOML text that a person wrote, and nothing else. Comments, order, layout and line ends stay, byte for
- * byte. A new key can often go to several places. The places are tried in order. Each result is parsed again, and the first
- * result that equals the old value with the change is used.
+ * byte. Often several places are possible for a new key. The places are tried in order. Each result is parsed again, and the
+ * first result that equals the old value with the change is used.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { joinKey, pathKey, piecesOf, type Path, type Piece } from './positions.ts';
@@ -115,8 +115,8 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
 }
 
 /**
- * Inserts a line after the keys above the first table. If there are no such keys, the line goes above the comment that belongs to
- * that table.
+ * Inserts a line after the keys above the first table. If there are no such keys, the line is placed above the comment that
+ * belongs to that table.
  */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;

@@ -33,7 +33,7 @@ describe('the deciding layer', () => {
     });
   });
 
-  test('nobody', () => {
+  test('without a value in any layer, the default decides', () => {
     const here = world();
     expect(line(here, 'max_defer')).toBe('30m by default');
     expect(line(here, 'ttl.critical')).toBe('never by default');
@@ -113,7 +113,7 @@ describe('a setting with several sources, or without a source', () => {
     expect(explain(here.read().config, 'gateway.servers')).toEqual({ kind: 'table', key: 'gateway.servers', settings: [] });
   });
 
-  test('no key lists all, each once', () => {
+  test('without a key, every setting is listed once', () => {
     const here = world({
       project: 'db = "x"\n[conversation.tools.t.spawn]\nstateful = true\n[gateway.servers.a]\ncommand = "x"',
     });

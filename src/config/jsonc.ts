@@ -137,7 +137,7 @@ export function toValue(node: Node): unknown {
 }
 
 const MAX_DEPTH = 200;
-// oxlint-disable-next-line no-control-regex -- control characters are what JSON forbids in a string
+// oxlint-disable-next-line no-control-regex -- JSON forbids control characters in a string
 const STRING_PIECE = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,4096}/y;
 
 class Malformed extends Error {

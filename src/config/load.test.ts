@@ -7,8 +7,8 @@ import { DEFAULT_POLICY } from '../core/policy.ts';
 import { world } from './fixtures.ts';
 import { loadConfig, projectPlace, stateFolder, trustBook, userConfigFile } from './index.ts';
 
-describe('with nothing said', () => {
-  test('the defaults hold', () => {
+describe('without any configuration', () => {
+  test('the defaults apply to everything', () => {
     const { read, repository, home } = world();
     const { config, problems } = read();
     expect(problems).toEqual([]);
@@ -203,7 +203,7 @@ describe('the order of layers', () => {
     expect(other.read().config.policy).toMatchObject({ kinds: { mcp: { enable: true } }, flat: { 'mcp.disconnected': false } });
   });
 
-  test('the file of the project wins in the other spelling, too', () => {
+  test('the file of the project overrides the user file even in the other spelling', () => {
     const { read } = world({
       project:
         '[conversation.notifications.kinds.mcp]\nreconnected = false\n[conversation.tools.t.spawn.notifications]\non_success = false',
@@ -215,7 +215,7 @@ describe('the order of layers', () => {
     expect(policy.tools).toEqual({ t: { content: false, stopped: false } });
   });
 
-  test('protective lists add up', () => {
+  test('the entries of protective lists in all layers take effect', () => {
     const { read } = world({
       project: 'redact = ["b"]\n[core]\nkinds = []',
       user: 'redact = ["a"]\n[core]\nkinds = ["a.*", "user.*"]',

@@ -63,7 +63,7 @@ export type Config = {
     readonly maxCycles: number;
     /** Variables with keys and tokens that the agent's commands and MCP servers may have. */
     readonly passEnv: readonly string[];
-    /** The maximum number of characters of an MCP tool's result; the rest goes to a file. */
+    /** The maximum number of characters of an MCP tool's result; the rest is written to a file. */
     readonly maxResultChars: number;
     /** Whether the agent has the tools for tasks. Undefined means that the agent has these tools if its project has tasks. */
     readonly tasks: boolean | undefined;

@@ -5,7 +5,7 @@ import { checkConfigText, formatProblem, trustBook } from './index.ts';
 
 const problemsOf = (text: string): readonly string[] => checkConfigText(text, 'x').problems.map(formatProblem);
 
-test('a matcher of several lines, and one of a single line', () => {
+test('a matcher may have patterns for several lines or for a single line', () => {
   const { read } = world({
     user: `[matchers.lint]
 severity = "warning"
@@ -71,7 +71,7 @@ test.each([
     'matchers.a.background is empty; write a table with begins_pattern, ends_pattern or both',
   ],
   ["[matchers.'a b']\npattern = { regexp = '(x)', message = 1 }", 'is not a valid name of a matcher: letters'],
-])('%j is a problem with its key, value and way out', (text, problem) => {
+])('%j is reported with its key, its value and what to do', (text, problem) => {
   expect(problemsOf(text).join('\n')).toContain(problem);
   expect(problemsOf(text)).toHaveLength(1);
 });

@@ -25,7 +25,7 @@ type Options = Surroundings & { readonly separator?: string; readonly cwd?: stri
 
 /**
  * Reads the file. Never throws for a missing or invalid file, but returns problems. The file needs no trust, because a person has
- * named it.
+ * named the file.
  */
 export function readMcpServers(file: string, options: Options): McpServers {
   const path = resolve(options.cwd ?? '.', file);

@@ -239,7 +239,7 @@ class Cursor {
       if (this.here() === '\\' && quote === '"') this.skip(2);
       else if (!triple && this.here() === '\n') break;
       else if (this.startsWith(quote.repeat(width))) {
-        // A string may end with up to two quotes directly before the closing three.
+        // A string may end with up to two quotes directly before the three closing quotes.
         if (triple) while (this.text[this.at + 3] === quote) this.skip(1);
         const raw = this.text.slice(start, this.at);
         this.skip(width);

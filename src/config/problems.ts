@@ -9,7 +9,7 @@ export type Problem = {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** The affected key, in the form that `explain` takes. */
+  /** The affected key, in the form that `explain` accepts. */
   readonly key?: string;
 };
 

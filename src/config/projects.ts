@@ -1,6 +1,6 @@
 /**
- * A conversation has the policy of its project, and not that of the folder of the reading process. So each process stores the
- * place of its project's configuration for other processes.
+ * A conversation has the policy of its project, and not the policy of the folder in which the reading process works. So each
+ * process stores the place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
 import type { Policy } from '../core/policy.ts';

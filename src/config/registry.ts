@@ -28,7 +28,7 @@ const isProjects = (value: unknown): value is Projects =>
   Array.isArray(value.projects) &&
   value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
 
-/** The maximum number of removed folders that keep their names. If there are more, the oldest are forgotten. */
+/** The maximum number of removed folders that keep their names. If there are more, the oldest folders are forgotten. */
 const MAX_GONE = 500;
 
 export const readEntries = (at: Surroundings): readonly Entry[] => readState(projectsFile(at), isProjects)?.projects ?? [];
@@ -44,7 +44,7 @@ const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
 
 const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
 
-/** Finds another root that has the name; returns undefined if no other root has it. */
+/** Finds another root that has the name; returns undefined if no other root has the name. */
 export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
   const first = firstOf(entries, name);
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };

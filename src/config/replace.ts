@@ -135,7 +135,7 @@ export function targetOf(file: string, links = 0): string {
 const MAX_LINKS = 40;
 const MAX_BYTES = 1_048_576;
 
-/** Reads the text of a file. Throws for bytes that are not UTF-8, because writing them back would change them. */
+/** Reads the text of a file. Throws for bytes that are not UTF-8, because writing these bytes back would change them. */
 function textOf(file: string, maxBytes = MAX_BYTES): string {
   if (statOf(file) === undefined) return '';
   const bytes = readLimited(file, maxBytes);

@@ -42,7 +42,7 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
 };
 
 /** A setting with a value of any type. */
-// oxlint-disable-next-line typescript/no-explicit-any -- Setting is invariant in T; the table holds every T
+// oxlint-disable-next-line typescript/no-explicit-any -- `Setting` is invariant in T, and the table holds settings of every T
 export type AnySetting = Setting<any, any>;
 
 type Extra<T> = Pick<Setting<T>, 'addsUp' | 'meaning' | 'needsTrust'>;

@@ -115,8 +115,8 @@ export function showServer(entry: ServerEntry): string {
 }
 
 /**
- * Describes a server to a person who decides whether to trust it. The text includes the server's folder and the user's variables
- * that the server gets.
+ * Describes a server to a person who decides whether to trust the server. The text includes the server's folder and the user's
+ * variables that the server gets.
  */
 export function askedFor(entry: ServerEntry): string {
   const { target } = entry;
@@ -214,7 +214,7 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return near === undefined ? `is unknown; allowed are ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- Value is invariant in T; a table's keys hold every T
+// oxlint-disable-next-line typescript/no-explicit-any -- `Value` is invariant in T, and the keys of a table hold values of every T
 type Keys = Readonly<Record<string, Value<any>>>;
 
 type Fields<K extends Keys> = {

@@ -48,7 +48,7 @@ const spentMs = (work: () => void): number => {
 describe.each(HOSTILE)('%s', (_what, text) => {
   proves('config:bounded');
 
-  test('as earpiece.toml, it is refused within a second, with its place', () => {
+  test('is refused as earpiece.toml within a second, with its place', () => {
     let problems: readonly unknown[] = [];
     expect(spentMs(() => (problems = checkConfigText(text, 'earpiece.toml').problems))).toBeLessThan(1_000);
     expect(problems).toEqual([

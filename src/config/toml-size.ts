@@ -84,7 +84,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns the offset after the closing quotes, or the end of the text if there are none. */
+/** Returns the offset after the closing quotes, or the end of the text if there are no closing quotes. */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   const triple = text.startsWith(quote.repeat(3), from);
@@ -95,7 +95,7 @@ function endOfString(text: string, from: number): number {
     else if (char === quote) {
       if (!triple) return i + 1;
       if (text.charAt(i + 1) !== quote || text.charAt(i + 2) !== quote) continue;
-      // TOML allows up to two quotes directly before the closing three.
+      // TOML allows up to two quotes directly before the three closing quotes.
       let end = i + 3;
       while (end < i + 5 && text.charAt(end) === quote) end++;
       return end;

@@ -68,7 +68,7 @@ test('trust lasts until those parts change or the trust is withdrawn', () => {
   expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
   write(projectFile, RISKY);
   expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
-  // Removing a part needs no new consent; adding a part does.
+  // Removing a part needs no new consent, but adding a part needs it.
   write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
   expect(book.isTrusted(projectFile)).toBe(true);
   write(projectFile, `${RISKY}\n[gateway.servers.more]\ncommand = "more"`);

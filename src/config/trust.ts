@@ -161,7 +161,7 @@ export function trustedFolders(at: Surroundings): {
   };
 }
 
-/** Splits the entries of the project's file into those in effect and those that wait for trust. */
+/** Splits the entries of the project's file into entries in effect and entries that wait for trust. */
 export function sift(
   entries: readonly Entry[],
   file: string,

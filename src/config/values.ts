@@ -6,8 +6,8 @@ import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
 /**
- * A type of setting values. `read` takes a value of the TOML parser. `fromText` takes the text of an environment variable or a
- * flag.
+ * A type of setting values. `read` accepts a value of the TOML parser. `fromText` accepts the text of an environment variable or
+ * a flag.
  */
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
@@ -27,7 +27,7 @@ export type Form =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   | { readonly kind: 'choice'; readonly words: readonly string[] }
-  /** A field for a duration such as `30m`; with `never`, it also accepts the word "never". */
+  /** A field for a duration such as `30m`. If `never` is true, the field also accepts the word "never". */
   | { readonly kind: 'duration'; readonly never: boolean }
   | { readonly kind: 'list' };
 

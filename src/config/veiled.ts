@@ -9,7 +9,7 @@ const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', '
 /** Members that hold the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
-/** A part of the text to hide. `shown` replaces it; without `shown`, it becomes `"…"`. */
+/** A part of the text to hide. `shown` replaces the part. Without `shown`, the part becomes `"…"`. */
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**

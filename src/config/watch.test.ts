@@ -109,7 +109,7 @@ describe('a watched configuration', () => {
     expect(Object.keys(watch.current().gateway.servers)).toEqual(['a']);
   });
 
-  test('a report that throws stops no delivery', () => {
+  test('an exception in a report does not stop a delivery', () => {
     const here = world({ project: 'view = "xlm"' });
     const watch = watchConfig({
       ...here.options(),
@@ -131,7 +131,7 @@ describe('the policy of a project', () => {
   };
   const brief = ({ view, maxOpen }: Policy): [string, number] => [view, maxOpen];
 
-  test('is that of its folder, and not of the reading process', () => {
+  test('is the policy of the project's folder, and not of the reading process', () => {
     const here = two();
     const web = policySource(here.options());
     const api = policySource(here.options({ cwd: here.api }));
@@ -146,7 +146,7 @@ describe('the policy of a project', () => {
   test("the policy of an unknown project comes from the user's file", () => {
     const here = two();
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
-    // That holds even if the user's home is a repository with a configuration file.
+    // This is true even if the user's home is a repository with a configuration file.
     here.write(join(here.home, '.git'), '');
     here.write(join(here.home, 'earpiece.toml'), 'view = "xml"');
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);

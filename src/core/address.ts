@@ -20,7 +20,7 @@ export type Address =
 export const MAIN = 'main' as ConversationId;
 
 const MAX_NAME = 128;
-// oxlint-disable-next-line no-control-regex -- control characters are what is refused
+// oxlint-disable-next-line no-control-regex -- names with control characters are refused
 const FORBIDDEN = /[/#*\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
 
 export function parseAddress(text: string): Address {

@@ -27,7 +27,8 @@ export interface Agent extends AsyncDisposable {
   /** Whether the last turn did not finish, because its process ended. */
   readonly cutOff: boolean;
   /**
-   * Runs a turn: the text goes to the model with the due notifications. A failure of the model is a result, and not an exception.
+   * Runs a turn: sends the text to the model with the due notifications. A failure of the model is a result, and not an
+   * exception.
    */
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
   /** Continues an unfinished turn. Resolves to undefined if the last turn had finished. */

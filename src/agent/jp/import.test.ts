@@ -108,7 +108,7 @@ describe('conversations of JP', () => {
     expect(recordOf(ENTRIES[3] as JpEntry)).toMatchObject({ metadata: { provider: { anthropic: { signature: 'sig==' } } } });
   });
 
-  it('is imported with delivered notifications closed, and an agent continues it', async () => {
+  it('is imported with delivered notifications closed, and an agent continues the conversation', async () => {
     write(ENTRIES, {
       'metadata.json': '{"title":"Run the tests","last_activated_at":"2026-04-10 17:04:20.531233"}',
       'base_config.json': '{"a":1}',

@@ -50,7 +50,7 @@ describe('the budget of a turn', () => {
     });
   });
 
-  it('time: 80 %', () => {
+  it('warns at 80 % of the time, once', () => {
     const made = budget({ timeoutMs: 60_000 });
     expect(made.reached(47_999)).toEqual([]);
     expect(made.reached(48_000)).toMatchObject([

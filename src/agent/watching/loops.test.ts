@@ -39,7 +39,7 @@ it.each<[string, readonly (readonly Called[])[], number[]]>([
   expect(told(batches)).toEqual(expected);
 });
 
-it('the event has the call, its number and the time', () => {
+it('the event of a loop has the call, the number of repetitions and the time', () => {
   const loops = new Loops();
   const batches = [0, 1_500, 4_000].map((now) => loops.batch([search], now));
   expect(batches.at(-1)).toEqual([

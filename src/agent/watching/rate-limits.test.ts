@@ -78,7 +78,7 @@ describe('the headers of providers about their limits', () => {
     expect(limits.heard(left(20), NOW + 20_000)).toHaveLength(1);
   });
 
-  it('the event of a refusal has the wait, if the provider names one', () => {
+  it('the event of a refusal has the waiting time, if the provider names it', () => {
     const limits = new RateLimits({ provider: 'anthropic' });
     expect(limits.refused({ afterMs: 30_000 })).toMatchObject({
       type: 'ratelimit.exceeded',

@@ -7,7 +7,7 @@ const failed = (message: string, more: object = {}): CallEnd => ({
   failure: { type: 'error', message, ...more },
 });
 
-it('a failure', () => {
+it('the event of a failed call has its error and its counts', () => {
   expect(new ToolCalls().ended(call, failed('no such\n vault'), 20)).toEqual([
     {
       type: 'tool.call.failure',
@@ -68,7 +68,7 @@ it('an interrupted call emits no event about its tool', () => {
   expect(new ToolCalls().ended(call, { kind: 'interrupted' }, 1)).toEqual([]);
 });
 
-it('a batch counts', () => {
+it('the event of a batch counts its successes and failures', () => {
   const ends: CallEnd[] = [{ kind: 'success', resultLength: 3 }, failed('x'), { kind: 'interrupted' }];
   expect(new ToolCalls().batch({ id: 'b', ends, durationMs: 5 })).toMatchObject({
     type: 'tool.batch.complete',

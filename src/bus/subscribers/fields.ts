@@ -109,7 +109,7 @@ export const FIELDS = {
       { default: 'always' },
     ),
   },
-  // oxlint-disable-next-line typescript/no-explicit-any -- Value is invariant in T; the tables hold every T
+  // oxlint-disable-next-line typescript/no-explicit-any -- `Value` is invariant in T, and the tables hold values of every T
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Field<any>>>>>;
 
 /** Accepts a text of one line for people. */

@@ -171,7 +171,7 @@ export class Folder {
 
   /** Reads the text of a file. Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without rights on the folder, the file's state is unknown. The read below then fails with the reason.
+    // Without permission to read the folder, the file's state is unknown. The read below then fails with the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };

@@ -134,7 +134,7 @@ describe('three folders', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('if a folder has one id twice, the first by file name is used, and the other is an error that names both', () => {
+  test('if two files of a folder have the same id, the first file by name is used, and an error names both files', () => {
     proves('bus:checked');
     const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
     expect(names()).toEqual(['a first']);
@@ -335,7 +335,7 @@ describe('an unchanged subscriber', () => {
     expect(await least(1_000, asked)).toBeLessThan(1_000);
   });
 
-  test('the folders keep no process alive', () => {
+  test('reading the folders does not keep a process alive', () => {
     const code = `import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};
       subscriberFolders({ shipped: '/nowhere', user: '/nowhere' }).of('web');`;
     execFileSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
@@ -345,7 +345,7 @@ describe('an unchanged subscriber', () => {
 describe('files that cannot be read', () => {
   proves('bus:checked');
 
-  test('a file in place of a folder', () => {
+  test('a file in place of a folder is reported', () => {
     const { problems, write, root: folder } = world();
     write('web/x', '');
     rmSync(join(folder, 'web/.earpiece/subscribers'), { recursive: true });
@@ -353,7 +353,7 @@ describe('files that cannot be read', () => {
     expect(problems()).toEqual(['web: is not a folder; subscribers are *.toml files in a folder of this name']);
   });
 
-  test('a folder and a file without rights', () => {
+  test('a folder and a file without read permission are reported, and other files are read', () => {
     const { root, short } = world({ 'web/a.toml': toml('a'), 'web/b.toml': toml('b'), 'user/c.toml': toml('c') });
     const closed = [join(root, 'web/.earpiece/subscribers/a.toml'), join(root, 'user')];
     chmodSync(root, 0o755);
@@ -365,7 +365,7 @@ describe('files that cannot be read', () => {
     expect(askedByOther(root)).toBe('c a b\n');
   });
 
-  test('a folder, a pipe, a device and a link to nothing in place of a file', () => {
+  test('a folder, a pipe, a device and a link to nothing in place of a file are reported', () => {
     const { problems, root: folder, write } = world();
     const at = dirname(write('user/ok.toml', toml('ok')));
     mkdirSync(join(at, 'a.toml'));
@@ -380,7 +380,7 @@ describe('files that cannot be read', () => {
     ]);
   });
 
-  test('another encoding is reported; a byte order mark is not part of the text', () => {
+  test('an encoding other than UTF-8 is reported; a byte order mark is not part of the text', () => {
     const { find, problems, root: folder, write } = world();
     const bytes = (name: string, data: Buffer): void => writeFileSync(join(folder, name), data);
     write('user/ok.toml', `\ufeff${toml('ok', 'ok', '[output]\ntemplate = "ok.toon.j2"')}`);
@@ -433,7 +433,7 @@ describe('files that cannot be read', () => {
     expect(problems()).toEqual([`user: has 10000 files *.toml; the first ${MAX_FILES} by name are read`]);
   }, 60_000);
 
-  test('files that are made, removed and truncated during the read', () => {
+  test('other files are still used while files are made, removed and truncated during the read', () => {
     const { source, root: folder, write } = world();
     write('user/a.toml', toml('a'));
     const file = (n: number): string => join(folder, `user/f${n % 20}.toml`);

@@ -38,7 +38,7 @@ const withTypes = (types: string): string => HEAD.replace('["build.failed"]', ty
 const withId = (id: string): string => HEAD.replace('"build"', id);
 
 describe('a valid file', () => {
-  test('an empty dedupe_key means that there is no key, as in the files of the fifth design', () => {
+  test('an empty dedupe_key means that there is no key, as in the files of an earlier design', () => {
     expect(loaded(with_('[batching]\ndedupe_key = ""\n')).batching).not.toHaveProperty('dedupeKey');
   });
 
@@ -113,22 +113,22 @@ expression = "payload.size > 1000"
     ['high', 'turn_start'],
     ['normal', 'turn_start'],
     ['low', 'turn_end'],
-  ])('FR-017, FR-018: priority %s rides at %s by default', (priority, moment) => {
+  ])('FR-017, FR-018: priority %s is delivered at %s by default', (priority, moment) => {
     expect(loaded(with_(`[output]\npriority = "${priority}"`)).output).toMatchObject({ priority, injectAt: moment });
   });
 
   test.each([
-    ['the least', 'window_ms = 0\nmax_size = 1\ndedupe_window_ms = 0', { windowMs: 0, maxSize: 1, dedupeWindowMs: 0 }],
+    ['the smallest', 'window_ms = 0\nmax_size = 1\ndedupe_window_ms = 0', { windowMs: 0, maxSize: 1, dedupeWindowMs: 0 }],
     [
-      'the most',
+      'the largest',
       'window_ms = 10000\nmax_size = 100\ndedupe_window_ms = 60000',
       { windowMs: 10_000, maxSize: 100, dedupeWindowMs: 60_000 },
     ],
-  ])('FR-010, FR-011: %s in each range', (_name, lines, batching) => {
+  ])('FR-010, FR-011: %s allowed value of each range is accepted', (_name, lines, batching) => {
     expect(loaded(with_(`[batching]\n${lines}`)).batching).toEqual(batching);
   });
 
-  test('an id, a name, a description and an expression of full length; an empty description', () => {
+  test('accepts an id, a name, a description and an expression of full length, and an empty description', () => {
     const text = `[subscriber]\nid = "${'a'.repeat(64)}"\nname = "${'n'.repeat(100)}"\ndescription = "${'d'.repeat(500)}"\n[events]\ntypes = ["x"]\n[condition]\nexpression = "${'e'.repeat(1000)}"`;
     expect(loaded(text).id).toHaveLength(64);
     expect(loaded(text.replace(/d{500}/, '')).description).toBe('');
@@ -396,7 +396,7 @@ describe('an invalid file', () => {
     expect(errors(text)).toEqual(messages);
   });
 
-  test('no text makes it throw', () => {
+  test('the parser throws for no text', () => {
     const pieces = fc.constantFrom(
       '[',
       ']',
@@ -457,7 +457,7 @@ describe('a file that loads with a warning', () => {
   test.each([
     '["tool.call.failure", "tool.*", "tool.call.*", "github.pull_request.opened", "webhook.stripe", "github.*"]',
     '["build.failed", "deploy.*", "deploy.failed", "heartbeat", "order.created.v2.eu"]',
-  ])('%s does not', (types) => {
+  ])('%s does not look mistyped', (types) => {
     loaded(withTypes(types));
   });
 });

@@ -34,7 +34,7 @@ type Context = {
 };
 const made = (group: readonly Grouped[]): Context => contextOf(line(group)) as unknown as Context;
 
-test('one event, with the names of the fifth design', () => {
+test('one event has the field names of an earlier design', () => {
   const payload = { tool_name: 'grep', retry_count: 0, missing: null };
   expect(contextOf(line([grouped([{ message: 'grep failed', data: payload }])]), { timeZone: 'Europe/Berlin' })).toEqual({
     notification: { subscriber_id: 'tool_failure', kind: 'tool.call.failure', level: 'error' },
@@ -103,7 +103,7 @@ describe('data beyond the limits', () => {
     });
   });
 
-  test('a payload of very many values is cut', () => {
+  test('a payload with very many values is cut', () => {
     const data = { list: Array.from({ length: 100_000 }, (_, at) => at), last: 1 };
     const [event] = made([grouped([{ message: 'a', data }])]).events;
     const list = event?.payload['list'] as readonly Json[];

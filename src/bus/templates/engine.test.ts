@@ -174,7 +174,7 @@ describe('conditions', () => {
     ['"a" * 1000000000', 'needs more than 64 MB of memory'],
     ['true }}{% for', 'syntax error: unexpected "}}" or "%}"'],
     ['"a" * 4000000000', 'needs more than 64 MB of memory'],
-  ])('%s fails', async (expression, reason) => {
+  ])('%s fails with the reason', async (expression, reason) => {
     expect(await engine.evaluate(expression, CONTEXT)).toEqual({ kind: 'failed', reason });
   });
 });
@@ -284,7 +284,7 @@ describe('attacks', () => {
     if (seen !== slow) expect(seen).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
   });
 
-  test('in a condition', async () => {
+  test('a condition is ended like a template', async () => {
     expect(await attack(() => engine.evaluate('("a" * 20000000)|upper|lower|upper|lower|replace("a", "bb")|length', {}))).toMatch(
       /^took longer than 250 ms$|^needs more than 64 MB of memory$/u,
     );
@@ -303,18 +303,18 @@ describe('attacks', () => {
       'context is larger than 524,288 characters',
     ],
     ['that is deep', nested(100_000), 'context is nested deeper than 200'],
-  ])('a huge context %s', async (_what, context, reason) => {
+  ])('a huge context %s is refused', async (_what, context, reason) => {
     expect(await attack(() => engine.render(named('{{ text|length }}'), context))).toBe(reason);
   });
 
-  test('the largest allowed context does not block the thread either', async () => {
+  test('the largest allowed context does not block the thread', async () => {
     const list = Array.from({ length: 17_000 }, (_, at) => ({ a: at }));
     await engine.render(named('warm'), {});
     const blockedMs = await longestTurn(() => engine.render(named('{{ list|length }}'), { list }));
     expect(blockedMs).toBeLessThan(20);
   });
 
-  test('a render in this thread would fail the tests of this group', async () => {
+  test('the measured time shows a render that blocks this thread', async () => {
     const here = sandbox({ fuel: 20_000_000, maxChars: 16_384, memoryMb: 64 });
     const text = '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}';
     const blockedMs = await longestTurn(async () => here.answer({ kind: 'render', text, context: '{}' }));
@@ -335,14 +335,14 @@ describe('attacks', () => {
     '{% include "/etc/passwd" %}',
     '{% import "node:fs" as fs %}{{ fs.readFileSync("/etc/passwd") }}',
     '{% set event.__proto__ = {"polluted": 1} %}{{ polluted }}',
-  ])('code: %s', async (text) => {
+  ])('a template cannot run code: %s', async (text) => {
     const made = await engine.render(named(text), CONTEXT);
     // The template cannot access anything outside of its context: it fails, or its result is empty.
     expect(made.kind === 'failed' || made.text === '', JSON.stringify(made)).toBe(true);
     expect(await engine.render(named('{{ polluted }}{{ event.polluted }}ok'), CONTEXT)).toEqual({ kind: 'text', text: 'ok' });
   });
 
-  test('a context that would change the prototype of objects', async () => {
+  test('a context cannot change the prototype of objects', async () => {
     const context = JSON.parse('{"event": {"__proto__": {"polluted": 1}, "constructor": 2}}') as Json;
     const made = await engine.render(named('{{ event.constructor }}{{ event|toon_encode }}'), context);
     expect(made.kind).toBe('text');
@@ -442,7 +442,7 @@ describe('its life', () => {
     expect(await asked).toEqual({ kind: 'text', text: 'hello' });
   });
 
-  test('hundreds of templates, each compiled once and few kept', async () => {
+  test('renders hundreds of templates correctly, although few compiled templates are kept', async () => {
     await using engine = templateEngine();
     for (let at = 0; at < 300; at++)
       expect(await engine.render(named(`{{ n }} of ${at}`), { n: 1 })).toEqual({ kind: 'text', text: `1 of ${at}` });

@@ -62,7 +62,7 @@ function settings(): {
   };
 }
 
-test('what one process kept another renders', async () => {
+test('a process renders a template that another process has stored', async () => {
   const store = memoryStore();
   const failed = template('tool_fail: {{ event.payload.tool_name }} at {{ timestamp|format_time }}');
   await storedTemplates(store, engine).keep(failed);
@@ -73,7 +73,7 @@ test('what one process kept another renders', async () => {
   });
 });
 
-test('it is written once, whoever asks how often, and looked up once', async () => {
+test('a template is written once and looked up once, however often it is stored and rendered', async () => {
   const store = settings();
   const one = template('one');
   const templates = storedTemplates(store, engine);
@@ -88,7 +88,7 @@ test('it is written once, whoever asks how often, and looked up once', async () 
   expect(store.calls).toEqual(['look', 'write', 'look']);
 });
 
-test('hundreds of templates do not lose any', async () => {
+test('no template is lost among hundreds', async () => {
   const store = memoryStore();
   const templates = storedTemplates(store, engine);
   const many = Array.from({ length: 300 }, (_, at) => template(`number ${at}`));
@@ -97,7 +97,7 @@ test('hundreds of templates do not lose any', async () => {
     expect(await templates.render(lineOf(many[at]?.hash), how)).toEqual({ kind: 'text', text: `number ${at}` });
 });
 
-test('one that is not known fails, by its name', async () => {
+test('an unknown template fails, and the reason names its hash', async () => {
   const templates = storedTemplates(memoryStore(), engine);
   expect(await templates.render(lineOf('0123456789abcdef'), how)).toEqual({
     kind: 'failed',
@@ -106,7 +106,7 @@ test('one that is not known fails, by its name', async () => {
   expect(await templates.render(lineOf(undefined), how)).toEqual({ kind: 'failed', reason: 'it has no template' });
 });
 
-test('a store that cannot be reached fails the render, and the keep until it can', async () => {
+test('while the store cannot be reached, rendering and storing a template fail', async () => {
   let there = false;
   const store = memoryStore();
   const away = async <T>(then: () => Promise<T>): Promise<T> => {
@@ -131,7 +131,7 @@ test('a store that cannot be reached fails the render, and the keep until it can
   expect(await templates.render(lineOf(one.hash), how)).toEqual({ kind: 'text', text: 'one' });
 });
 
-test('a template that fails says why', async () => {
+test('the result of a failed template has the reason', async () => {
   const templates = storedTemplates(memoryStore(), engine);
   const bad = template('\n{{ event.payload.nothing.more }}');
   await templates.keep(bad);

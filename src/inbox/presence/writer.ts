@@ -56,7 +56,7 @@ export class WriterHold {
     if (this.#lost.has(key)) throw taken(place, (await this.#context.store.setting(key)) as Holder | undefined, false);
   }
 
-  /** Gives up all conversations of this process if another machine has treated this process as dead. */
+  /** Marks all conversations of this process as lost if another machine has treated this process as dead. */
   async #check(): Promise<void> {
     if (this.#context.store.private || this.#held.size === 0 || (await this.#beat.lives())) return;
     for (const key of this.#held) this.#lost.add(key);

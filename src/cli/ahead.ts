@@ -1,6 +1,6 @@
 /**
- * Loads modules early, because a long-lived process outlives its files: an upgrade in place, or npx cleaning its cache, deletes
- * them.
+ * Loads modules early, because a long-lived process may outlive its files. An upgrade in place deletes the files, and npx deletes
+ * the files when it cleans its cache.
  */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';

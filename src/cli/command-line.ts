@@ -89,7 +89,7 @@ export class CommandLine {
   }
 }
 
-/** Makes an option that takes one of these words. */
+/** Makes an option that accepts one of these words. */
 export const choice = (
   flags: string,
   words: readonly string[],

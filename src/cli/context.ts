@@ -79,8 +79,8 @@ export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): 
 }
 
 /**
- * Returns the path of a database that does not exist yet; undefined if it exists. Throws `bad_argument` if `--db` names a missing
- * database.
+ * Returns the path of a database that does not exist yet; undefined if the database exists. Throws `bad_argument` if `--db` names
+ * a missing database.
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
@@ -108,7 +108,7 @@ const flagsOf = ({ db, archive }: DatabaseOptions): { readonly flags?: Flags } =
 
 const configOf = (options: DatabaseOptions): Config => loadConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) });
 
-/** Returns the agent whose tool runs this command; undefined if no agent runs it. */
+/** Returns the agent whose tool runs this command; undefined if no agent runs the command. */
 export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });
 
 /** Throws `not_trusted` if an agent runs this command. `what`: see `notAPerson`. */

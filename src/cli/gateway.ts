@@ -91,7 +91,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
-    // A failure is repeated, and reported, by the housekeeping.
+    // If this fails, the housekeeping tries again and reports the failure.
     void keepFollowing(opened, process.cwd()).catch(() => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
     // The conversation's record names its model's tools, so the list of tools must be known first.
@@ -135,7 +135,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     ...defined({ profile: options.profile }),
   });
   // The database is asked last, because it opens while the servers start. The gateway decides once whether it has the tools for
-  // tasks, before the client lists the tools: a changed list would invalidate the agent's prompt cache.
+  // tasks, before the client lists the tools. A changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,

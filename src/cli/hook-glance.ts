@@ -20,7 +20,7 @@ const PASSING: ReadonlySet<string> = new Set(
 );
 /** Events before a tool call: only an interrupt makes the hook answer these events. */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
-/** The maximum age of a conversation's stored last contact; an older one is written again. */
+/** The maximum age of a conversation's stored last contact; an older contact is written again. */
 const SEEN_WITHIN_MS = 30_000;
 /** The prefix of the setting that `waitingKey` in `talk` names. */
 const WAITING = 'waiting for ';

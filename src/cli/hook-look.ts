@@ -1,7 +1,7 @@
 /**
- * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. If so, it prints the text on stderr
- * and ends with code 2. Otherwise it prints the time of the next check on stdout, in epoch ms. If the log changes, the next check
- * is earlier.
+ * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. If so, the command prints the text
+ * on stderr and ends with code 2. Otherwise, the command prints the time of the next check on stdout, in epoch ms. If the log
+ * changes, the next check is earlier.
  */
 import { wake, type HookHost } from '../hosts/index.ts';
 import { opened, readInput, type HookOptions } from './hook.ts';

@@ -106,8 +106,8 @@ async function answered(
   if (trouble !== undefined) await attended.release();
   else if (!isLate()) await attended.confirm();
   await afterwards?.();
-  // The agent reads the output when this process has ended. If the agent has stopped waiting, it drops the output and runs the
-  // call.
+  // The agent reads the output when this process has ended. If the agent has stopped waiting, the agent drops the output and runs
+  // the call.
   if (trouble === undefined && isLate()) await attended.reopen?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;

@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe('the keys of a person', () => {
-  test('that come between the line and its Enter arrive after the turn has begun', async () => {
+  test('that are pressed between the line and its Enter arrive after the turn has begun', async () => {
     desk.send();
     await after(60);
     desk.press('d', 'é', PASTE);
@@ -72,7 +72,7 @@ describe('the keys of a person', () => {
     expect(desk.arrived).toEqual(['a', LINE, '\r', 'b']);
   });
 
-  test('include an Enter, which waits so that the agent does not take it as pasted text', async () => {
+  test('include an Enter, which waits so that the agent does not treat it as pasted text', async () => {
     desk.send();
     desk.press('y', '\r', 'z');
     desk.isTaken = true;
@@ -85,7 +85,7 @@ describe('the keys of a person', () => {
     expect(desk.arrived.at(-1)).toBe('?');
   });
 
-  test('wait also after a second Enter; an Enter of the person alone arrives at once then', async () => {
+  test('also wait after a second Enter, until the turn has begun; an Enter without other keys then arrives at once', async () => {
     desk.send();
     await after(150 + 1_000);
     const again = desk.line.enter();
@@ -99,7 +99,7 @@ describe('the keys of a person', () => {
 });
 
 describe('the line is erased before the next key', () => {
-  test('when the agent does not take it within a second', async () => {
+  test('when the agent does not accept the line within a second', async () => {
     desk.send();
     await after(150);
     desk.press('d');
@@ -110,7 +110,7 @@ describe('the line is erased before the next key', () => {
     expect(await desk.sent).toBe('erased');
   });
 
-  test('when the key comes while the line is still in the box', async () => {
+  test('when the key is pressed while the line is still in the box', async () => {
     desk.send();
     await after(150 + 1_000);
     expect(await desk.sent).toBe('sent');
@@ -123,7 +123,7 @@ describe('the line is erased before the next key', () => {
     expect(desk.arrived).toHaveLength(6);
   });
 
-  test('and stays when the turn began late', async () => {
+  test('but not when the turn began late', async () => {
     desk.send();
     await after(150 + 1_000);
     desk.isTaken = true;

@@ -1,11 +1,11 @@
 /**
- * The line that Earpiece types into an agent's input box. The person's keys wait until the agent has taken the line. If the agent
- * does not take the line, Earpiece erases it before the next key, so the person's text never joins the line.
+ * The line that Earpiece types into an agent's input box. The person's keys wait until the agent has accepted the line. If the
+ * agent does not accept the line, Earpiece erases the line before the next key, so the person's text never joins the line.
  */
 
 /**
- * The time between a key and Enter. Gemini CLI takes an Enter within 30 ms of a key as pasted text, and other agents have similar
- * limits. After such an Enter, the text stays in the input box, unsent.
+ * The time between a key and Enter. If Enter follows a key within 30 ms, Gemini CLI treats Enter as pasted text. Other agents
+ * have similar limits. After such an Enter, the text stays in the input box, unsent.
  */
 const ENTER_AFTER_MS = 150;
 /**
@@ -20,7 +20,7 @@ const CTRL_C = ['\u0003', '\u001B[27;5;99~', ...[5, 69, 133, 197].map((modifiers
 
 type Keys = Uint8Array | string;
 type Line = { readonly text: string; readonly isTaken: () => boolean; enters: number };
-/** `erased`: the line is no longer in the input box, and the agent has not taken it. */
+/** `erased`: the line is no longer in the input box, and the agent has not accepted it. */
 export type Sent = 'sent' | 'erased';
 
 export class NudgeLine {
@@ -79,15 +79,15 @@ export class NudgeLine {
     return sent ? 'sent' : 'erased';
   }
 
-  /** Erases the line unless the agent has taken it. */
+  /** Erases the line unless the agent has accepted it. */
   #erase(): void {
     const line = this.#line;
     this.#line = undefined;
-    // Each Enter that the agent did not take is a line break in the box. Backspaces in an empty box change nothing.
+    // Each Enter that the agent did not accept is a line break in the box. Backspaces in an empty box change nothing.
     if (line !== undefined && !line.isTaken()) this.#write(BACKSPACE.repeat(line.text.length + line.enters));
   }
 
-  /** Passes on the held keys. An Enter after other keys waits, because the agent would take it as pasted text. */
+  /** Passes on the held keys. An Enter after other keys waits, because the agent would treat it as pasted text. */
   async #passOn(): Promise<void> {
     for (let isFirst = true; this.#held.length > 0; isFirst = false) {
       if (!isFirst && this.#held[0]?.[0] === ENTER) await pause(ENTER_AFTER_MS);

@@ -14,7 +14,7 @@ export const startOffer = ({ config }: UserInbox, folder: string, to: string): v
 
 /**
  * Offers the open pull request of the branch. Does nothing if there is no such pull request, or if the agent or its project
- * already follows it.
+ * already follows this pull request.
  */
 export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
   const pr = await findPr(process.cwd(), undefined).catch((error: unknown) => {

@@ -1,4 +1,7 @@
-/** Lists waiting notifications of some logs, newest first, a page at a time: a log may hold hundreds of thousands. */
+/**
+ * Lists waiting notifications of some logs, newest first, a page at a time, because a log may hold hundreds of thousands of
+ * notifications.
+ */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { holdsGate } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';

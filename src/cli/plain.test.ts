@@ -22,7 +22,7 @@ async function lines(): Promise<readonly CommandLine[]> {
 
 type Seen = { readonly command: string; readonly given: readonly unknown[] };
 
-/** Replaces the function of each command by one that records the call. */
+/** Replaces the function of each command by a function that records the call. */
 function noting(all: readonly CommandLine[], seen: Seen[]): readonly CommandLine[] {
   for (const line of all.flatMap((each) => [each, ...each.commands]))
     if (line.work !== undefined) line.action((...given: readonly unknown[]) => seen.push({ command: line.name, given }));

@@ -49,7 +49,7 @@ describe('the conversation for which a shell reads', () => {
 });
 
 describe('the conversation that an address means', () => {
-  it('the reader is the named conversation, the only active one, or #main', async () => {
+  it('the reader is the named conversation, the only active conversation, or #main', async () => {
     const ear = open();
     expect(await conversationOf(ear, 'shop/coder#x')).toEqual({ log: 'shop/coder', conversation: 'x' });
     expect(await conversationOf(ear, 'shop/coder')).toEqual({ log: 'shop/coder', conversation: 'main' });

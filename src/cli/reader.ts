@@ -37,8 +37,8 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
 }
 
 /**
- * Returns the conversation that a person means by an address. If the address names no conversation, it is the agent's only active
- * conversation, otherwise `#main`.
+ * Returns the conversation that a person means by an address. If the address names no conversation, the result is the agent's
+ * only active conversation, otherwise `#main`.
  */
 export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
   const parsed = parseAddress(address);

@@ -31,7 +31,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('leaves out spare columns before the last column gets unreadable, the lowest number first', () => {
+  it('leaves out spare columns before the last column becomes unreadable, the lowest number first', () => {
     expect(linesAt(50)[0]).toBe('level     id    queued      message');
     expect(linesAt(40)[0]).toBe('level     id    message');
   });
@@ -71,7 +71,7 @@ describe('width', () => {
     ['e\u0301', 1],
     ['\u001b[31mred\u001b[39m', 3],
     ['○ △ ▲ ■ …', 9],
-  ])('%s takes %i columns', (text, width) => {
+  ])('%s needs %i columns', (text, width) => {
     expect(widthOf(text)).toBe(width);
   });
 

@@ -11,13 +11,14 @@ export type Column = {
   readonly spare?: number;
 };
 
-/** The minimum width of the last column. If less width is left, the cell goes below its row. */
+/** The minimum width of the last column. If less width is left, the cell is placed below its row. */
 const READABLE = 20;
 const GAP = '  ';
 
 /**
- * Formats a table. The last column takes the remaining width and is cut there; if that is too narrow, its cells go below their
- * rows. Cells may be coloured. `atLeast` holds minimum widths and is updated, so that several tables can look like one table.
+ * Formats a table. The last column has the remaining width and is cut there. If this width is too small, its cells are placed
+ * below their rows. Cells may be coloured. `atLeast` holds minimum widths and is updated, so that several tables can look like
+ * one table.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -62,12 +63,12 @@ export function table(
 
 // oxlint-disable-next-line no-control-regex -- escape sequences have no width
 const PAINT = /\u001b\[[0-9;]*m/g;
-// oxlint-disable-next-line no-control-regex -- to keep them apart from what they paint
+// oxlint-disable-next-line no-control-regex -- this splits a text into escape sequences and the coloured parts
 const PAINTED = /(\u001b\[[0-9;]*m)/;
 let segmenter: Intl.Segmenter | undefined;
 /**
  * Splits a text into the characters that a terminal shows. The segmenter is made at first use, because that takes 9 ms and most
- * commands never need it.
+ * commands never need the segmenter.
  */
 const segmentsOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);

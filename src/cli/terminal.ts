@@ -21,7 +21,7 @@ const LEVEL_STYLE: Readonly<Record<Level, { sign: string; style: Style }>> = {
 /** Shows a level by shape and word, not only by colour. */
 export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVEL_STYLE[of].sign} ${of}`);
 
-// oxlint-disable-next-line no-control-regex -- these are what is taken out
+// oxlint-disable-next-line no-control-regex -- these characters are replaced
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
 /** Makes one safe line of untrusted text: control, bidi and zero-width characters become visible. */
@@ -86,8 +86,8 @@ export function complain(text: string): void {
 }
 
 /**
- * Writes a text that counts as delivered only when stdout has taken it. Resolves with the error, if any, which the caller
- * reports.
+ * Writes a text that counts as delivered only when stdout has accepted the text. Resolves with the error, if any, which the
+ * caller reports.
  */
 export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
   if (text === '') return undefined;
@@ -100,8 +100,8 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 
 /**
  * Handles errors of stdout. If the reader closes early (`earpiece log | head`), the process ends without an error. A full disk
- * after `>` is an error. Other code that listens for errors of stdout handles them itself. If that code throws the error, `run`
- * handles it in the same way.
+ * after `>` is an error. Other code that listens for errors of stdout handles these errors itself. If that code throws the error,
+ * `run` handles it in the same way.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

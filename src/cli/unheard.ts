@@ -1,5 +1,6 @@
 /**
- * Advises about events that no subscriber matches: shows a subscriber file that would match them, and the folder for the file.
+ * Advises about events that no subscriber matches: shows a subscriber file that would match these events, and the folder for the
+ * file.
  */
 import { join, relative } from 'node:path';
 import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';

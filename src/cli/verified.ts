@@ -3,7 +3,7 @@ import type { Store } from '../core/ports.ts';
 const QUIET_MS = 1_000;
 const EVERY_MS = 200;
 
-/** Checks a store. On a terminal, a check of more than a second shows its progress, and Ctrl+C ends it. */
+/** Checks a store. On a terminal, a check of more than a second shows its progress, and Ctrl+C ends the check. */
 export async function verified(store: Store): Promise<readonly string[]> {
   const { stderr } = process;
   if (!stderr.isTTY) return store.verify();

@@ -14,7 +14,7 @@ type Wait = { readonly address: string; readonly session: string; readonly host:
 /** The maximum time for the command that wakes the host. The command only writes to a queue, so it is fast. */
 const WAKES_WITHIN_MS = 30_000;
 
-/** Starts the process for this session, unless one runs already. The process continues when the hook has ended. */
+/** Starts the process for this session, unless such a process already runs. The process continues when the hook has ended. */
 export async function startWaiter(
   host: HookHost,
   conversation: Conversation,

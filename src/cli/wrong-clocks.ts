@@ -22,7 +22,7 @@ export class OwnClock {
   }
 }
 
-/** Reports each wrong clock, and the open notifications that it hides. */
+/** Reports each wrong clock, and the open notifications that this clock hides. */
 export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding[]> {
   const now = inbox.store.now();
   const findings: Finding[] = [];

@@ -26,7 +26,7 @@ export type Choice = {
   readonly conversation: string;
   /** Whether the user named the conversation. If so, the same command continues this conversation the next time. */
   readonly named: boolean;
-  /** Whether the conversation has records already. */
+  /** Whether the conversation already has records. */
   readonly goesOn: boolean;
   /**
    * Whether this process may continue an unfinished turn. False for a fork, because the process with the original conversation
@@ -98,8 +98,7 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
 
 /**
  * Makes the record of a new conversation's settings. A conversation keeps its settings, because a changed system prompt would
- * invalidate
- * the prompt cache.
+ * invalidate the prompt cache.
  */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 

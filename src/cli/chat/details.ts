@@ -1,7 +1,9 @@
-/** Keeps the texts that were shown in a shortened form. Each text has a number, with which `/show` prints all of it. */
+/**
+ * Keeps the texts that were shown in a shortened form. Each text has a number. `/show` with this number prints the whole text.
+ */
 export type Detail = { readonly title: string; readonly text: string };
 
-/** The maximum number of texts; beyond it, the oldest text is dropped. */
+/** The maximum number of texts. Beyond this number, the oldest text is dropped. */
 const KEPT = 500;
 
 export class Details {

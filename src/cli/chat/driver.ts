@@ -12,7 +12,7 @@ export type DriverOptions = {
   readonly session: Session;
   /** Called with each event of the agent, one at a time and in order. */
   readonly show: (event: AgentEvent) => Promise<void> | void;
-  /** Called when a message goes to the agent. */
+  /** Called when a message is sent to the agent. */
   readonly sent: (text: string) => void;
   /** Called with an internal error; the conversation continues. */
   readonly trouble: (message: string) => void;
@@ -53,7 +53,10 @@ export class Driver {
     return this.#waiting;
   }
 
-  /** Sends a message, at once or after the current turn. The message is shown as sent only after the agent has taken it. */
+  /**
+   * Sends a message, at once or after the current turn. The message is shown as sent only after the agent has accepted the
+   * message.
+   */
   send(text: string): void {
     this.#waiting.push(text);
     this.#pump();

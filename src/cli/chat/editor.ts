@@ -1,4 +1,6 @@
-/** Edits the line that a person types, with a history, and with several lines by paste or Alt+Enter. It draws nothing. */
+/**
+ * Edits the line that a person types. The editor has a history, accepts several lines by paste or Alt+Enter, and draws nothing.
+ */
 import { widthOf } from '../table.ts';
 import { safe } from './wrap.ts';
 
@@ -56,7 +58,7 @@ export class Editor {
     }
     if (ctrl) return 'unknown';
     if (meta || typed === undefined || typed === '') return 'unknown';
-    // oxlint-disable-next-line no-control-regex -- keys that are no text
+    // oxlint-disable-next-line no-control-regex -- these keys are not text
     return /^[\u0000-\u001f\u007f]/u.test(typed) && typed !== '\t' ? 'unknown' : this.insert(typed);
   }
 

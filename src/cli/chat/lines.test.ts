@@ -53,11 +53,11 @@ describe('a call', () => {
     [{ path: '/a', head: 3 }, '/a'],
     [{ a: 1, b: 2 }, '{"a":1,"b":2}'],
     [{}, ''],
-  ])('%j is about %j', (args, about) => expect(summaryOf(args)).toBe(about));
+  ])('the arguments %j are summarized as %j', (args, about) => expect(summaryOf(args)).toBe(about));
 });
 
 describe('a notification', () => {
-  it('takes one line if the text fits', () =>
+  it('is shown in one line if the text fits', () =>
     expect(noteLines(note(), 80, never).map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed lint is red']));
 
   it('names the sender, the request and the count', () => {
@@ -75,7 +75,7 @@ describe('a notification', () => {
     expect(shortened('x'.repeat(201))).toEqual({ text: `${'x'.repeat(199)}…`, short: true });
   });
 
-  it.each([30, 60])('keeps to %i columns', (width) => {
+  it.each([30, 60])('fits into %i columns', (width) => {
     const lines = noteLines(
       note({ message: 'the price of a share is rounded down where half a cent is to be rounded up' }),
       width,
@@ -90,7 +90,7 @@ describe('a notification', () => {
     expect(lines).toEqual(['┃ ▲ error ci.failed a�[1A', '┃   ┃ ■ critical user.message stop']);
   });
 
-  it('takes one row while the notification waits', () => {
+  it('is shown in one row while the notification waits', () => {
     const row = pendingLine(
       { level: 'info', kind: 'files.changed', message: 'src/cart.ts\nand more', count: 4 },
       70,

@@ -9,7 +9,7 @@ const OLLAMA_WITHIN_MS = 500;
 
 /**
  * Opens the model with the first of these names that is set. Throws `bad_argument` if no name is set; the message lists the ways
- * to name one.
+ * to name a model.
  */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {
   const name = names.find((each) => each !== undefined && each !== '');

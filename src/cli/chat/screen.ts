@@ -15,7 +15,7 @@ export type Living = { readonly rows: readonly string[]; readonly cursor?: { rea
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
-/** Between these two sequences, a terminal that supports them keeps showing its previous content. */
+/** Between these two sequences, a terminal that supports the sequences keeps showing its previous content. */
 const HOLD = '\u001b[?2026h';
 const LET_GO = '\u001b[?2026l';
 
@@ -66,7 +66,7 @@ export class Screen {
     if (!same) this.#draw([], living);
   }
 
-  /** Draws the live rows again after the terminal's size changed, which may have wrapped them differently. */
+  /** Draws the live rows again after the terminal's size changed, which may have wrapped these rows differently. */
   resized(): void {
     const { columns } = this.#out;
     const tall = (rows: readonly string[]): number =>

@@ -164,7 +164,9 @@ type Room = {
   readonly tasks: boolean;
 };
 
-/** Opens an agent and its handles. An agent that it starts is opened in the same way, with a `depth` that is one higher. */
+/**
+ * Opens an agent and its handles. An agent that this agent starts is opened in the same way, with a `depth` that is one higher.
+ */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
   const { ear, model, system, options, depth, purpose } = room;
   let agent: Agent | undefined;

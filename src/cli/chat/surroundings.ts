@@ -25,7 +25,7 @@ export type SurroundingsOptions = {
   readonly ear: LoadedInbox;
   /** The address to notify. */
   readonly address: string;
-  /** Whether to observe the repository. True for the first agent, and false for agents that it starts. */
+  /** Whether to observe the repository. True for the first agent, and false for agents that the first agent starts. */
   readonly withGit: boolean;
   readonly note: (line: string) => void;
 };

@@ -95,7 +95,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** The maximum length of a task in bytes; no model accepts a longer one. */
+/** The maximum length of a task in bytes; no model accepts a longer task. */
 const MAX_STDIN = 16 * 1_048_576;
 
 /**

@@ -20,7 +20,7 @@ it('lets no untrusted text control the terminal', () => {
   expect(wrapAll('a\u001b[2Jb\u202ec\td', 40)).toEqual(['a�[2Jb�c    d']);
 });
 
-it('shows the same for a text in one piece and in several pieces', () => {
+it('gives the same rows for a text in one piece and in several pieces', () => {
   const text = fc.stringMatching(/^[a-z \n日é\u{1f600}]{0,80}$/u);
   fc.assert(
     fc.property(text, fc.array(fc.nat(80), { maxLength: 8 }), fc.integer({ min: 4, max: 30 }), (text, cuts, width) => {

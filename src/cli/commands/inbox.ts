@@ -100,7 +100,8 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
-  // The notifications count as delivered when stdout has taken them. If stdout fails, the notifications are delivered again.
+  // The notifications count as delivered when stdout has accepted the text. If stdout fails, the notifications are delivered
+  // again.
   const lost = await handOver(text);
   if (lost === undefined) {
     await pulled.offer?.confirm();

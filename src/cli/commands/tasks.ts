@@ -1,6 +1,6 @@
 /**
  * `earpiece tasks`: a person manages the tasks of agents. Changes are written directly to the store, so an agent's gateway sees
- * them at its next call.
+ * the changes at its next call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -66,7 +66,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
           ...defined({ expiresInMs }),
         });
         if (options.json) return printJson(made);
-        // Only the token goes to stdout, for scripts; the explanation goes to stderr.
+        // Only the token is printed on stdout, for scripts. The explanation is printed on stderr.
         print(made.token);
         process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
       });

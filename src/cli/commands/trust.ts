@@ -178,7 +178,7 @@ const saidOf = ({ id, events, output }: Subscriber): string =>
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** Reads the project's subscribers: the untrusted ones, the ones that apply, and the problems of invalid files. */
+/** Reads the project's subscribers: the untrusted subscribers, the subscribers that apply, and the problems of invalid files. */
 function subscribersHere({
   project,
   projectRoot,

@@ -1,6 +1,6 @@
 /**
- * Tests the bridge of a plugin: queues a random word in a separate database, starts the bridge as the plugin does, asks for the
- * text of a prompt, and searches the answer for the word.
+ * Tests the bridge of a plugin. The test queues a random word in a separate database, and starts the bridge as the plugin does.
+ * Then the test asks for a prompt's text, which must contain the word.
  */
 import { spawn } from 'node:child_process';
 import { lines, type BridgeCommand, type FromBridge, type FromPlugin } from '../../hosts/bridge/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Tests a hook: queues a random word in a separate database, runs the hook command from the agent's settings, and searches the
- * answer for the word. The event has the format of the agent.
+ * Tests a hook. The test queues a random word in a separate database, and runs the hook command from the agent's settings. The
+ * hook's answer must contain the word. The event has the format of the agent.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ type Hook = { readonly event: string; readonly command?: string };
  * broken.
  */
 export const LIMIT_MS = 30_000;
-/** The number of tries: on a busy machine, a working hook may give up after 250 ms. */
+/** The number of tries: on a busy machine, a working hook may stop waiting for its database after 250 ms. */
 const TRIES = 3;
 
 /** Formats the time that the hook took. */

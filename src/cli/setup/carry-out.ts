@@ -24,7 +24,7 @@ export type Outcome = {
   readonly done: readonly Setup[];
   /** Hosts that could not be changed. */
   readonly failed: readonly Setup[];
-  /** Why nothing was changed: the user refused, or there was no terminal to ask on. */
+  /** Why nothing was changed: the user refused, or there was no terminal for the question. */
   readonly asked?: 'refused' | 'nobody';
 };
 
@@ -87,6 +87,6 @@ const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
   };
 };
 
-/** Returns the exit code: an error if there was no terminal to ask on, or if some hosts could not be changed. */
+/** Returns the exit code: an error if there was no terminal for the question, or if some hosts could not be changed. */
 export const codeOf = ({ failed, asked }: Outcome): number =>
   asked === 'nobody' ? EXIT.usage.code : failed.length > 0 ? EXIT.problems.code : EXIT.ok.code;

@@ -183,7 +183,8 @@ type Bad = (value: string, advice?: string) => Finding;
 const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
 
 /**
- * Reports hooks that call Earpiece's MCP server in a host that is too old for them. Such a host ignores all hooks of the file.
+ * Reports hooks that call Earpiece's MCP server in a host that is too old for such hooks. Such a host ignores all hooks of the
+ * file.
  */
 function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];

@@ -30,7 +30,7 @@ function servedHosts(): readonly string[] {
   return version !== undefined && isAtLeast(version, CALLS_TOOLS) ? ['claude'] : [];
 }
 
-/** Reads the version of Claude Code; returns undefined if it is not installed, or does not report a version. */
+/** Reads the version of Claude Code; returns undefined if Claude Code is not installed, or does not report a version. */
 function claudeVersion(): readonly number[] | undefined {
   const file = onPath('claude', process.env);
   if (file === undefined) return undefined;

@@ -94,8 +94,8 @@ function whatGoes(options: SetupOptions): Purge {
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
 /**
- * Returns the size of the files at a path, in bytes; undefined if nothing exists there. For a link, the size is that of the link
- * and not of its target.
+ * Returns the size of the files at a path, in bytes; undefined if nothing exists there. For a link, returns the size of the link
+ * and not the size of its target.
  */
 function bytesOf(path: string): number | undefined {
   try {
@@ -107,7 +107,7 @@ function bytesOf(path: string): number | undefined {
   }
 }
 
-/** Names the archive outside of the removed folders. It stays, because its purpose is to outlive the database. */
+/** Names the archive outside of the removed folders. The archive stays, because its purpose is to outlive the database. */
 function archiveStays(archive: string | undefined, folders: readonly string[]): readonly string[] {
   if (archive === undefined || bytesOf(archive) === undefined) return [];
   if (folders.some((folder) => `${archive}${sep}`.startsWith(folder + sep))) return [];

@@ -496,7 +496,7 @@ describe('valid forms', () => {
       });
   });
 
-  test('both forms of a tool's setting are the same setting', () => {
+  test("both forms of a tool's setting are the same setting", () => {
     proves('config:forms');
     const text = `
       [conversation.tools.cargo_check]

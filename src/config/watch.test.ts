@@ -131,7 +131,7 @@ describe('the policy of a project', () => {
   };
   const brief = ({ view, maxOpen }: Policy): [string, number] => [view, maxOpen];
 
-  test('is the policy of the project's folder, and not of the reading process', () => {
+  test("is the policy of the project's folder, and not of the reading process", () => {
     const here = two();
     const web = policySource(here.options());
     const api = policySource(here.options({ cwd: here.api }));

@@ -43,12 +43,15 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
-  ])('%s, after a record from a clock that is a year ahead: the notification expires a day after it was first seen', (_name, senderIsOffBy) => {
-    const item = queued({ trueTime: NOW, senderIsOffBy, logAt: NOW + YEAR }, { ttlMs: DAY });
-    expect(isExpired(item, NOW)).toBe(false);
-    expect(isExpired(item, NOW + HOUR, NOW)).toBe(false);
-    expect(isExpired(item, NOW + DAY + HOUR, NOW)).toBe(true);
-  });
+  ])(
+    '%s, after a record from a clock that is a year ahead: the notification expires a day after it was first seen',
+    (_name, senderIsOffBy) => {
+      const item = queued({ trueTime: NOW, senderIsOffBy, logAt: NOW + YEAR }, { ttlMs: DAY });
+      expect(isExpired(item, NOW)).toBe(false);
+      expect(isExpired(item, NOW + HOUR, NOW)).toBe(false);
+      expect(isExpired(item, NOW + DAY + HOUR, NOW)).toBe(true);
+    },
+  );
 
   it.each([
     ['a year behind', -YEAR],

@@ -540,7 +540,7 @@ describe('the line of a subscriber', () => {
     ]);
   });
 
-  it("without a template always says how many events of a storm are not listed", () => {
+  it('without a template always says how many events of a storm are not listed', () => {
     const open = [...Array.from({ length: 6 }, (_, n) => by(n, undefined)), by(6, undefined, { rest: true })];
     expect(words(open)).toEqual([...takes(5), 'summarize', 'take']);
   });

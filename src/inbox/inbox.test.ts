@@ -776,7 +776,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(await receipt('n1')).toEqual(['read']);
   });
 
-  it('a pull shows the agent's own notifications, newest first; notifications in a lost answer can be pulled again', async () => {
+  it("a pull shows the agent's own notifications, newest first; notifications in a lost answer can be pulled again", async () => {
     proves('pull:newest-first', 'pull:read-once', 'address:other-agent');
     await inbox.queue('shop/coder', { message: 'one', id: 'n1', data: { task_id: 't9' } });
     await inbox.queue('shop/coder', { message: 'two', id: 'n2' });

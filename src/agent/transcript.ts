@@ -56,8 +56,8 @@ export class Transcript {
   }
 
   /**
-   * Reads the log and completes the unfinished work of an earlier process: it answers open calls, and marks interrupts as read
-   * that the model has read.
+   * Reads the log and completes the unfinished work of an earlier process: answers open calls, and marks the interrupts that the
+   * model has read.
    */
   async open(): Promise<void> {
     for await (const { body } of this.#conversation.inbox.transcript(this.#conversation)) this.#records.push(body);

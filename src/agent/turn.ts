@@ -49,7 +49,7 @@ export class Turn {
   readonly #agent: TurnAgent;
   /** Ends the current stream or tools, with an `Interruption` as the reason. */
   #abort = new AbortController();
-  /** Whether a person has stopped this turn. This holds even if another interruption came slightly earlier. */
+  /** Whether a person has stopped this turn. True even if another interruption happened slightly earlier. */
   #stopping = false;
   #mayForce = true;
 

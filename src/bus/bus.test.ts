@@ -437,7 +437,7 @@ describe('filters and scopes', () => {
 
   verifies(
     'bus:disabled',
-    'US5(b): a disabled subscriber queues nothing from the next event on; a core subscriber still does',
+    'US5(b): a disabled subscriber queues nothing from the next event on, but a core subscriber still queues',
     async () => {
       let disabled = new Set<string>();
       const rules = [subscriber(), subscriber({ id: 'core_one', output: { core: true } })];
@@ -455,7 +455,7 @@ describe('filters and scopes', () => {
     },
   );
 
-  it('US6: a changed set of subscribers counts from the next event; queued notifications stay the same', async () => {
+  it('US6: a changed set of subscribers applies from the next event; queued notifications stay the same', async () => {
     const { bus, open, use } = stage([]);
     expect((await bus.emit(failure('a', 'b'))).heard).toEqual([]);
     use([subscriber()]);
@@ -507,7 +507,7 @@ describe('the moment of delivery', () => {
     ['after_tool', 'tool_batch_end', 1],
     ['turn_end', 'turn_start', 0],
     ['turn_end', 'turn_end', 1],
-  ] as const)('FR-018: inject_at %s at %s: %i', async (injectAt, at, lines) => {
+  ] as const)('FR-018: with inject_at %s, the contact point %s gets %i lines', async (injectAt, at, lines) => {
     const { bus, read } = stage([subscriber({ output: { injectAt } })]);
     await bus.emit(failure('a', 'b'));
     expect(await read(at)).toHaveLength(lines);
@@ -601,16 +601,20 @@ describe('withdrawals', () => {
     ]);
   });
 
-  verifies('bus:scoped', 'an event for one conversation does not withdraw the notifications of another', async () => {
-    const { bus, inbox } = stage([mcp]);
-    for (const conversation of ['a', 'b'])
-      await bus.emit({ ...event('disconnected', 'files'), subject: `${AGENT}#${conversation}` });
-    await bus.emit({ ...event('disconnected', 'files'), subject: AGENT });
-    await bus.emit({ ...event('reconnected', 'files'), subject: `${AGENT}#a` });
-    expect((await inbox.open(AGENT)).map((item) => item.audience)).toEqual(['b', '']);
-    await bus.emit({ ...event('reconnected', 'files'), subject: AGENT });
-    expect(await inbox.open(AGENT)).toEqual([]);
-  });
+  verifies(
+    'bus:scoped',
+    'an event for one conversation does not withdraw the notifications of another conversation',
+    async () => {
+      const { bus, inbox } = stage([mcp]);
+      for (const conversation of ['a', 'b'])
+        await bus.emit({ ...event('disconnected', 'files'), subject: `${AGENT}#${conversation}` });
+      await bus.emit({ ...event('disconnected', 'files'), subject: AGENT });
+      await bus.emit({ ...event('reconnected', 'files'), subject: `${AGENT}#a` });
+      expect((await inbox.open(AGENT)).map((item) => item.audience)).toEqual(['b', '']);
+      await bus.emit({ ...event('reconnected', 'files'), subject: AGENT });
+      expect(await inbox.open(AGENT)).toEqual([]);
+    },
+  );
 
   it('events that still wait to be counted are dropped too', async () => {
     const { bus, open } = stage([mcp], { foldMs: 60_000 });
@@ -963,7 +967,7 @@ describe('templates', () => {
     const jobs = (count: number, severity: EventInput['severity'] = 'info') =>
       Array.from({ length: count }, (_, job) => failed(job, severity));
 
-    it('lines that are longer than their messages fill the budget, and the rest is counted', async () => {
+    it('lines that are longer than their messages fill the budget, and the other notifications are counted', async () => {
       const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
       const { bus, view, open } = stage([alone], { lines: wordy(8), policy: { maxTokens: 400 } });
       await emitAll(bus, jobs(8));

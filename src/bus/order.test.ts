@@ -254,7 +254,7 @@ describe('in one batch', () => {
 describe('writes for one key happen in the order in which their events arrived', () => {
   proves('bus:order');
 
-  it('for any events of one turn, any subscribers, any receivers and any fold time', async () => {
+  it('with any events of one turn, any subscribers, any receivers and any fold time', async () => {
     await fc.assert(
       fc.asyncProperty(steps, setting, async (sequence, how) => {
         const { inbox, happened } = await run(sequence, how);

@@ -5,7 +5,7 @@
 import type { Severity } from '../core/event.ts';
 
 /**
- * The priority decides the moment of delivery: `critical` interrupts, `high` and `normal` are delivered with the next message,
+ * The priority decides the moment of delivery. `critical` interrupts. `high` and `normal` are delivered with the next message.
  * `low` waits for the end of the agent's cycle.
  */
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;

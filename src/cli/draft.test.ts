@@ -28,7 +28,7 @@ describe('the input box holds no unsent text', () => {
     '\u001B]11;rgb:0000/0000/0000\u0007',
     '\u001BP>|xterm(1)\u001B\\',
     '\u001B[<35;10;2M\u001B[<0;1;2m',
-  ])('after a reply of the terminal, %j', (reply) => {
+  ])('a reply of the terminal does not count as unsent text: %j', (reply) => {
     expect(isOpenAfter(reply)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Makes the text that a user types or pastes to put the gateway in front of an agent's server, and the text that removes the
- * gateway.
+ * Makes the text that a user types or pastes to put the gateway in front of an agent's server. Also makes the text that removes
+ * the gateway.
  */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe('the keys of a person', () => {
-  test('that are pressed between the line and its Enter arrive after the turn has begun', async () => {
+  test('keys between the line and its Enter arrive after the turn has begun', async () => {
     desk.send();
     await after(60);
     desk.press('d', 'é', PASTE);
@@ -51,7 +51,7 @@ describe('the keys of a person', () => {
     expect(await desk.sent).toBe('sent');
   });
 
-  test('arrive with the same bytes, even in the middle of a character', async () => {
+  test('keys arrive with the same bytes, even in the middle of a character', async () => {
     const bytes: Uint8Array[] = [];
     const line = new NudgeLine((keys) => void (typeof keys === 'string' || bytes.push(keys)));
     const sent = line.send(LINE, { isReady: () => true, isTaken: () => true });
@@ -62,7 +62,7 @@ describe('the keys of a person', () => {
     expect(Buffer.concat(bytes).toString()).toBe('é');
   });
 
-  test('are not kept before the line, and after the turn has begun', async () => {
+  test('keys before the line, and keys after the turn has begun, arrive at once', async () => {
     desk.press('a');
     desk.send();
     await after(150);
@@ -72,7 +72,7 @@ describe('the keys of a person', () => {
     expect(desk.arrived).toEqual(['a', LINE, '\r', 'b']);
   });
 
-  test('include an Enter, which waits so that the agent does not treat it as pasted text', async () => {
+  test('an Enter after other keys waits, so that the agent does not treat it as pasted text', async () => {
     desk.send();
     desk.press('y', '\r', 'z');
     desk.isTaken = true;
@@ -85,7 +85,7 @@ describe('the keys of a person', () => {
     expect(desk.arrived.at(-1)).toBe('?');
   });
 
-  test('also wait after a second Enter, until the turn has begun; an Enter without other keys then arrives at once', async () => {
+  test('keys also wait after a second Enter; when the turn has begun, an Enter without other keys arrives at once', async () => {
     desk.send();
     await after(150 + 1_000);
     const again = desk.line.enter();
@@ -98,8 +98,8 @@ describe('the keys of a person', () => {
   });
 });
 
-describe('the line is erased before the next key', () => {
-  test('when the agent does not accept the line within a second', async () => {
+describe('the line before the next key', () => {
+  test('erases the line if the agent does not accept it within a second', async () => {
     desk.send();
     await after(150);
     desk.press('d');
@@ -110,7 +110,7 @@ describe('the line is erased before the next key', () => {
     expect(await desk.sent).toBe('erased');
   });
 
-  test('when the key is pressed while the line is still in the box', async () => {
+  test('erases the line if a key is pressed while the line is still in the box', async () => {
     desk.send();
     await after(150 + 1_000);
     expect(await desk.sent).toBe('sent');
@@ -123,7 +123,7 @@ describe('the line is erased before the next key', () => {
     expect(desk.arrived).toHaveLength(6);
   });
 
-  test('but not when the turn began late', async () => {
+  test('keeps the line if the turn began late', async () => {
     desk.send();
     await after(150 + 1_000);
     desk.isTaken = true;
@@ -131,7 +131,7 @@ describe('the line is erased before the next key', () => {
     expect(desk.arrived).toEqual([LINE, '\r', 'd']);
   });
 
-  test('when the agent has stopped waiting before Enter', async () => {
+  test('erases the line if the agent has stopped waiting before Enter', async () => {
     desk.send();
     desk.press('d');
     desk.isReady = false;
@@ -140,14 +140,17 @@ describe('the line is erased before the next key', () => {
     expect(await desk.sent).toBe('erased');
   });
 
-  test.each(['\u0003', '\u001B[99;5u', '\u001B[27;5;99~', '\u001B[99;133u'])('at once for Ctrl+C (%j)', async (ctrlC) => {
-    desk.send();
-    await after(60);
-    desk.press('ab', ctrlC);
-    expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC]);
-    desk.press('c');
-    await after(2_000);
-    expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC, 'c']);
-    expect(await desk.sent).toBe('erased');
-  });
+  test.each(['\u0003', '\u001B[99;5u', '\u001B[27;5;99~', '\u001B[99;133u'])(
+    'erases the line at once for Ctrl+C (%j)',
+    async (ctrlC) => {
+      desk.send();
+      await after(60);
+      desk.press('ab', ctrlC);
+      expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC]);
+      desk.press('c');
+      await after(2_000);
+      expect(desk.arrived).toEqual([LINE, ERASED, 'ab', ctrlC, 'c']);
+      expect(await desk.sent).toBe('erased');
+    },
+  );
 });

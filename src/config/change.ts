@@ -166,7 +166,7 @@ function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
   const read = setting.value.fromText(text);
   if (read.kind === 'problems') return read;
-  // The value is written in the form that the file accepts: for example, a duration is a number in the program and a text in the
+  // The value is written in the form that the file accepts. For example, a duration is a number in the program and a text in the
   // file.
   for (const raw of [read.value, text.trim(), setting.value.show(read.value)])
     if (isPlain(raw) && setting.value.read(raw).kind === 'value') return { kind: 'value', value: raw };

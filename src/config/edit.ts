@@ -68,9 +68,15 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
   text.slice(0, at) + literal(value) + text.slice(end);
 
 /**
- * Yields the text with the new key at each possible place, the best first. The places are: after its table's last key, after keys
- * that spell its table with dots, in an inline table, at the top of the file, and in a new table at the end. Then come the same
- * places in the enclosing tables.
+ * Yields the text with the new key at each possible place, the best first:
+ *
+ * - after the last key of its table
+ * - after keys that spell its table with dots
+ * - in an inline table
+ * - at the top of the file
+ * - in a new table at the end
+ *
+ * The same places in the enclosing tables follow.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {

@@ -45,7 +45,7 @@ describe('the deciding layer', () => {
     expect(line(here, 'conversation.notifications.kinds.mcp.disconnected')).toBe('true by default');
   });
 
-  test('a list that adds up is decided by all its layers', () => {
+  test('a list that joins all layers is decided by each layer with entries', () => {
     const here = world({ project: 'redact = ["b"]', user: 'redact = ["a"]' });
     expect(line(here, 'redact')).toBe(
       '"b", "a" by project file …/web/earpiece.toml:1:1 + user file …/home/.config/earpiece/earpiece.toml:1:1 + default',

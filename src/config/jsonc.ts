@@ -4,8 +4,8 @@
 import type { Position } from './problems.ts';
 
 /**
- * Offsets in the text: `from` is the start of the member's name (or equal to `at`), `at` the start of the value, `end` the
- * position after it.
+ * Offsets in the text. `from`: the start of the member's name, or equal to `at`. `at`: the start of the value. `end`: the
+ * position after the value.
  */
 type Span = { readonly from: number; readonly at: number; readonly end: number };
 

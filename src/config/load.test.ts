@@ -97,7 +97,7 @@ describe('which file counts', () => {
 });
 
 describe('the order of layers', () => {
-  test('flags override the environment, then come the project, the user and the defaults', () => {
+  test('flags override the environment, which overrides the project, the user and the defaults, in this order', () => {
     const { read } = world({
       project: 'view = "json"\nmax_open = 3\ninterrupt = "after"\n[budget]\nmax_items = 3',
       user: 'view = "toon"\nmax_open = 4\ninterrupt = "after"\nretention = "4d"\n[budget]\nmax_items = 4\nmax_tokens = 400',
@@ -235,7 +235,7 @@ describe('the order of layers', () => {
   });
 
   test.each(['redact = ["sk-1"]\nview = [', 'view = [\n"redact" = ["sk-1"]', '{ redact= '])(
-    'a broken file that sets redact does not switch it off: %j',
+    'a broken file that sets redact does not switch redaction off: %j',
     (project) => {
       proves('config:broken-redact');
       const { config, problems } = world({ project, user: 'redact = ["sk-2"]' }).read();
@@ -305,7 +305,7 @@ describe('variables and flags', () => {
     ]);
   });
 
-  test('the project, an address and the time zone', () => {
+  test('the project, the address and the time zone can be set in a file and in variables', () => {
     const { read } = world({ project: 'project = "shop"\naddress = "reviewer"\ntime_zone = "Europe/Berlin"' });
     expect(read().config).toMatchObject({ project: 'shop', address: 'reviewer', timeZone: 'Europe/Berlin' });
     const env = { EARPIECE_PROJECT: 'other', EARPIECE_ADDRESS: 'shop/reviewer#s1', EARPIECE_TIME_ZONE: 'UTC' };
@@ -368,7 +368,7 @@ describe('the gateway', () => {
     "my-client" = "blocks"
     "other" = { kind = "extend", max_result_chars = 20000 }`;
 
-  test('servers get their variables and folders, clients their profiles', () => {
+  test('servers get their variables and folders, and clients get their profiles', () => {
     const { read, short } = world({ user: servers });
     const { config, problems } = read({ env: { TOKEN: 't0p', HOST: 'example.com', FOLDER: '/data' } });
     expect(problems).toEqual([]);
@@ -412,7 +412,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('a server with an invalid entry is left out by name; a server of a project only if its servers are trusted', () => {
+  test('a server with an invalid entry is left out by name; the name of a project's server is used only if its servers are trusted', () => {
     const wrong = '[gateway.servers.bad]\ncomand = "npx"\n';
     expect(Object.keys(world({ user: wrong }).read().config.gateway.leftOut)).toEqual(['bad']);
     const { read, projectFile, options } = world({ project: `${wrong}[gateway.servers.good]\ncommand = "x"\n` });

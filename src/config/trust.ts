@@ -1,9 +1,9 @@
 /**
  * Stores which configurations from cloned repositories the user trusts. An untrusted configuration may only change how
- * notifications are delivered. It may not run commands, open the network, choose where notifications are stored, or take another
- * root's name. It may also not speak to the model with Earpiece's authority, or weaken a person's messages. The consent is stored
- * for the file's real path and for exactly the trusted parts: after a change of these parts, the user has to consent again. The
- * scripts that a command runs are not checked.
+ * notifications are delivered. Such a configuration may not run commands, open the network, choose where notifications are
+ * stored, or take another root's name. It may also not speak to the model with Earpiece's authority, or weaken a person's
+ * messages. The consent is stored for the file's real path and for exactly the trusted parts. After a change of these parts, the
+ * user has to consent again. The scripts that a command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';

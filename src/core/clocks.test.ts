@@ -34,7 +34,7 @@ describe('a producer whose clock is wrong', () => {
     ['three days behind', -3 * DAY],
     ['right', 0],
     ['a year ahead', YEAR],
-  ])('%s: a notification that it queued now has not expired', (_name, senderIsOffBy) => {
+  ])('%s: a notification that the producer queued now has not expired', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { ttlMs: DAY });
     expect(isExpired(item, NOW)).toBe(false);
     expect(isExpired(item, NOW + HOUR)).toBe(false);
@@ -80,13 +80,20 @@ describe('a producer whose clock is wrong', () => {
   });
 });
 
-verifies('time:own-clock', 'after a record of a clock a year ahead, every other producer is read by its own clock', () => {
-  const item = queued({ trueTime: NOW, senderIsOffBy: 0, logAt: NOW + YEAR }, { ttlMs: DAY, inMs: HOUR });
-  expect(item.at).toBe(NOW + YEAR);
-  expect([isExpired(item, NOW), isExpired(item, NOW + DAY)]).toEqual([false, true]);
-  expect([isDue(deliverAt(item), item, { now: NOW }), isDue(deliverAt(item), item, { now: NOW + HOUR })]).toEqual([false, true]);
-  expect(waitedMs(item, { now: NOW + HOUR })).toBe(HOUR);
-});
+verifies(
+  'time:own-clock',
+  'after a record from a clock that is a year ahead, the times of other producers are read by their own clocks',
+  () => {
+    const item = queued({ trueTime: NOW, senderIsOffBy: 0, logAt: NOW + YEAR }, { ttlMs: DAY, inMs: HOUR });
+    expect(item.at).toBe(NOW + YEAR);
+    expect([isExpired(item, NOW), isExpired(item, NOW + DAY)]).toEqual([false, true]);
+    expect([isDue(deliverAt(item), item, { now: NOW }), isDue(deliverAt(item), item, { now: NOW + HOUR })]).toEqual([
+      false,
+      true,
+    ]);
+    expect(waitedMs(item, { now: NOW + HOUR })).toBe(HOUR);
+  },
+);
 
 verifies(
   'time:own-clock',

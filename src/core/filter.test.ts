@@ -45,7 +45,7 @@ describe.each(SILENT)('%s', (_, policy, mutes) => {
     expect(reason({ action })).toBeUndefined();
   });
 
-  it("does not filter a person's critical, and filters a person's info", () => {
+  it("does not filter a person's critical notification, but filters a person's info notification", () => {
     proves('gate:unfiltered');
     expect(reason({ level: 'critical', origin: { person: 'Ann' } })).toBeUndefined();
     expect(reason({ level: 'info', origin: { person: 'Ann' } })).toBeDefined();

@@ -17,8 +17,9 @@ export type FilterCause =
   | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
 
 /**
- * Whether the notification may be neither filtered nor dropped: it has an `action`, or it is critical and comes from a person or
- * a core kind. Without this exception, a mute or the config file of a cloned project could suppress a person's request to stop.
+ * True for a notification that must not be filtered or dropped: a notification with an `action`, or a critical notification from
+ * a person or a core kind. Without this exception, a mute or the config file of a cloned project could suppress a person's
+ * request to stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;
@@ -111,8 +112,8 @@ export function cappedLevel(level: Level, source: string, policy: Policy): Level
 }
 
 /**
- * Reads a property of the table itself, never an inherited property. Names come from outside, so `__proto__` and `constructor`
- * must be ordinary names.
+ * Reads a property of the table itself, never an inherited property. Other programs choose the names, so `__proto__` and
+ * `constructor` must be ordinary names.
  */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

@@ -97,8 +97,8 @@ const isCount = ({ notification }: Item): boolean => notification.subscriber?.re
 const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
 /**
- * Whether the item is never merged with other items: it is a message of a person or of another agent, or has an action or an
- * instruction.
+ * Whether the item is never merged with other items. Such an item is a message of a person or of another agent, or has an action
+ * or an instruction.
  */
 const isNeverMerged = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;

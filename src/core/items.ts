@@ -90,8 +90,8 @@ export type Settled =
   /** The log already has this id, so queueing it again changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
   /**
-   * Each `why` gives the problem of an id: its item is no longer open (`closed`), is in another carrier's offer (`offered`), is
-   * not in this log (`unknown`), or counts more notifications than the draft's `counts` (`counted`).
+   * Each `why` gives the problem of an id. `closed`: the item is no longer open. `offered`: the item is in another carrier's
+   * offer. `unknown`: this log has no such item. `counted`: the item counts more notifications than the draft's `counts`.
    */
   | { readonly kind: 'conflict'; readonly ids: readonly { readonly id: NotificationId; readonly why: Why }[] };
 type Why = 'closed' | 'offered' | 'unknown' | 'counted';

@@ -265,7 +265,7 @@ export type ToolCallRequestRecord = Base & {
 export type ToolCallResponseRecord = Base &
   Carrying & { readonly type: 'tool_call_response'; readonly id: string; readonly content: string; readonly is_error: boolean };
 
-/** A record of a type that this version does not know. It is kept and passed on unchanged, and has no effect. */
+/** A record of a type that this version does not know. Such a record is kept and passed on unchanged, and has no effect. */
 export type UnknownRecord = Base & { readonly type: string; readonly [key: string]: unknown };
 
 export type KnownDraft =

@@ -34,7 +34,7 @@ describe('estimateTokens', () => {
     expect(ratio).toBeLessThan(1.25);
   });
 
-  it('is 0 for an empty text, and never falls with more text', () => {
+  it('is 0 for an empty text, and never decreases with more text', () => {
     expect(estimateTokens('')).toBe(0);
     const text = Object.values(SAMPLES).join('\n');
     for (let at = 0; at < text.length; at += 97)

@@ -79,8 +79,8 @@ const isFromPerson = ({ kind, origin }: Notification): boolean =>
   formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /**
- * Returns the earliest time at which the item may wake the agent, epoch ms: its due time, or the end of the delay for related
- * notifications.
+ * Returns the earliest time at which the item may wake the agent, epoch ms. This is its due time, or the end of the delay for
+ * related notifications.
  */
 export function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;

@@ -1,5 +1,5 @@
 /**
- * `earpiece/agent`: an agent on any AI SDK model. It continues from its log after a restart, and its tools can run in the
+ * `earpiece/agent`: an agent on any AI SDK model. The agent continues from its log after a restart, and its tools can run in the
  * background.
  */
 import '../node-version.ts';

@@ -14,7 +14,7 @@ export type InboxRiderOptions = {
   /** The agent of each client: `coder`, `coder#c1` or `project/coder`. By default, the client's own name. */
   readonly agent?: string;
   readonly view?: ViewName;
-  /** A notification with a `purpose` goes only to conversations of that purpose. */
+  /** A notification with a `purpose` is delivered only to conversations of that purpose. */
   readonly purpose?: string;
   /** Whether the gateway serves several clients (`front: {kind: 'http'}`). */
   readonly shared?: boolean;

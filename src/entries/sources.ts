@@ -84,13 +84,14 @@ const RUN: Table<RunAndTellOptions> = {
 };
 
 /**
- * Emits events for files that another program changes. Call `start` to begin. Problems go to `onTrouble`, by default to stderr.
+ * Emits events for files that another program changes. Call `start` to begin. Problems are passed to `onTrouble`. By default,
+ * problems are printed on stderr.
  */
 export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
 /**
- * Emits events for branches, commits and conflicts that others have made. Call `start` to begin. Problems go to `onTrouble`, by
- * default to stderr.
+ * Emits events for branches, commits and conflicts that others have made. Call `start` to begin. Problems are passed to
+ * `onTrouble`. By default, problems are printed on stderr.
  */
 export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
@@ -229,8 +230,8 @@ export const subscriberFolders = (options: {
 };
 
 /**
- * Returns the options of a source that follows a folder. By default, problems go to stderr, so that a failing source does not
- * seem to work.
+ * Returns the options of a source that follows a folder. By default, problems are printed on stderr, so that a failing source
+ * does not seem to work.
  */
 function following<O extends FilesOptions | GitOptions>(
   call: string,

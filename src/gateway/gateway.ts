@@ -33,7 +33,7 @@ export type GatewayOptions = {
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation of a client that names no conversation. */
   readonly session?: string;
-  /** Called with each problem, as one line for a person. By default, the line goes to stderr after `earpiece: `. */
+  /** Called with each problem, as one line for a person. By default, the line is printed on stderr after `earpiece: `. */
   readonly report?: (line: string) => void;
 };
 

@@ -374,7 +374,7 @@ describe('a delivery is settled once', () => {
     ['its cancel after 250 ms', ({ fromClient }) => (vi.advanceTimersByTime(250), fromClient(cancel('1'))), ['confirm']],
     ['its cancel, but later', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
     ['the end of the client', ({ relay }) => relay.close(), ['confirm']],
-  ])('after the answer is written and then: %s', (_, then, expected) => {
+  ])('has the right outcome if the answer is written, and then: %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));
@@ -411,7 +411,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toEqual(['confirm']);
   });
 
-  test('a client that stops cancels all of its calls: each answer that crossed with its cancel is released', () => {
+  test('a client that stops cancels all of its calls: the delivery of each answer that crossed with its cancel is released', () => {
     const deliveries = Array.from({ length: 3 }, () => settled());
     let next = 0;
     const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
@@ -428,7 +428,7 @@ describe('a delivery is settled once', () => {
     ['a write error', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
     ['the end of the client', ({ relay }) => relay.close(), ['write_error']],
     ['an abort', ({ settling }) => settling.aborted('1'), ['cancelled']],
-  ])('after this event during the write of the answer: %s', (_, then, expected) => {
+  ])('has the right outcome if this happens during the write of the answer: %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));

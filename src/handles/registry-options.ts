@@ -22,7 +22,7 @@ export type HandleSettings = {
   readonly tools: readonly StatefulTool[];
   /** The address of the conversation to notify: `project/agent#conversation`. */
   readonly address: string;
-  /** A folder for this conversation alone, with mode 0700. It holds outputs and the ledger of handles. */
+  /** A folder for this conversation alone, with mode 0700. The folder holds outputs and the ledger of handles. */
   readonly folder: string;
   /** Called when a handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;

@@ -11,7 +11,8 @@ import { HANDLE_VARIABLE } from '../inbox/index.ts';
 export type Member = { readonly pid: number; readonly group: number };
 
 /**
- * The environment variable that marks a handle's processes. It distinguishes these from other processes with a reused process id.
+ * The environment variable that marks a handle's processes. The variable distinguishes these processes from other processes with
+ * a reused process id.
  */
 export const MARK = HANDLE_VARIABLE;
 

@@ -78,7 +78,10 @@ export interface HandleSide {
   readonly signal: AbortSignal;
   /** Whether no call waits for the handle's end, because it was spawned or waits for input. */
   readonly background: boolean;
-  /** A folder for the handle's files. It is made on first use with mode 0700, and exists as long as the handle can be fetched. */
+  /**
+   * A folder for the handle's files. The folder is made on first use with mode 0700, and exists as long as the handle can be
+   * fetched.
+   */
   readonly folder: string;
   /** Replaces the content that a fetch shows. If the content may be longer than an answer, serve `read` instead. */
   show(content: string): void;

@@ -57,7 +57,8 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
 
 /**
  * Returns the notifications that were already delivered to an ended session of the agent. The next session, for example after
- * `/clear`, gets its own copy of a notification to `project/*` with its first prompt, and is not woken for this notification again.
+ * `/clear`, gets its own copy of a notification to `project/*` with its first prompt. That notification does not wake the agent
+ * again.
  */
 async function shownBefore({ inbox: { store }, log }: Conversation, open: readonly Item[]): Promise<readonly NotificationId[]> {
   const copies = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });

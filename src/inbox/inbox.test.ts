@@ -200,7 +200,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
 
     it.each(['late', 'too_big'] as const)(
-      'if an offer is released as %s, nothing was sent, and the next offer counts as the first',
+      'if an offer is released as %s, nothing was sent, and the next offer counts as the first offer',
       async (reason) => {
         proves('lease:released');
         await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
@@ -488,7 +488,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(notifications).toMatchObject([{ id: 'n2', data: long }]);
     });
 
-    it('beyond maxOpen the oldest of the lowest level are dropped, with one summary', async () => {
+    it('beyond maxOpen, the oldest notifications of the lowest level are dropped, with one summary', async () => {
       proves('queue:max-open');
       policy = { ...DEFAULT_POLICY, maxOpen: 10 };
       for (let i = 0; i < 8; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: 'ci.failed' });
@@ -503,7 +503,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
     });
 
-    it('beyond maxOpen the model reads that errors were dropped, even if much else is due', async () => {
+    it('beyond maxOpen, the model reads that errors were dropped, even if many other notifications are due', async () => {
       proves('queue:max-open');
       policy = { ...DEFAULT_POLICY, maxOpen: 50 };
       for (let i = 0; i < 100; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: `ci.failed_${i}` });
@@ -601,7 +601,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().gate()).toEqual([]);
     });
 
-    it('resume lowers a pause that was seen and withdraws an unseen pause', async () => {
+    it('a resume lifts a pause that was seen, and withdraws an unseen pause', async () => {
       proves('gate:lowered');
       await talk().seen();
       await inbox.queue('shop/coder', { id: 'p1', message: 'wait', action: 'pause' });
@@ -659,7 +659,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       }
     });
 
-    it('a match of a redact pattern is stored nowhere', async () => {
+    it('a text that matches a redact pattern is stored nowhere', async () => {
       proves('queue:redact');
       policy = { ...DEFAULT_POLICY, redact: ['sk-[a-z0-9]+'] };
       await inbox.queue('shop/coder', {
@@ -689,7 +689,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('addresses', () => {
-    it('a notification for an agent goes to its first conversation with a carrier; a notification for a conversation goes only to that conversation', async () => {
+    it('a notification for an agent reaches its first conversation with a carrier; a notification for a conversation reaches only that conversation', async () => {
       proves('address:agent');
       await inbox.queue('shop/coder', { message: 'any', id: 'any' });
       await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
@@ -762,7 +762,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
   });
 
-  it('a signal says that notifications wait until they are pulled, and closes none', async () => {
+  it('a signal says that notifications wait until they are pulled, and closes no notification', async () => {
     proves('pull:signal');
     const chat = talk('main', { view: 'signal_en', pulls: true });
     expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: false });

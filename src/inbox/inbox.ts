@@ -111,7 +111,7 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Makes the record that `queue` would append for one agent, for a caller that appends it in one step with other records. The
-   * notification goes to `only`. Without `only`, an `action` goes to each active conversation of its purpose.
+   * notification is for `only`. Without `only`, an `action` is for each active conversation of its purpose.
    */
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord> {
     return prepare(this, log, input, only);
@@ -302,7 +302,7 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Does the housekeeping that each long-lived process does from time to time: closes expired notifications, releases leases of
+   * Does the housekeeping that each long-lived process does from time to time. Closes expired notifications, releases leases of
    * dead owners, finishes interrupted fan-outs, and prunes once a day.
    */
   sweep(): Promise<Swept> {

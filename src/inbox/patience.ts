@@ -6,7 +6,7 @@ const STEPS = 5;
 
 /**
  * Resolves `over` after `withinMs`. The time is counted in steps, and a late timer counts as one step. A process that did not run
- * for a while (a busy machine, a sleeping laptop) thus gets more steps, and can read an answer that has arrived. A step while
+ * for a while, for example on a sleeping laptop, thus gets more steps, and can read an answer that has arrived. A step while
  * `working` returns true does not count.
  */
 export function patience(

@@ -61,8 +61,8 @@ export class Budget {
   /** Begins a turn: sets all counts to 0, except the size of the context. */
   begin(now: number): void {
     this.#told.clear();
-    // This event was emitted at the end of the last turn and is delivered at the beginning of this turn, so it is not emitted
-    // again.
+    // This event was emitted at the end of the last turn and is delivered at the beginning of this turn. So the event is not
+    // emitted again.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;

@@ -62,7 +62,7 @@ describe('the headers of providers about their limits', () => {
     'x-ratelimit-reset-tokens': `${resetIn}s`,
   });
 
-  it('a limit is low at a tenth, and is reported once until it resets', () => {
+  it('a limit with only a tenth left is reported once, until the limit resets', () => {
     const limits = new RateLimits({ provider: 'openai' });
     expect(limits.heard(left(101), NOW)).toEqual([]);
     expect(limits.heard(left(100), NOW)).toMatchObject([

@@ -16,8 +16,8 @@ export type CallEnd =
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
 /**
- * The numbers of characters that are kept from a tool's error: from the beginning, which usually names the error, and from the
- * end, where programs print the error.
+ * The maximum number of characters of a tool's error, and how many of these characters are its end. The beginning usually names
+ * the error, and many programs print the error at the end.
  */
 const ERROR_CHARS = 300;
 const END_CHARS = 100;

@@ -12,8 +12,8 @@ import { Folder, type FolderState } from './folder.ts';
 
 export type SubscriberFoldersOptions = {
   /**
-   * The package's folder, see `shippedFolder`. It is read once, so a running process keeps the shipped subscribers that it read
-   * first.
+   * The package's folder, see `shippedFolder`. The folder is read once, so a running process keeps the shipped subscribers that
+   * it read first.
    */
   readonly shipped: string;
   readonly user?: string;
@@ -101,8 +101,8 @@ type Project = {
 };
 
 /**
- * Drops the oldest projects. Project names come from outside, so the number of cached projects is limited. A dropped project is
- * read again at its next use.
+ * Drops the oldest projects. Other programs choose the names of projects, so the number of cached projects is limited. A dropped
+ * project is read again at its next use.
  */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
   projects.delete(projects.keys().next().value ?? '');
@@ -189,8 +189,8 @@ function quiet<T>(work: () => T): T | undefined {
 }
 
 /**
- * Returns the package's folder `subscribers`. This folder is next to `src` and `dist`. It is searched upward from this file,
- * which may be a nested chunk.
+ * Returns the package's folder `subscribers`. This folder is next to `src` and `dist`. The search begins at this file, which may
+ * be a nested chunk, and goes up.
  */
 export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {

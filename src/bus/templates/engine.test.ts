@@ -191,7 +191,7 @@ describe('a check finds problems without running the template', () => {
     ['\n{{ a\n |  uper }}', { line: 3, message: 'unknown filter uper; did you mean upper?' }],
     ['{% filter uper %}x{% endfilter %}', { line: 1, message: 'unknown filter uper; did you mean upper?' }],
     ['{{ "}}" ~ a is defned }}', { line: 1, message: 'unknown test defned; did you mean defined?' }],
-  ])('in the template %s', async (text, expected) => {
+  ])('reports the problem, if any, of the template %s', async (text, expected) => {
     expect(await engine.check(named(text))).toEqual(expected);
   });
 
@@ -199,7 +199,7 @@ describe('a check finds problems without running the template', () => {
     ['payload.percent > 80', undefined],
     ['payload.percent >', { line: 1, message: 'syntax error: unexpected end of input, expected expression' }],
     ['payload.percent|nope', { line: 1, message: 'unknown filter nope' }],
-  ])('in the expression %s', async (expression, expected) => {
+  ])('reports the problem, if any, of the expression %s', async (expression, expected) => {
     expect(await engine.checkExpression(expression)).toEqual(expected);
   });
 });
@@ -284,7 +284,7 @@ describe('attacks', () => {
     if (seen !== slow) expect(seen).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
   });
 
-  test('a condition is ended like a template', async () => {
+  test('a condition has the same limits as a template', async () => {
     expect(await attack(() => engine.evaluate('("a" * 20000000)|upper|lower|upper|lower|replace("a", "bb")|length', {}))).toMatch(
       /^took longer than 250 ms$|^needs more than 64 MB of memory$/u,
     );

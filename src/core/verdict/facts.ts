@@ -1,4 +1,4 @@
-/** The facts from which `verdictOf` decides. The inbox gathers them. */
+/** The facts from which `verdictOf` decides. The inbox gathers these facts. */
 import type { FilterCause } from '../filter.ts';
 import type { Item } from '../items.ts';
 import type { Decision } from '../plan.ts';

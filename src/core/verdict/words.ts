@@ -227,7 +227,7 @@ export function momentOf(
 }
 
 function ridesAt({ at, wrapped }: Rides): string {
-  // Some contact points make other contact points redundant: the agent is idle after the end of a turn, and a request follows the
+  // Some contact points make other contact points redundant. The agent is idle after the end of a turn, and a request follows the
   // end of a batch.
   const less = at.filter(
     (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),

@@ -64,7 +64,8 @@ function makeSigns(): Signs {
   const slash = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
   const ep = String.raw`[${LIKE_E}]\p{M}*${blank}[${LIKE_P}]\p{M}*`;
   return {
-    // Control, bidi and zero-width characters, lone surrogates, tags and variation selectors. Attackers hide text in them.
+    // Control, bidi and zero-width characters, lone surrogates, tags and variation selectors. Attackers hide text in such
+    // characters.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
     // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),

@@ -66,7 +66,7 @@ describe('a body is neutral', () => {
 });
 
 describe('a body is cut', () => {
-  it('between code points, with a note of its original length', () => {
+  it('is cut between code points, with a note of its original length', () => {
     expect(plainText('0123456789'.repeat(5), { messages: ['é'.repeat(3_000)] })).toBe(
       `${'é'.repeat(2_000)}… (3,000 characters, cut) (all of it: get_notifications)`,
     );

@@ -4,7 +4,7 @@ import type { How } from './wording.ts';
 
 /** A view format: it turns each line into an item, and the items into a page. */
 export type Layout = {
-  /** Renders a line that is shown for the first time. `alone`: the line is the only one. */
+  /** Renders a line that is shown for the first time. `alone`: the line is the only line. */
   item(line: Line, how: How, alone: boolean): string;
   /** Whether this text has the form of this view's items. If so, the view copies the text unchanged. */
   owns(text: string): boolean;

@@ -165,8 +165,8 @@ export function indentedBody(line: Line, how: How): string {
 export const indent = (text: string): string => text.replace(/\n/g, '\n    ').replace(/\n +(?=\n)/g, '\n');
 
 /**
- * Whether the text is an item of a list: the first line begins with `start`, the others are indented or empty, and none is part
- * of a frame.
+ * Whether the text is an item of a list. The first line begins with `start`. The other lines are indented or empty, and no line
+ * is part of a frame.
  */
 export function isListItem(text: string, start: RegExp): boolean {
   if (!isCopyable(text)) return false;

@@ -175,7 +175,7 @@ class HttpSession {
       settling: this.#settling,
       channel: {
         send: (out) => this.#send(out),
-        pause: () => {}, // Requests come on separate connections, and the server's stdin buffers them.
+        pause: () => {}, // Each request has a separate connection, and the server's stdin buffers the requests.
         resume: () => {},
         ended: (why) => this.#end(why),
       },

@@ -249,8 +249,8 @@ export class GuardedRider {
 }
 
 /**
- * The delivery of a refusal that is sent before the store answers. If the store later returns a delivery of the same text, that
- * delivery is confirmed or released with this one, because the client may never read the refusal.
+ * The delivery of a refusal that is sent before the store answers. The store may later return a delivery of the same text. That
+ * delivery is confirmed or released together with this delivery, because the client may never read the refusal.
  */
 class EarlyDelivery implements Delivery {
   #delivery: Delivery | undefined;

@@ -50,7 +50,7 @@ export type Push =
 
 export type FromBridge = Reply | Push | { readonly ready: true };
 
-/** Reads the JSON objects of a byte stream, one per line. Other lines go to `odd`. */
+/** Reads the JSON objects of a byte stream, one per line. Other lines are passed to `odd`. */
 export function lines(each: (value: Record<string, unknown>) => void, odd: (line: string) => void): (chunk: string) => void {
   let rest = '';
   return (chunk) => {

@@ -3,7 +3,7 @@
  *
  * - A prompt: in a synthetic part after the person's words.
  * - The result of a built-in tool: after the result's own text.
- * - The result of an MCP tool and a failing call, which no hook can change: in a synthetic message after them.
+ * - The result of an MCP tool and a failing call, which no hook can change: in a synthetic message after the results.
  * - A call while the gate is up: the call fails with Earpiece's text.
  * - The end of the turn, an idle session, and a request that streams: in a synthetic message in the next request.
  *

@@ -100,8 +100,8 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
 /**
- * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if it starts Earpiece: such a line may
- * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message.
+ * Whether Earpiece has written this hook. A line that a person wrote belongs to the person, even if it starts Earpiece. Such a
+ * line may be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;

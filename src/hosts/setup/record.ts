@@ -33,7 +33,7 @@ export interface InstallBook {
   /** Throws `bad_config` if the stored records exist and cannot be read, because the installed files are then unknown. */
   check(): void;
   /**
-   * Returns the reason, for people, why the saved bytes of a file cannot be read; undefined if the bytes can be read or no longer
+   * Returns the reason, for people, why the saved bytes of a file cannot be read. Undefined if the bytes can be read or no longer
    * exist.
    */
   trouble(file: string): string | undefined;

@@ -89,22 +89,25 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
   it.each([
     ['without settings', {}],
     ['with settings of a person', THERE],
-  ])('%s: a second installation changes nothing, a newer version replaces the entries, and an uninstall restores the bytes', async (_case, files) => {
-    for (const [file, text] of Object.entries(files)) write(file, text);
-    const before = all();
-    const foldersBefore = folders();
-    expect(await put(name, OURS)).toBeGreaterThan(0);
-    const installed = all();
-    expect(await put(name, OURS)).toBe(0);
-    expect(all()).toEqual(installed);
-    expect(await put(name, NEWER)).toBeGreaterThan(0);
-    expect(Object.values(all()).filter((text) => text.includes(OURS.entry))).toEqual([]);
-    expect(Object.values(all()).some((text) => text.includes(NEWER.entry))).toBe(true);
-    await takeOut(name);
-    expect(all()).toEqual(before);
-    expect(folders()).toEqual(foldersBefore);
-    expect(installBook({ env: { XDG_STATE_HOME: join(folder, 'state') }, home: folder }).list()).toEqual([]);
-  });
+  ])(
+    '%s: a second installation changes nothing, a newer version replaces the entries, and an uninstall restores the bytes',
+    async (_case, files) => {
+      for (const [file, text] of Object.entries(files)) write(file, text);
+      const before = all();
+      const foldersBefore = folders();
+      expect(await put(name, OURS)).toBeGreaterThan(0);
+      const installed = all();
+      expect(await put(name, OURS)).toBe(0);
+      expect(all()).toEqual(installed);
+      expect(await put(name, NEWER)).toBeGreaterThan(0);
+      expect(Object.values(all()).filter((text) => text.includes(OURS.entry))).toEqual([]);
+      expect(Object.values(all()).some((text) => text.includes(NEWER.entry))).toBe(true);
+      await takeOut(name);
+      expect(all()).toEqual(before);
+      expect(folders()).toEqual(foldersBefore);
+      expect(installBook({ env: { XDG_STATE_HOME: join(folder, 'state') }, home: folder }).list()).toEqual([]);
+    },
+  );
 
   it('an installation in a project changes only its files, and is undone', async () => {
     mkdirSync(join(folder, 'shop'));

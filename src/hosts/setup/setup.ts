@@ -66,7 +66,7 @@ export type Hooks = {
   file(place: Place): string;
   /** Earpiece's hooks in the text of a settings file. */
   found(text: string): readonly FoundHook[];
-  /** Other files in which the agent finds hooks. An installation does not write to them. */
+  /** Other files in which the agent finds hooks. An installation does not write to these files. */
   elsewhere(place: Place): readonly string[];
   enabledPlugin(place: Place): EnabledPlugin | undefined;
 };

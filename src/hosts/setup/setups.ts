@@ -28,7 +28,7 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
    * plugins.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** Other files in which the agent finds hooks. An installation does not write to them. */
+  /** Other files in which the agent finds hooks. An installation does not write to these files. */
   alsoHooks?(place: Place): readonly string[];
 };
 

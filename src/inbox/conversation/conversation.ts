@@ -1,8 +1,8 @@
 /**
  * One conversation, for the program that delivers to it. There are two ways to deliver notifications.
  *
- * - `carry`: this program owns the transcript. The record that goes to the model contains the notifications, and the same append
- *   closes them. The notifications are delivered exactly once.
+ * - `carry`: this program owns the transcript. The record that is sent to the model contains the notifications, and the same
+ *   append closes them. The notifications are delivered exactly once.
  * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If its owner dies before the
  *   confirmation, the notifications are offered again with the same text, marked as repeated.
  */

@@ -47,7 +47,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('keeps open notifications with the same ids, and both conversations get them once', async () => {
+  it('keeps open notifications with the same ids, and both conversations get these notifications once', async () => {
     proves('log:fork');
     const a = talk('a');
     await ask(a, 'hello');

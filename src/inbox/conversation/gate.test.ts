@@ -171,7 +171,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('request')).toBeUndefined();
     });
 
-    it('stays up after a refused call that ran, and the interrupt comes again, marked as repeated', async () => {
+    it('stays up after a refused call that ran, and the interrupt is delivered again, marked as repeated', async () => {
       proves('hosts:lost-refusal');
       await stop();
       const text = (await refuse('request', 'call-1')) ?? '';

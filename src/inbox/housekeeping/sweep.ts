@@ -21,7 +21,7 @@ export type Swept = { readonly expired: number; readonly released: number; reado
 
 /**
  * Closes expired notifications, releases leases of dead owners, finishes interrupted fan-outs, and prunes once a day. A
- * notification closes as expired only if another live process has a clock that agrees with this one.
+ * notification closes as expired only if another live process has a clock that agrees with this process's clock.
  */
 export async function sweep(context: Context, prune: () => Promise<Pruned>): Promise<Swept> {
   const { store, witnesses } = context;

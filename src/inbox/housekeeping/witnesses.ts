@@ -52,7 +52,7 @@ export class Witnesses {
     }
   }
 
-  /** Whether another live process has a clock that agrees with this one. */
+  /** Whether another live process has a clock that agrees with this process's clock. */
   async agree(): Promise<boolean> {
     return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
   }
@@ -113,7 +113,7 @@ export class Witnesses {
     return all.filter(([name, other]) => name !== nameOf(owner) && this.#mayLive(name, other)).map(([, other]) => other);
   }
 
-  /** A process on another machine cannot be looked up. It lives while its recorded time changes. */
+  /** A process on another machine cannot be looked up. Such a process counts as living while its recorded time changes. */
   #mayLive(name: string, other: Clocks[string]): boolean {
     const alive = this.#deps.isAlive(other);
     if (alive !== undefined) return alive;

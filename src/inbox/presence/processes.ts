@@ -32,7 +32,7 @@ export interface Processes {
   get(pid: number): Process | undefined;
 }
 
-/** The first PID namespace of a Linux system. It has this number on every system. */
+/** The first PID namespace of a Linux system. This namespace has the same number on every system. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 export const systemProcesses: Processes = {

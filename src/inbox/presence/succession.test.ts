@@ -145,7 +145,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     it.each([
       ['died', async () => dies(10)],
       ['ended', (a: Conversation) => a.ended()],
-    ])('if it %s: ids, counts, offered text and actions stay', async (_how, ends) => {
+    ])('if it %s, ids, counts, offered text and actions stay', async (_how, ends) => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { key: 'k' });
       await tell(a.address, 'n1b', { key: 'k' });
@@ -196,7 +196,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(b)).toEqual(['n1']);
     });
 
-    it('an offer of a living process passes on after its settlement', async () => {
+    it('an offer of a living process is passed on after its settlement', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1');
       const offer = await a.offer({ at: 'tool_result' });
@@ -229,7 +229,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(c)).toEqual(['n1']);
     });
 
-    it('a notification that is queued for it later waits for the next conversation that begins', async () => {
+    it('a notification that is queued later for the ended conversation waits for the next conversation that begins', async () => {
       const a = await works('a', 10);
       dies(10);
       const b = await works('b', 20);
@@ -248,10 +248,10 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
   });
 
-  describe('passes on nothing', () => {
+  describe('and conversations that are not its heirs', () => {
     proves('succession:heir');
 
-    it('to a window that was active at the same time, even if that window was silent', async () => {
+    it('passes nothing on to a window that was active at the same time, even if that window was silent', async () => {
       const a = await works('a', 10);
       const sibling = await starts('b', 20);
       await tell(a.address, 'n1', { level: 'critical' });
@@ -261,7 +261,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(await works('c', 30))).toEqual(['n1']);
     });
 
-    it('to an older window', async () => {
+    it('passes nothing on to an older window', async () => {
       const old = await starts('old', 10);
       const a = await works('a', 20);
       await tell(a.address, 'n1');
@@ -270,7 +270,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(old)).toEqual([]);
     });
 
-    it('after a restart of the gateway of a window that was active at the same time', async () => {
+    it('passes nothing on after a restart of the gateway of a window that was active at the same time', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell(a.address, 'n1');
@@ -284,7 +284,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(again)).toEqual([]);
     });
 
-    it('to another worktree, another purpose, or a host below another host', async () => {
+    it('passes nothing on to another worktree, another purpose, or a host below another host', async () => {
       const a = await works('a', 10, { purpose: 'task' });
       await tell(a.address, 'n1');
       dies(10);
@@ -296,7 +296,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works('next', 50))).toEqual(['n1']);
     });
 
-    it('to a fork whose parent lives; when the parent has ended, the fork is an heir like any other', async () => {
+    it('passes nothing on to a fork whose parent lives; when the parent has ended, the fork is an heir like any other', async () => {
       const parent = await works('parent', 10);
       await parent.carry({ type: 'chat_request', content: 'go' }, { at: 'turn_start' });
       const other = await works('other', 20);
@@ -310,7 +310,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works(conversation, 40))).toEqual(['n1']);
     });
 
-    it('but gets the notifications that no heir took, if it returns', async () => {
+    it('gets the notifications that no heir took, if it returns', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1', { level: 'critical' });
       await a.ended();
@@ -328,7 +328,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('a new session of one host process continues the conversation', () => {
     proves('address:clear', 'succession:merge');
 
-    it('with everything in flight: gate, offers and read states pass to the heir', async () => {
+    it('takes over everything in flight: gate, offers and read states', async () => {
       const before = await works('env-session', 10);
       await tell(before.address, 'n1');
       await tell(before.address, 'stop', { level: 'critical' });
@@ -346,7 +346,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(bound)).toEqual([]);
     });
 
-    it('after each /clear, with a pause that is still up', async () => {
+    it('takes over a pause after each /clear', async () => {
       await works('pid', 10);
       for (const id of ['s1', 's2', 's3']) {
         await inbox.bind(host(10), { log: LOG, conversation: id as ConversationId });

@@ -61,8 +61,8 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 }
 
 /**
- * Throws `not_trusted` unless the agent may withdraw the notification: the agent queued the notification itself, or the
- * notification is neither an interrupt nor from a person.
+ * Throws `not_trusted` unless the agent may withdraw the notification. An agent may withdraw its own notifications, and
+ * notifications that are neither interrupts nor from a person.
  */
 export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
   const own = log !== '' && origin?.agent === log;

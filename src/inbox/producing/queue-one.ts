@@ -64,8 +64,8 @@ export async function queueOne(
 }
 
 /**
- * Returns the audiences of a notification. An action for an agent goes to each active conversation of its purpose. Any other
- * notification goes to the first conversation that carries notifications.
+ * Returns the audiences of a notification. An action for an agent is for each active conversation of its purpose. Any other
+ * notification is for the first conversation that carries notifications.
  */
 export async function audienceOfAction(
   context: Context,

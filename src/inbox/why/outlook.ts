@@ -53,8 +53,8 @@ function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
 const isGateway = (carrier: string): boolean => carrier.startsWith('gateway');
 
 /**
- * Combines the decisions of all carriers: a carrier takes the notification now, some carriers take it at certain contact points,
- * or a reason keeps it from all carriers.
+ * Combines the decisions of all carriers. Either a carrier takes the notification now, or some carriers take it at certain
+ * contact points, or a reason keeps it from all carriers.
  */
 function outlookOf(foreseen: readonly Foreseen[], { id }: Item): Omit<Outlook, 'conversation'> | undefined {
   const all = foreseen.flatMap(({ carrier, at, decisions }) =>

@@ -933,7 +933,7 @@ type FilesSource = Source & {
   known(): Readonly<Record<string, Hash>>;
   about(path: string): string;
 };
-// oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable to an index signature of this type alone
+// oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable only to an index signature of this type
 type JSONSchema7 = {
   [keyword: string]: any;
 };

@@ -412,7 +412,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('a server with an invalid entry is left out by name; the name of a project's server is used only if its servers are trusted', () => {
+  test('a server with an invalid entry is left out by name; a name from a project is used only if its servers are trusted', () => {
     const wrong = '[gateway.servers.bad]\ncomand = "npx"\n';
     expect(Object.keys(world({ user: wrong }).read().config.gateway.leftOut)).toEqual(['bad']);
     const { read, projectFile, options } = world({ project: `${wrong}[gateway.servers.good]\ncommand = "x"\n` });

@@ -214,7 +214,7 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return near === undefined ? `is unknown; allowed are ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- `Value` is invariant in T, and the keys of a table hold values of every T
+// oxlint-disable-next-line typescript/no-explicit-any -- `Value` is invariant in T, and a table's keys hold values of every T
 type Keys = Readonly<Record<string, Value<any>>>;
 
 type Fields<K extends Keys> = {

@@ -67,9 +67,7 @@ export class Relay {
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /**
-   * Calls whose answer has arrived but is not sent yet, because the rider has not yet handled this answer or an earlier answer.
-   */
+  /** Calls whose answer has arrived but is not sent yet, because the rider has not yet handled all answers so far. */
   readonly #answering = new Map<string, OpenCall>();
   /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();

@@ -67,7 +67,10 @@ export const codexSettings = (place: Place): readonly SettingsFile[] => [
 ];
 export const codexRequirements = (place: Place): string => join(place.system, 'etc/codex/requirements.toml');
 
-/** The settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides files of the user and project. */
+/**
+ * The settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides the files of the user and
+ * the project.
+ */
 export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
   ...opencodeIn(pluginFolder('opencode', { ...place, scope: 'user' }), 'user'),
   ...(place.env['OPENCODE_CONFIG'] ? [{ file: place.env['OPENCODE_CONFIG'], of: 'user' } as const] : []),

@@ -48,7 +48,7 @@ export async function synced(folder: string): Promise<void> {
 
 /**
  * Makes a file name that differs for each agent. An agent's name may be `..`, may be too long for a file system, or may differ
- * from another name only by case. Of such a name, the file name keeps the harmless characters and adds a hash.
+ * from another name only by case. For such a name, the file name has the harmless characters and a hash.
  */
 function safeName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/u.test(name)) return name;

@@ -9,7 +9,7 @@ import { fileTools } from './file-tools.ts';
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What the tools reported about files. The files source has its own tests. */
+/** The reports of the tools about files. The files source has its own tests. */
 let noted: string[];
 beforeEach(() => (noted = []));
 const [read, write] = fileTools({

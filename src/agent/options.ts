@@ -17,7 +17,9 @@ export type AgentOptions = AgentSettings & {
 
 export type AgentSettings = {
   readonly model: LanguageModelV4;
-  /** The agent's address, `project/agent#conversation`. Without a conversation, the agent's main conversation. */
+  /**
+   * The agent's address, `project/agent#conversation`. Without a conversation, the address means the agent's main conversation.
+   */
   readonly address: string;
   readonly tools?: readonly Tool[];
   readonly system?: string;

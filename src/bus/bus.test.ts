@@ -744,7 +744,7 @@ describe('storms', () => {
       expect(bus.pending).toBe(false);
     });
 
-    it('of a later storm are all counted, even after a delivery', async () => {
+    it('are all counted in a later storm too, even after a delivery', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       expect((await read()).join()).toContain('500 in all');
@@ -790,7 +790,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('of a whole project are subtracted for each agent that has not read the count', async () => {
+    it('are subtracted for each agent of a project that has not read the count', async () => {
       const { bus, inbox, another, read } = stage([restorable]);
       for (const there of [`${AGENT}#a`, `${AGENT}#b`, 'shop/codex#c']) await inbox.conversation(there).seen();
       const all = (event: EventInput): EventInput => ({ ...event, subject: 'shop/*' });

@@ -28,7 +28,7 @@ import {
 import { webhook, type WebhookEntry } from './webhooks.ts';
 
 export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
-  /** The parts of the key. The part `*` stands for any name that `nameProblem` accepts. */
+  /** The parts of the key. The part `*` matches any name that `nameProblem` accepts. */
   readonly pattern: readonly string[];
   readonly value: Value<T>;
   readonly fallback: F;

@@ -1,5 +1,5 @@
 /**
- * Marks sessions that need no hook. A mark is a set of small files, named by the session. The times of these files are just
+ * Marks sessions that need no hook. A mark is a set of small files, named after the session. The times of these files are just
  * before and after the times of the database and of its `-wal`. The shell line of a hook compares the times, and ends without
  * starting a process if the mark is valid. Any change of the database moves its time out of these bounds, even a copy with an old
  * time or a clock that is set back. This module imports no other module of Earpiece, because each hook call loads it.

@@ -24,8 +24,8 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   /** Returns the place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /**
-   * For a host with plugins: the settings files that enable plugins, later files overriding earlier files, and the folder of the
-   * plugins.
+   * For a host with plugins: the settings files that enable plugins, and the folder of the plugins. Later files override earlier
+   * files.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
   /** Other files in which the agent finds hooks. An installation does not write to these files. */

@@ -104,7 +104,7 @@ export const others = (found: readonly Found[], where = ''): readonly Disabled[]
 export const isOn = (value: unknown): value is string =>
   typeof value === 'string' && ['1', 'true', 'yes', 'on'].includes(value.toLowerCase().trim());
 
-/** A variable of the shell with which no hook runs. */
+/** Reports a variable of the shell that switches hooks off. */
 export const variableOff = (name: string, value: string, effect = 'no hook runs'): Disabled => ({
   why: `the variable ${name} is ${value}: ${effect}`,
   advice: `unset ${name}`,

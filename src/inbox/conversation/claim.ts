@@ -1,8 +1,9 @@
 /**
  * Lets a slow carrier finish. The store refuses a carrier if another notification was counted into one of its items after its
- * plan. A busy producer could thus cause a refusal of every attempt. So after a refusal the carrier claims these items with a
- * lease without a text. Later notifications are then queued separately. The next attempt appends the release of the claims and
- * the offer in one step. If the process dies in between, the claims end like every lease, and the model has seen nothing.
+ * plan. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims these items:
+ * the claim is a lease without a text. Later notifications are then queued separately. The next attempt appends the release of
+ * the claims and the offer in one step. If the process dies in between, the claims end like every lease, and the model has seen
+ * nothing.
  */
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';

@@ -5,7 +5,7 @@ import type { CarrierId } from '../../core/records.ts';
 const LONGEST_MS = 30_000;
 /**
  * The maximum number of leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is
- * forgotten, and its time starts again when it is next seen.
+ * forgotten, and its time starts again when this process sees the lease again.
  */
 const WATCHED = 1_000;
 

@@ -62,7 +62,7 @@ verifies(
     writeFileSync(join(shell.folder, '.gitignore'), 'docs/out\n');
     writeFileSync(join(shell.folder, 'docs/api.md'), 'one');
     expect(await follow('files', 'docs/**')).toBe('f1  files docs/**, for shop/coder\n');
-    await until(seen, (says) => says === '1 files');
+    await until(seen, (says) => says === '1 file');
     writeFileSync(join(shell.folder, 'docs/api.md'), 'another');
     writeFileSync(join(shell.folder, 'docs/new.md'), 'new');
     writeFileSync(join(shell.folder, 'docs/out'), 'ignored');

@@ -156,13 +156,13 @@ export class GitHub implements AsyncDisposable {
   /** Returns the answer for `gh pr view`: one pull request by its number, or those of a branch. */
   #graphql(body: string): unknown {
     const { variables } = JSON.parse(body) as { variables: Json };
-    const { number, title, html_url: url, head } = this.pull;
+    const { number, title, html_url: url, head, merged, state } = this.pull;
     const view = {
       id: 'PR_1',
       number,
       title,
       url,
-      state: 'OPEN',
+      state: merged === true ? 'MERGED' : String(state ?? 'open').toUpperCase(),
       baseRefName: 'main',
       headRefName: (head as Json)['ref'],
       isCrossRepository: false,

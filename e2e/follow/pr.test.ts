@@ -190,6 +190,11 @@ describe('a followed pull request', () => {
     expect(await findPr(shell.folder, '12', { env: env() })).toEqual(found);
     expect(await findPr(shell.folder, `http://${HOST}/acme/shop/pull/12`, { env: env() })).toEqual(found);
     expect(await findPr(shell.folder, undefined, { env: env() })).toEqual(found);
+    Object.assign(github.pull, { state: 'closed', merged: true });
+    await expect(findPr(shell.folder, '12', { env: env() })).rejects.toThrow('is already merged');
+    // The follower of this pull request still has to report the merge.
+    expect(await findPr(shell.folder, '12', { env: env(), isFollowed: () => Promise.resolve(true) })).toEqual(found);
+    Object.assign(github.pull, { state: 'open', merged: false });
     await expect(findPr(shell.folder, '13', { env: env() })).rejects.toThrow('Could not resolve to a PullRequest');
     git('checkout', '-q', '-b', 'other');
     await expect(findPr(shell.folder, undefined, { env: env() })).rejects.toThrow('no pull requests found for branch "other"');
@@ -212,7 +217,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
       [404, 'it no longer exists, or your sign-in may not read it (HTTP 404)'],
     ] as const) {
       github.mood = { kind: 'status', status };
-      expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + 15 * 60_000 });
+      expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
       // When the agent reads the newer reason, it supersedes the older reason.
       expect((await open()).at(-1)).toBe(blind(says));
       expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
@@ -239,10 +244,10 @@ describe('a follower whose GitHub does not answer as it should', () => {
     const reset = String(Math.ceil(Date.now() / 1_000) + 1_200);
     github.mood = { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset } };
     const state = await look();
-    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up; the next poll is in \d\d min$/u);
+    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up until \d\d:\d\d UTC$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
     expect(await listed()).toMatch(
-      /^GitHub's rate limit is used up; the next poll is in \d\d min \(once, since .*; next check in \d\d min\)$/u,
+      /^GitHub's rate limit is used up until \d\d:\d\d UTC \(once, since .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);

@@ -36,7 +36,7 @@ describe("a user's pattern", () => {
 
   it.each(['(?=a)b', '(?!a)b', '(?<=a)b', 'x(?<!a)b'])('%s is refused, and the error says what to write', (source) => {
     expect(problemOf(source)).toBe(
-      'lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around the secret as well, or write one pattern for each case',
+      'lookahead and lookbehind are not supported, since every pattern must run in linear time; match the surrounding text as well, or write one pattern for each case',
     );
   });
 

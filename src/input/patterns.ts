@@ -81,7 +81,7 @@ const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text
 
 const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
 
-const SIMPLER = 'match the text around the secret as well, or write one pattern for each case';
+const SIMPLER = 'match the surrounding text as well, or write one pattern for each case';
 
 /** Finds JavaScript syntax that cannot run in linear time. RE2 would give some of this syntax another meaning. */
 function unsupportedIn(source: string): string | undefined {

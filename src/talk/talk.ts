@@ -113,19 +113,24 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   const itself = log === from.log && (address.kind !== 'conversation' || address.conversation === from.id);
   if (itself && (address.kind === 'conversation' || !(await hasSiblings(from))))
     throw new EarpieceError('bad_argument', `${shown} is you; list_agents has the names of the others`);
-  await checkKnown(from.inbox, log, project, shown);
+  await checkKnown(from.inbox, log, project, { shown });
   return formatAddress(address);
 }
 
-/** Throws `not_found` for an agent that was never seen. */
-export async function checkKnown(inbox: Logs, log: LogKey, project: string, shown: string): Promise<void> {
+/** Throws `not_found` for an agent that was never seen. `names`: the tool or the command that lists the agents. */
+export async function checkKnown(
+  inbox: Logs,
+  log: LogKey,
+  project: string,
+  { shown, names: lists = 'list_agents' }: { readonly shown: string; readonly names?: string },
+): Promise<void> {
   if ((await inbox.store.presence({ log })).length > 0) return;
   const names = (await inbox.store.agents({ project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
   if (names.some((name) => logKey(project, name) === log)) return;
   const near = didYouMean(splitLog(log).agent, names);
   throw new EarpieceError(
     'not_found',
-    `no agent ${shown} has been seen in ${project}${near === undefined ? '; list_agents has the names' : `; did you mean ${near}?`}`,
+    `no agent ${shown} has been seen in ${project}${near === undefined ? `; ${lists} has the names` : `; did you mean ${near}?`}`,
   );
 }
 

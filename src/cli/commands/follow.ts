@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { formatAddress, logOf, type Address } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -107,12 +108,14 @@ const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonl
   level: { kinds: ['log', 'url'], write: 'follow log <file> and follow url <url>' },
   name: { kinds: ['a command'], write: 'follow -- <command>' },
   matcher: { kinds: ['a command'], write: 'follow -- <command>' },
-  every: { kinds: KINDS, write: `follow ${KINDS.join(', ')}; a command is read while it runs` },
-  keep: { kinds: KINDS, write: `follow ${KINDS.join(', ')}; a command is followed while it runs` },
+  every: { kinds: KINDS, write: 'things that are checked from time to time' },
+  keep: { kinds: KINDS, write: 'things that are checked from time to time' },
 };
 
-/** Throws if an option has no effect for this kind. */
+/** Throws if an option has no effect for this kind, or is empty. */
 function checkOptions(kind: string, options: FollowOptions): void {
+  if (options.name?.trim() === '')
+    throw new EarpieceError('bad_argument', '--name must not be empty; leave it out for the command itself');
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
       throw new EarpieceError('bad_argument', `--${name} belongs to ${write}, not to ${kind}`);
@@ -144,17 +147,18 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
 }
 
 const LEAST_MS = 10_000;
+const MOST_MS = 86_400_000;
 
 function everyOf(text: string): number {
   const ms = durationOption('--every', text);
-  if (ms >= LEAST_MS) return ms;
-  throw new EarpieceError('bad_argument', `--every ${text} is less than 10s; write 10s or more`);
+  if (ms >= LEAST_MS && ms <= MOST_MS) return ms;
+  throw new EarpieceError('bad_argument', `--every must be 10s to 1d, got ${text}`);
 }
 
 async function whatOf(
   kind: Kind,
   words: readonly string[],
-  { match, value, until }: FollowOptions,
+  { match, value, until, to }: FollowOptions,
   ear: UserInbox,
 ): Promise<What> {
   const [first, second] = words;
@@ -164,12 +168,14 @@ async function whatOf(
       `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
   if (kind === 'pr') {
-    const { CannotLook, findPr } = await import('../../sources/follow/index.ts');
+    const { CannotLook, findPr, isFollowed } = await import('../../sources/follow/index.ts');
     if (first !== undefined) await checkPr(first);
-    return findPr(process.cwd(), first).catch((error: unknown) => {
-      if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
-      throw error;
-    });
+    return findPr(process.cwd(), first, { isFollowed: (pr) => isFollowed(ear.store, ear.project, pr) }).catch(
+      (error: unknown) => {
+        if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
+        throw error;
+      },
+    );
   }
   if (kind === 'git') {
     if (first !== undefined)
@@ -177,11 +183,11 @@ async function whatOf(
     const { worktreeOf } = await import('../../inbox/index.ts');
     return { kind, folder: worktreeOf(process.cwd()) };
   }
-  if (first === undefined) throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
+  if (first === undefined || first.trim() === '') throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
   if (kind === 'files') return { kind, folder: process.cwd(), globs: await globsOf(words) };
   if (kind === 'lsp') return { kind, folder: process.cwd(), command: words };
-  if (kind === 'agent') return { kind, log: await agentOf(ear, first), until: until ?? 'idle' };
-  if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value }) };
+  if (kind === 'agent') return { kind, log: await agentOf(ear, first, to), until: until ?? 'idle' };
+  if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value: pathOf(value) }) };
   if (match === undefined)
     throw new EarpieceError(
       'bad_argument',
@@ -189,7 +195,7 @@ async function whatOf(
     );
   const { patternOf } = await import('../../sources/follow/index.ts');
   patternOf(match);
-  return { kind, file: resolve(ear.config.root, resolve(first)), match };
+  return { kind, file: logFileOf(first), match };
 }
 
 /** Throws if the word cannot name a pull request, before `gh` is called. */
@@ -215,6 +221,28 @@ const NEEDS = {
 };
 const MAX_GLOBS = 50;
 
+/** Returns the absolute path of a log. The file may not exist yet. */
+function logFileOf(text: string): string {
+  const file = resolve(text);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isFile())
+    throw new EarpieceError('bad_argument', `follow log ${plain(text, 200)} is not a regular file; name one log file`);
+  if (stat === undefined && /[*?]/u.test(text))
+    throw new EarpieceError(
+      'bad_argument',
+      `follow log follows one file, and ${plain(text, 200)} does not exist; name one log file`,
+    );
+  return file;
+}
+
+function pathOf(value: string | undefined): string | undefined {
+  if (value === undefined || /^[^.]+(?:\.[^.]+)*$/u.test(value)) return value;
+  throw new EarpieceError(
+    'bad_argument',
+    `--value must be a path such as status.state, got ${JSON.stringify(value.slice(0, 80))}`,
+  );
+}
+
 async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
   const { globProblem } = await import('../../sources/files/index.ts');
   if (globs.length > MAX_GLOBS)
@@ -227,22 +255,35 @@ async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
     if (problem !== undefined)
       throw new EarpieceError('bad_argument', `the glob ${JSON.stringify(glob.slice(0, 80))} ${problem}`);
   }
+  if (globs.every((glob) => glob.startsWith('!')))
+    throw new EarpieceError(
+      'bad_argument',
+      `the globs ${globs.join(' ').slice(0, 80)} only exclude files; name the files to follow`,
+    );
   return globs;
 }
 
-async function agentOf(ear: UserInbox, word: string): Promise<string> {
+async function agentOf(ear: UserInbox, word: string, to: string | undefined): Promise<string> {
   const address = addressIn(ear.config, word);
   if (address.kind === 'project') throw new EarpieceError('bad_address', `${word} is a whole project; name one agent`);
   const log = logOf(address);
+  if (to !== undefined && formatAddress(addressIn(ear.config, to)) === log)
+    throw new EarpieceError(
+      'bad_argument',
+      `follow agent ${word} would notify ${word} about itself; name another agent with --to`,
+    );
   const { checkKnown } = await import('../../talk/index.ts');
-  await checkKnown(ear, log, address.project, JSON.stringify(word));
+  await checkKnown(ear, log, address.project, { shown: JSON.stringify(word), names: 'earpiece agents' });
   return log;
 }
 
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw new EarpieceError('bad_argument', `follow url ${JSON.stringify(text.slice(0, 80))} must be an http or https address`);
+    throw new EarpieceError(
+      'bad_argument',
+      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address`,
+    );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not keep a password; leave it out of the address');
   return url.href;

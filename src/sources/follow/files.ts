@@ -49,7 +49,14 @@ export function filesFollower({ folder, globs }: Extract<What, { kind: 'files' }
       }
       for (const [name, was] of Object.entries(before ?? {}))
         if (!now.has(name) && !(await tell(name, 'deleted'))) seen[name] = was;
-      return { standing: [], news: [], events, state: seen, summary: `${now.size} files`, againMs: EVERY_MS };
+      return {
+        standing: [],
+        news: [],
+        events,
+        state: seen,
+        summary: `${now.size} ${now.size === 1 ? 'file' : 'files'}`,
+        againMs: EVERY_MS,
+      };
     },
   };
 }

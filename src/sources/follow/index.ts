@@ -18,6 +18,7 @@ export {
   following,
   groupOf,
   type Group,
+  isFollowed,
   isSameThing,
   keepState,
   remove,

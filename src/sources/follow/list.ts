@@ -170,6 +170,10 @@ const sameKey = (what: What): string => {
   return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
+/** Returns whether the project follows this thing. */
+export const isFollowed = async (store: Kept, project: string, what: What): Promise<boolean> =>
+  (await following(store, project)).some((each) => isSameThing(each.what, what));
+
 export type Added = {
   readonly followed: Followed;
   /** Whether the thing was already followed; it is then checked again now. */

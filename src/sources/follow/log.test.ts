@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -64,4 +64,54 @@ it('a log file that is replaced, or removed and written again, is read from its 
     ids.push(...found.map(({ id }) => id));
   }
   expect(new Set(ids).size).toBe(4);
+});
+
+describe('a log file that is rotated', () => {
+  it('is read to its end under its new name, also an unfinished line, before the new file', async () => {
+    await look();
+    appendFileSync(file, 'ERROR last of the old\nERROR unfinished');
+    renameSync(file, join(folder, 'a.log.1'));
+    writeFileSync(file, 'ERROR first of the new\n');
+    expect(await lines()).toEqual(['ERROR last of the old', 'ERROR unfinished']);
+    expect(await lines()).toEqual(['ERROR first of the new']);
+    expect(await lines()).toEqual([]);
+    appendFileSync(file, 'ERROR second\n');
+    expect(await lines()).toEqual(['ERROR second']);
+  });
+
+  it('is followed under its new name until a new file exists', async () => {
+    await look();
+    appendFileSync(file, 'ERROR one\n');
+    renameSync(file, join(folder, 'a.log-2026'));
+    expect(await lines()).toEqual(['ERROR one']);
+    appendFileSync(join(folder, 'a.log-2026'), 'ERROR two\n');
+    expect(await lines()).toEqual(['ERROR two']);
+    writeFileSync(file, 'ERROR three\n');
+    expect(await lines()).toEqual(['ERROR three']);
+  });
+
+  it('is read in several checks if it has many lines, and no line is lost or repeated', async () => {
+    await look();
+    const many = Array.from({ length: 120 }, (_, n) => `ERROR ${n}`);
+    appendFileSync(file, `${many.join('\n')}\n`);
+    renameSync(file, join(folder, 'a.log.1'));
+    writeFileSync(file, 'ERROR new\n');
+    const found: unknown[] = [];
+    for (let round = 0; round < 5; round++) found.push(...(await lines()));
+    expect(found).toEqual([...many, 'ERROR new']);
+  });
+
+  it.each(['deleted', 'linked'])('is read from its beginning if the old file is %s', async (how) => {
+    await look();
+    appendFileSync(file, 'ERROR lost\n');
+    if (how === 'deleted') rmSync(file);
+    else {
+      renameSync(file, join(folder, '..', 'earpiece-log-elsewhere'));
+      symlinkSync(join(folder, '..', 'earpiece-log-elsewhere'), join(folder, 'a.log.1'));
+    }
+    writeFileSync(join(folder, 'other'), '');
+    writeFileSync(file, 'ERROR new\n');
+    expect(await lines()).toEqual(['ERROR new']);
+    rmSync(join(folder, '..', 'earpiece-log-elsewhere'), { force: true });
+  });
 });

@@ -6,6 +6,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { checksum } from '../../core/event.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
 import type { Group, What } from './list.ts';
+import { openRotated } from './rotated.ts';
 
 const EVERY_MS = 1_000;
 /** The limits of one check. */
@@ -34,7 +35,7 @@ export function logFollower(
 ): Follower {
   const pattern = patternOf(match);
   return {
-    look: (state) => Promise.resolve(lookAt(file, pattern, level, state as unknown as Place | undefined)),
+    look: (state) => Promise.resolve(lookAt({ file, pattern, level }, state as unknown as Place | undefined)),
   };
 }
 
@@ -45,35 +46,75 @@ export function patternOf(match: string): Pattern {
   throw new EarpieceError('bad_argument', `--match ${JSON.stringify(match.slice(0, 80))}: ${read.problem}`);
 }
 
-function lookAt(file: string, pattern: Pattern, level: News['severity'], before: Place | undefined): Look {
-  const opened = openOf(file);
-  // A file that is created later is read from its beginning.
-  if (opened === undefined)
-    return look({ ino: 0, offset: 0, seen: '', restarts: before?.restarts ?? 0 }, [], { summary: 'the file does not exist yet' });
+type Reading = { readonly file: string; readonly pattern: Pattern; readonly level: News['severity'] };
+
+function lookAt(reading: Reading, before: Place | undefined): Look {
+  const opened = openOf(reading.file);
   try {
-    const { ino, size } = fstatSync(opened);
+    const now = opened === undefined ? undefined : fstatSync(opened);
+    const rest = before === undefined || before.ino === now?.ino ? undefined : restOf(reading, before, now !== undefined);
+    if (rest !== undefined) return rest;
+    // A file that is created later is read from its beginning.
+    if (opened === undefined || now === undefined)
+      return look({ ino: 0, offset: 0, seen: '', restarts: before?.restarts ?? 0 }, [], {
+        summary: 'the file does not exist yet',
+      });
+    const { ino, size } = now;
     // The first check begins at the end of the file, so that earlier lines are not reported.
     if (before === undefined) return look({ ino, offset: size, seen: seenAt(opened, size), restarts: 0 }, []);
-    // A file that was emptied, and has grown past the offset since, has other bytes before the offset.
-    const isSame = before.ino === ino && before.offset <= size && before.seen === seenAt(opened, before.offset);
-    const start = isSame ? before.offset : 0;
-    const restarts = before.restarts + (isSame ? 0 : 1);
-    const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
-    const length = readSync(opened, bytes, 0, bytes.length, start);
-    const { news, end } = linesIn(bytes.subarray(0, length), start);
-    const found = news.filter(({ line }) => pattern.test(line));
-    const told = found.slice(0, MAX_LINES);
-    const rest = found[MAX_LINES];
-    const offset = rest === undefined ? start + end : rest.at;
-    const last = told.at(-1)?.line ?? before.last;
-    return look(
-      { ino, offset, seen: seenAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
-      told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
-      { hasMore: offset < size && offset > start },
-    );
+    if (before.ino === ino && isAt(opened, before)) return readFrom(reading, opened, before).look;
+    return readFrom(reading, opened, { ...before, ino, offset: 0, restarts: before.restarts + 1 }).look;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
+  }
+}
+
+/**
+ * Reads the rest of a file that was renamed since the last check. Undefined if the file has no further line, or is gone. Without
+ * a new file at the path, the renamed file is still followed.
+ */
+function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefined {
+  const opened = openRotated(reading.file, before.ino);
+  if (opened === undefined) return undefined;
+  try {
+    if (!isAt(opened, before)) return undefined;
+    const rest = readFrom(reading, opened, before, { isWhole: hasNew });
+    if (rest.offset > before.offset) return { ...rest.look, againMs: hasNew ? 0 : EVERY_MS };
+    return hasNew ? undefined : look(before, [], { summary: 'the file was renamed, and no new file exists yet' });
   } finally {
     closeSync(opened);
   }
+}
+
+/** Whether the file still has the bytes before the place. A file that was emptied, and has grown past the offset, has other bytes. */
+const isAt = (opened: number, { offset, seen }: Place): boolean =>
+  offset <= fstatSync(opened).size && seen === seenAt(opened, offset);
+
+/** Reads the next lines. `isWhole`: nobody writes the file any longer, so its last line is complete without a line break. */
+function readFrom(
+  { file, pattern, level }: Reading,
+  opened: number,
+  { ino, offset: start, restarts, last: before }: Omit<Place, 'seen'>,
+  { isWhole = false }: { readonly isWhole?: boolean } = {},
+): { readonly look: Look; readonly offset: number } {
+  const { size } = fstatSync(opened);
+  const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
+  const length = readSync(opened, bytes, 0, bytes.length, start);
+  const isRest = isWhole && start + length >= size;
+  const { news, end } = linesIn(bytes.subarray(0, length), start, isRest);
+  const found = news.filter(({ line }) => pattern.test(line));
+  const told = found.slice(0, MAX_LINES);
+  const rest = found[MAX_LINES];
+  const offset = rest === undefined ? start + end : rest.at;
+  const last = told.at(-1)?.line ?? before;
+  return {
+    offset,
+    look: look(
+      { ino, offset, seen: seenAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
+      told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
+      { hasMore: offset < size && offset > start },
+    ),
+  };
 }
 
 /** Returns the checksum of the bytes before the offset. */
@@ -112,17 +153,18 @@ function openOf(file: string): number | undefined {
 type Line = { readonly at: number; readonly line: string };
 
 /**
- * Returns the complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read.
+ * Returns the complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read,
+ * or is the rest of a file.
  */
-function linesIn(bytes: Buffer, start: number): { readonly news: readonly Line[]; readonly end: number } {
+function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];
   let from = 0;
   for (let to = bytes.indexOf(0x0a); to >= 0; to = bytes.indexOf(0x0a, from)) {
     news.push({ at: start + from, line: textOf(bytes.subarray(from, to)) });
     from = to + 1;
   }
-  if (from === 0 && bytes.length === CHUNK_BYTES) {
-    news.push({ at: start, line: textOf(bytes) });
+  if (from < bytes.length && (isRest || (from === 0 && bytes.length === CHUNK_BYTES))) {
+    news.push({ at: start + from, line: textOf(bytes.subarray(from)) });
     from = bytes.length;
   }
   return { news, end: from };

@@ -456,7 +456,7 @@ describe('a thing that cannot be checked', () => {
     expect((await stateOf(place.store, 'u1')).trouble).toBeUndefined();
   });
 
-  it('is reported at once if the problem lasts; a rate limit delays the next check', async () => {
+  it('is reported at once if the problem lasts, and checked after 1 to 15 minutes; a rate limit delays the next check', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => {
@@ -464,7 +464,13 @@ describe('a thing that cannot be checked', () => {
     };
     const gone = await place.look(followed);
     expect(place.told).toEqual(['http://shop.test/ cannot be followed now: gone']);
-    expect((gone?.nextAt ?? 0) - place.now).toBe(LONGEST_MS);
+    const waits = [(gone?.nextAt ?? 0) - place.now];
+    for (let n = 0; n < 5; n++) {
+      place.now += waits.at(-1) ?? 0;
+      waits.push(((await place.look(followed))?.nextAt ?? 0) - place.now);
+    }
+    expect(waits).toEqual([MINUTE, 2 * MINUTE, 4 * MINUTE, 8 * MINUTE, LONGEST_MS, LONGEST_MS]);
+    expect(place.told).toHaveLength(1);
     place.sees = () => {
       throw new CannotLook('limited', { againMs: 40 * MINUTE });
     };

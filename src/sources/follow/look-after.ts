@@ -48,6 +48,8 @@ const AT_ONCE = 4;
 const TOLD_AFTER = 3;
 export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
+/** The first wait after a problem that a person must solve. Each further failure doubles a wait, up to `LONGEST_MS`. */
+const FIRST_LASTING_MS = 60_000;
 /** The minimum time until the next check if no agent is active to read its reports. */
 const UNHEARD_MS = 5_000;
 
@@ -246,8 +248,9 @@ function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotL
 function waitAfter({ paces }: Group, seen: Look | CannotLook, trouble: Trouble | undefined): number {
   // A check that stopped at its limit continues at once.
   if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : Math.min(...paces.map((each) => each ?? seen.againMs));
-  const back = Math.min(LONGEST_MS, FIRST_WAIT_MS * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
-  return Math.max(Math.min(...paces.map((each) => each ?? 0)), seen.lasting ? LONGEST_MS : back, seen.againMs ?? 0);
+  const first = seen.lasting ? FIRST_LASTING_MS : FIRST_WAIT_MS;
+  const back = Math.min(LONGEST_MS, first * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
+  return Math.max(Math.min(...paces.map((each) => each ?? 0)), back, seen.againMs ?? 0);
 }
 
 /**

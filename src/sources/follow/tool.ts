@@ -12,7 +12,7 @@ import type { Inbox } from '../../inbox/index.ts';
 import { checkKnown } from '../../talk/index.ts';
 import { globProblem } from '../files/index.ts';
 import { CannotLook } from './follower.ts';
-import { add, following, groupOf, stateOf, type What } from './list.ts';
+import { add, following, groupOf, isFollowed, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
 import { nameOf } from './look-after.ts';
 import { findPr } from './pr/pr.ts';
@@ -111,7 +111,9 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
       'pull_request is a number or a branch; a person can follow other repositories: earpiece follow pr <url>',
     );
   if (pr !== undefined)
-    return findPr(folder, pr === 'current' ? undefined : pr).catch((error: unknown) => {
+    return findPr(folder, pr === 'current' ? undefined : pr, {
+      isFollowed: (what) => isFollowed(call.inbox.store, call.project, what),
+    }).catch((error: unknown) => {
       throw error instanceof CannotLook ? new EarpieceError('not_found', error.message) : error;
     });
   if (log !== undefined) {
@@ -141,7 +143,7 @@ async function otherAgent({ project, log: own, inbox }: FollowCall, name: string
     throw new EarpieceError('not_trusted', `agent ${shown} belongs to another project; you can follow only agents of ${project}`);
   const log = logOf(address);
   if (log === own) throw new EarpieceError('bad_argument', `agent ${shown} is you; list_agents has the names of the others`);
-  await checkKnown(inbox, log, project, shown);
+  await checkKnown(inbox, log, project, { shown });
   return log;
 }
 

@@ -157,6 +157,6 @@ const repairedOf = (url: string, id: string, answers: string, before: string): N
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1_000} s`;
   const cause = error instanceof Error ? error.cause : undefined;
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  return code ?? (error instanceof Error ? error.message : String(error));
+  const { code, message } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code ?? message ?? (error instanceof Error ? error.message : String(error));
 }

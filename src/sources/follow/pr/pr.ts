@@ -173,12 +173,13 @@ function ended(
 const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
 
 /**
- * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`.
+ * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`, and
+ * for a pull request that has ended, unless `isFollowed` returns true: then its follower still has to report the end.
  */
 export async function findPr(
   folder: string,
   which: string | undefined,
-  { env }: { readonly env?: GhPlace['env'] } = {},
+  { env, isFollowed }: { readonly env?: GhPlace['env']; readonly isFollowed?: (pr: PrWhat) => Promise<boolean> } = {},
 ): Promise<PrWhat> {
   const { code, out, said } = await gh(
     env === undefined ? {} : { env },
@@ -193,10 +194,12 @@ export async function findPr(
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
   const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };
-  if (found.state !== 'OPEN') throw new CannotLook(`${found.url} is already ${found.state.toLowerCase()}`);
-  const url = new URL(found.url);
-  const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url.pathname)?.[1];
-  if (repo === undefined)
-    throw new CannotLook(`gh returned the address ${found.url}, which is not the address of a pull request`);
-  return { kind: 'pr', host: url.host, repo, number: found.number, title: found.title.slice(0, 120) };
+  const url = URL.canParse(found.url) ? new URL(found.url) : undefined;
+  const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url?.pathname ?? '')?.[1];
+  if (url === undefined || repo === undefined)
+    throw new CannotLook(`gh returned the address ${JSON.stringify(found.url)}, which is not the address of a pull request`);
+  const pr = { kind: 'pr', host: url.host, repo, number: found.number, title: found.title.slice(0, 120) } as const;
+  if (found.state !== 'OPEN' && !(await isFollowed?.(pr)))
+    throw new CannotLook(`${found.url} is already ${found.state.toLowerCase()}`);
+  return pr;
 }

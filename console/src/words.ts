@@ -26,18 +26,18 @@ type At = Pick<ConversationSummary, 'force' | 'host'>;
 
 const STOPS: Readonly<Record<Force, string>> = {
   aborts_stream: 'aborts the stream',
-  refuses_next_call: 'refuses its next tool call',
-  refuses_wrapped_call: 'refuses its next call of a wrapped tool',
-  next_contact: 'reaches it with its next message',
-  waits: 'waits until it returns',
+  refuses_next_call: 'refuses the next tool call',
+  refuses_wrapped_call: 'refuses the next call of a wrapped tool',
+  next_contact: 'reaches the agent with its next message',
+  waits: 'waits until the agent returns',
 };
 
 const PAUSES: Readonly<Record<Force, string>> = {
-  aborts_stream: 'lets it finish its turn, then holds it until you resume it',
-  refuses_next_call: 'refuses every tool call, also of built-in tools, until you resume it',
-  refuses_wrapped_call: 'refuses its calls of wrapped tools until you resume it; built-in tools still run',
-  next_contact: 'reaches it with its next message, and holds until you resume it',
-  waits: 'holds it when it returns, until you resume it',
+  aborts_stream: 'lets the agent finish its turn, then holds the agent until you resume it',
+  refuses_next_call: 'refuses every tool call, also of built-in tools, until you resume the agent',
+  refuses_wrapped_call: 'refuses calls of wrapped tools until you resume the agent; built-in tools still run',
+  next_contact: 'reaches the agent with its next message, and holds the agent until you resume it',
+  waits: 'holds the agent when it returns, until you resume it',
 };
 
 /**
@@ -46,7 +46,7 @@ const PAUSES: Readonly<Record<Force, string>> = {
  */
 const endsStreams = (at: At | undefined): boolean =>
   at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
-const ENDS_A_STREAM = ', and in its terminal aborts the running request';
+const ENDS_A_STREAM = ', and in a terminal aborts the running request';
 
 /** The promise of a host, in a few words. */
 export const GUARANTEE: Readonly<Record<Force, string>> = {
@@ -59,15 +59,15 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
 
 /** Describes the promise of a host in whole sentences. */
 export const guaranteeLong = (at: At): string =>
-  LONG[at.force] + (endsStreams(at) ? ' In its terminal, a critical notification also aborts the running request.' : '');
+  LONG[at.force] + (endsStreams(at) ? ' In a terminal, a critical notification also aborts the running request.' : '');
 
-const LEASED = 'The host keeps the transcript: delivery is a lease that is confirmed.';
+const LEASED = 'The host keeps the transcript: a delivery is a lease until the host confirms it.';
 const LONG: Readonly<Record<Force, string>> = {
   aborts_stream:
     'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical notification aborts the stream. A pause lets the turn finish.',
   refuses_next_call: `${LEASED} A critical notification refuses the next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until a person resumes the agent.`,
   refuses_wrapped_call: `${LEASED} A critical notification refuses calls of wrapped tools until the agent has read it, and a pause until a person resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
-  next_contact: `${LEASED} A critical notification rides on the next message. It refuses a tool call only if the loop asks before the call.`,
+  next_contact: `${LEASED} A critical notification arrives with the next message. A tool call is refused only if the loop asks before the call.`,
   waits: 'No conversation is active. A queued notification waits in the database until a conversation makes contact.',
 };
 

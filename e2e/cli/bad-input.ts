@@ -128,7 +128,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'two exclusive arguments',
       args: ['withdraw', 'n1', '--key', 'k'],
-      ...usage('withdraw takes either an id or --key <key>'),
+      ...usage('give withdraw either an id or --key <key>'),
     },
     {
       what: 'an address together with --all',
@@ -138,7 +138,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a timeout without --wait',
       ...send('--timeout', '5s', 'x'),
-      ...usage('--timeout 5s needs --wait; add --wait delivered'),
+      ...usage('--timeout 5s works only with --wait; add --wait delivered'),
     },
     {
       what: 'a bad timeout: nothing is queued',
@@ -334,7 +334,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time to live that ends at once',
       ...send('--ttl', '0', 'x'),
-      ...usage('--ttl "0" lets the notification expire before it is read; write e.g. 10m, or never'),
+      ...usage('with --ttl "0" the notification expires before the agent can read it; write e.g. 10m, or never'),
     },
     {
       what: 'an unknown moment',
@@ -351,7 +351,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: '--supersede without a key',
       ...send('--supersede', 'x'),
-      ...usage('--supersede needs --key <key>: the newest notification of a key replaces the older ones'),
+      ...usage('--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>'),
     },
     {
       what: 'a person without a name',
@@ -410,18 +410,18 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a reminder that expires before it can be read',
       ...remind('--ttl', '0', 'in 10m', 'x'),
-      ...usage('--ttl "0" lets the reminder expire before it is read; write e.g. 10m'),
+      ...usage('with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m'),
     },
     {
       what: 'a missing reminder to cancel',
       args: ['remind', '--cancel', 'keep'],
-      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows the waiting ones\n',
+      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows the waiting reminders\n',
       code: 7,
     },
     {
       what: 'a time together with --list',
       args: ['remind', '--list', 'in 10m'],
-      ...usage('--list takes no time and no text, got "in 10m"; leave one of them out'),
+      ...usage('--list works without a time and a text, got "in 10m"; leave one of them out'),
     },
     {
       what: 'a missing file',
@@ -746,7 +746,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a missing file',
       args: ['subscribers', 'check', 'nope.toml'],
-      stderr: 'earpiece: nope.toml does not exist; name the file of a subscriber, or a folder of them\n',
+      stderr: 'earpiece: nope.toml does not exist; name the file of a subscriber, or a folder of subscribers\n',
       code: 7,
     },
     {
@@ -867,12 +867,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an assignment without an assignee',
       args: ['tasks', 'assign', 't1'],
-      ...usage('tasks assign takes either an agent or --nobody'),
+      ...usage('give tasks assign either an agent or --nobody'),
     },
     {
       what: 'a blank name of a person',
       args: ['tasks', 'add', '--as', ' ', 'Fix the login'],
-      ...usage('--as "" is empty; write the name of the person who does this'),
+      ...usage('--as "" is empty; write the name of the person who makes the change'),
     },
     {
       what: 'an invalid purpose',
@@ -1147,7 +1147,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: "an agent's token without the agent",
       args: ['token', 'create', '--kind', 'agent', '--name', 'worker'],
-      ...usage('a token of kind agent is for one agent; name it: --agent <agent>'),
+      ...usage('a token of kind agent is for one agent, but no agent was named; add --agent <agent>'),
     },
     {
       what: 'a project for an admin token',
@@ -1167,7 +1167,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown token',
       args: ['token', 'revoke', 'nope'],
-      stderr: 'earpiece: there is no token "nope"; earpiece token list shows them\n',
+      stderr: 'earpiece: there is no token "nope"; earpiece token list shows all tokens\n',
       code: 7,
     },
     {
@@ -1217,7 +1217,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'to read for an agent on another machine',
       args: ['inbox', '--read', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
-      ...usage('--read works only on the machine of the agent; with --server, notifications can only be listed'),
+      ...usage('--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine'),
     },
   ],
   'The gateway': [
@@ -1231,20 +1231,20 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'two kinds of servers',
       args: ['gateway', '--url', 'http://x', '--', 'y'],
-      ...usage('give only one of: a command after --, --url, --servers'),
+      ...usage('give only one of --url, --servers, or a command after `--`'),
     },
     {
       what: 'an unknown command',
       args: ['gateway', '--', 'no-such-server'],
       stderr:
-        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); check that the server works without the gateway\n',
+        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the MCP server never answered (the command "no-such-server" was not found); check that this server works without the gateway\n',
       code: 1,
     },
     {
       what: 'a command that ends at once',
       args: ['gateway', '--name', 'broken', '--', process.execPath, '-e', 'process.exit(3)'],
       stderr:
-        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); check that the server works without the gateway\n',
+        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the MCP server never answered (exit code 3); check that this server works without the gateway\n',
       code: 1,
     },
     {
@@ -1351,7 +1351,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a port without HTTP',
       args: ['gateway', '--port', '4748', '--', 'x'],
-      ...usage('--port 4748 needs --http; add --http, or leave the option out'),
+      ...usage('--port 4748 works only with --http; add --http, or leave the option out'),
     },
     {
       what: 'to listen on all addresses without a token',

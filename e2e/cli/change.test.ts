@@ -56,7 +56,7 @@ describe('withdraw', () => {
     await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
     expect(await shell.says(['withdraw', 'stop'])).toBe(
       'stop  already delivered; its gate is down now (shop/coder)\n' +
-        'stop  withdrawn; conversations that begin later do not get it (shop/*)\n',
+        'stop  withdrawn; conversations that begin later do not get this notification (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
       'begins in shop, until it is withdrawn or resumed\n',

@@ -199,7 +199,7 @@ describe('why', () => {
       .replaceAll(/carrier c_\w+, process \d+|carrier c_\w+/g, 'carrier c')
       .replace(/, \d+(?:\.\d)? m?s after/u, ', n s after');
     expect(text)
-      .toBe(`Delivered at hh:mm:ss with the result of files:read, n s after it was queued. Nothing proves yet that the agent has read it.
+      .toBe(`Delivered at hh:mm:ss with the result of files:read, n s after it was queued. Nothing proves yet that the agent has read the notification.
 
 ▲ error ci.failed for shop/coder: delivered
   CI failed 日本語

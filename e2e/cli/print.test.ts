@@ -143,7 +143,7 @@ describe('gateway --print', () => {
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
         stdout: '',
-        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out\n`,
+        stderr: `earpiece: ${[option, ...value].join(' ')} works only for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out\n`,
       });
     });
 

@@ -36,7 +36,7 @@ describe('send', () => {
       code: 0,
       stdout: 'n1  queued for shop/claud-code\n',
       stderr:
-        'earpiece: no agent shop/claud-code has been seen yet; did you mean shop/claude-code? To withdraw it: earpiece withdraw n1\n',
+        'earpiece: no agent shop/claud-code has been seen yet; did you mean shop/claude-code? To withdraw the notification: earpiece withdraw n1\n',
     });
     for (const to of ['claude-code', 'claude-code#s2', 'other/claud-code', 'shop/*'])
       await shell.says(['send', '--to', to, 'hello']);

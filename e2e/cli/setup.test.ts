@@ -64,11 +64,11 @@ describe('agents and doctor', () => {
     await gateway.call('echo', { text: 'x' });
     const lines = (await shell.says(['doctor'])).split('\n');
     const below = (finding: RegExp): string | undefined => lines[lines.findIndex((line) => finding.test(line)) + 1];
-    expect(below(/^! {2}trust /)).toBe('   → read it, then run: earpiece trust');
+    expect(below(/^! {2}trust /)).toBe('   → read the file, then run: earpiece trust');
     expect(below(/^! {2}reach /)).toMatch(/^ {3}→ if an agent must be stopped at once/);
     expect(lines.filter((line) => line.startsWith('   →'))).toHaveLength(2);
     const [trust] = (await shell.json(['doctor'])).filter(({ what }) => what === 'trust');
-    expect(trust).toMatchObject({ ok: true, advice: 'read it, then run: earpiece trust' });
+    expect(trust).toMatchObject({ ok: true, advice: 'read the file, then run: earpiece trust' });
   });
 
   it('doctor prints the address that this process has', async () => {
@@ -240,7 +240,7 @@ describe('config and trust', () => {
       `earpiece: the servers in ${file} are not trusted and cannot be started; read the file, then run: earpiece trust\n`,
     );
     expect(await shell.says(['trust'])).toBe(
-      `${file} is trusted in its present form; if these parts change, earpiece trust asks again:\n  gateway.servers.files (runs true)\n`,
+      `${file} is trusted as it is now; if these parts change, earpiece trust asks again:\n  gateway.servers.files (runs true)\n`,
     );
     expect(await shell.says(['trust'])).toBe(`${file} is already trusted:\n  gateway.servers.files (runs true)\n`);
     expect(await shell.json(['trust', '--list'])).toEqual([{ file, trusted: true }]);

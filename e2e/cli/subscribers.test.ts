@@ -57,7 +57,7 @@ describe('list', () => {
     ]);
     expect(rows.slice(-4)).toEqual([
       ['locked: cannot be disabled; it is a core subscriber: an agent must not miss its notifications'],
-      ['also shipped, effective as a copy: repeated_failures (earpiece subscribers copy <id>)'],
+      ['also shipped, but effective only as a copy: repeated_failures (earpiece subscribers copy <id>)'],
       [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all your projects)`],
       [''],
     ]);
@@ -116,7 +116,7 @@ describe('enable and disable', () => {
       { id: 'build', changed: true, state: 'off', offBy: ['user', 'project'] },
     ]);
     expect(await shell.says(['subscribers', 'enable', 'build'])).toBe(
-      'build is on in project shop\nit stays off here: it is off in all projects; earpiece subscribers enable build --user\n',
+      'build is on in project shop\nthis subscriber stays off here, because it is off in all projects; earpiece subscribers enable build --user\n',
     );
     expect(await heard()).toMatchObject({ because: 'it is disabled' });
     expect(await shell.says(['subscribers', 'enable', 'build', '--user'])).toBe('build is on in all projects\n');
@@ -160,7 +160,7 @@ describe('copy', () => {
       event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
     const emitted = async (failures?: number): Promise<string> =>
       (await shell.run(['emit', '--to', 'coder', '-'], { input: failed(failures) })).stdout;
-    expect(await shell.says(['subscribers', 'list'])).toMatch(/^also shipped, effective as a copy: repeated_failures /m);
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^also shipped, but effective only as a copy: repeated_failures /m);
     expect(await emitted(3)).not.toContain('repeated_failures');
     expect((await shell.run(['subscribers', 'enable', 'repeated_failures'])).stderr).toContain(
       'repeated_failures takes effect only as a copy: earpiece subscribers copy repeated_failures',
@@ -195,7 +195,7 @@ describe('copy', () => {
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: `earpiece: ${shell.folder}/.earpiece/subscribers cannot be written (ENOTDIR); make it a folder that you own, or use --user\n`,
+      stderr: `earpiece: ${shell.folder}/.earpiece/subscribers cannot be written (ENOTDIR); give yourself write access to the folder, or use --user\n`,
     });
   });
 

@@ -95,7 +95,7 @@ describe('an untrusted clone', () => {
     );
     for (const name of ['large_result.toml', 'large_result.toon.j2']) rmSync(join(folder, name));
     expect(await shell.says(['trust'])).toBe(
-      `${folder} is trusted as a folder; subscribers that are changed or added there later are trusted too:\n  ${said}\n`,
+      `${folder} is trusted as a folder, including subscribers that are changed or added later:\n  ${said}\n`,
     );
     expect(await shell.says(['trust'])).toBe(`${folder} is already trusted:\n  ${said}\n`);
     expect((await shell.run(['emit', '--to', 'coder', '-'], event)).code).toBe(0);

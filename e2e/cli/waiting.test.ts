@@ -38,7 +38,7 @@ it('send warns about a name that was never seen, if other agents were seen', asy
   expect((await shell.run(['send', '--to', 'a b', 'hello'])).stderr).toBe('');
   await ear.conversation('shop/codex#c1').seen();
   expect((await shell.run(['send', '--to', 'a b', '--id', 'n2', 'hello'])).stderr).toContain(
-    'no agent shop/a b has been seen yet; seen here: codex. To withdraw it: earpiece withdraw n2',
+    'no agent shop/a b has been seen yet; seen here: codex. To withdraw the notification: earpiece withdraw n2',
   );
   expect((await shell.run(['send', '--to', 'codx', 'hello'])).stderr).toContain('did you mean shop/codex?');
 });

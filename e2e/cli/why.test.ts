@@ -20,18 +20,18 @@ describe('the verdict of why', () => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--id', 'n1', 'main is red']);
     expect(await first(shell, 'n1')).toBe(
-      'Waiting: shop/coder has not made contact yet. It is delivered at the first contact.\n  check the connection: earpiece doctor',
+      'Waiting: shop/coder has not made contact yet. The notification is delivered at the first contact.\n  check the connection: earpiece doctor',
     );
     const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
     await gateway.call('echo', { text: 'x' });
     // The client's next frame confirms the delivery.
     await gateway.call('echo', { text: 'y' });
     expect(await first(shell, 'n1')).toMatch(
-      /^Delivered at hh:mm:ss with the result of echo:echo, n s after it was queued\. Nothing proves yet that the agent has read it\.$/u,
+      /^Delivered at hh:mm:ss with the result of echo:echo, n s after it was queued\. Nothing proves yet that the agent has read the notification\.$/u,
     );
     await shell.says(['send', '--to', 'coder', '--id', 'n2', 'main is green']);
     expect(await first(shell, 'n2')).toMatch(
-      /^Waiting: it rides on the next result of a wrapped tool of shop\/coder#main\..* Built-in tools carry no notifications\.\n {2}check the connection: earpiece doctor$/u,
+      /^Waiting for the next result of a wrapped tool of shop\/coder#main\..* Built-in tools carry no notifications\.\n {2}check the connection: earpiece doctor$/u,
     );
   });
 
@@ -44,7 +44,7 @@ describe('the verdict of why', () => {
     const host = { machine: systemProcesses.machine, pid: child.pid ?? 0, startedAt: found?.startedAt ?? 'unknown' };
     await ear.conversation(LOG, { host: 'codex', carrier: 'hook', process: host }).seen();
     await ear.queue(LOG, { id: 'n1', message: 'x' });
-    expect(await first(shell, 'n1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
+    expect(await first(shell, 'n1')).toBe('Waiting for the next message to shop/coder#main.');
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await first(shell, 'n1')).toBe(
@@ -106,32 +106,32 @@ describe('the verdict of why', () => {
       /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. It will be filtered at the next message\.\n {2}lift the mute: (earpiece .*)$/u,
     );
     await shell.says((/lift the mute: earpiece (.*)$/u.exec(muted)?.[1] ?? '').split(' '));
-    expect(await first(shell, 'm1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
+    expect(await first(shell, 'm1')).toBe('Waiting for the next message to shop/coder#main.');
 
     await ear.queue(LOG, { id: 'e1', deliver: 'turn_end', message: 'x' });
     expect(await first(shell, 'e1')).toBe(
-      'Waiting for its moment: it rides at the end of this turn.\n  withdraw it: earpiece withdraw e1',
+      'Waiting for its moment: it arrives at the end of this turn.\n  withdraw the notification: earpiece withdraw e1',
     );
 
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
     expect(await first(shell, 'c1')).toBe(
-      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. It will be filtered at the next message.\n` +
+      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The next message will filter the notification.\n` +
         `  see the setting: earpiece config explain 'conversation.notifications.kinds."ci.failed"'`,
     );
     await (await main.offer({ at: 'turn_start' }))?.confirm();
     const filtered = await first(shell, 'c1');
     expect(filtered).toContain(`Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}`);
-    expect(filtered).toContain('queue it again: earpiece requeue c1');
+    expect(filtered).toContain('queue the notification again: earpiece requeue c1');
 
     await ear.queue(LOG, { id: 's1', key: 'tests', supersede: true, message: 'x' });
     await ear.queue(LOG, { id: 's2', key: 'tests', supersede: true, message: 'y' });
     expect(await first(shell, 's1')).toBe(
-      'Superseded: s2 is newer and takes its place.\n  show the other notification: earpiece why s2 shop/coder',
+      'Superseded: s2 is newer and replaces the notification.\n  show the other notification: earpiece why s2 shop/coder',
     );
     const [story] = await shell.json(['why', 's1']);
     expect((story as { items: readonly object[] }).items[0]).toMatchObject({
       verdict: { kind: 'superseded', by: 's2' },
-      says: 'Superseded: s2 is newer and takes its place.',
+      says: 'Superseded: s2 is newer and replaces the notification.',
       cures: [{ kind: 'show', command: 'earpiece why s2 shop/coder' }],
     });
   });

@@ -148,9 +148,9 @@ verifies(
     const view = row(page, 'view');
     expect(await view.getByRole('combobox').isDisabled()).toBe(true);
     await view
-      .getByText(`decided by project file ${projectFile(stage)}:3:1, which has higher priority: change it there`)
+      .getByText(`decided by project file ${projectFile(stage)}:3:1, which has higher priority: change that file`)
       .waitFor();
-    await view.getByRole('button', { name: 'Change it in the project’s file' }).click();
+    await view.getByRole('button', { name: 'Change this setting in the project’s file' }).click();
     expect(await page.getByRole('radio', { name: "the project's file of shop" }).isChecked()).toBe(true);
     await page.locator('[data-setting=view] select:focus').waitFor();
     await view.getByRole('combobox').selectOption('json');

@@ -78,10 +78,10 @@ verifies('console:history', 'each card shows when its notification was delivered
 verifies('console:person', 'a waiting interrupt names its effect at this host', async () => {
   const page = await stage.page();
   await visit(page, conversation(stage, nameOf(9)));
-  await staged(page, 'files.changed').getByText('refuses its next tool call').waitFor();
+  await staged(page, 'files.changed').getByText('refuses the next tool call').waitFor();
   await visit(page, conversation(stage, nameOf(10)));
   await stage.ear.queue(`${nameOf(10)}#main`, { kind: 'disk.full', level: 'critical', message: 'full' });
-  await staged(page, 'disk.full').getByText('refuses its next call of a wrapped tool').waitFor();
+  await staged(page, 'disk.full').getByText('refuses the next call of a wrapped tool').waitFor();
 });
 
 verifies(

@@ -79,7 +79,7 @@ verifies(
     await name.press('Enter');
     await token.answered;
     token.deliver();
-    await page.getByText('It is shown only once.').waitFor();
+    await page.getByText('The token is shown only once.').waitFor();
     expect(token.times()).toBe(1);
   },
 );

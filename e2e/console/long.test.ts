@@ -148,7 +148,7 @@ verifies('console:history', 'a fork shows the lines of its origin up to the fork
   const page = await small.page();
   await page.goto(conversation(small, 'shop/coder', name));
   await staged(page, 'ci.side').waitFor();
-  await page.getByText('forked from #main: the lines above belong to it').waitFor();
+  await page.getByText('forked from #main: the lines above belong to that conversation').waitFor();
   await page.getByText('Good morning.').waitFor();
   expect(await page.getByText('Not in the fork.').count()).toBe(0);
   await page.close();

@@ -94,7 +94,7 @@ verifies('console:person', 'Stop names its effect at this host in advance, asks 
   await turn;
   expect(model.aborted).toEqual([0]);
   await rode(page, 'user.cancel').waitFor();
-  await page.getByText('cut off here: it was interrupted').waitFor();
+  await page.getByText('the answer was interrupted and ends here').waitFor();
   await page.getByText('I have stopped.').waitFor();
 });
 
@@ -170,14 +170,14 @@ verifies(
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/claude', 'a4'));
     const composer = page.getByRole('form', { name: 'Say something' });
-    await composer.getByText('refuses its next call of a wrapped tool').waitFor();
+    await composer.getByText('refuses the next call of a wrapped tool').waitFor();
     expect(await composer.getByLabel('When').locator('option').allInnerTexts()).toContain('end of the turn (here: next message)');
     const pause = composer.getByRole('button', { name: 'Pause' });
     expect(await pause.getAttribute('title')).toBe(
       'Pause: refuses its calls of wrapped tools until you resume it; built-in tools still run',
     );
     await composer.getByRole('button', { name: 'Stop' }).click();
-    await composer.getByRole('button', { name: 'Stop: refuses its next call of a wrapped tool' }).click();
+    await composer.getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool' }).click();
     await composer
       .getByText('claude-code: its next call of a wrapped tool is refused until it has read this; built-in tools still run')
       .waitFor();
@@ -201,8 +201,8 @@ for (const host of ['claude-code', 'opencode'] as const)
       const page = await stage.page();
       await page.goto(conversation(stage, 'shop/hooked', 'a4'));
       const composer = page.getByRole('form', { name: 'Say something' });
-      const streams = host === 'opencode' ? ', and in its terminal aborts the running request' : '';
-      await composer.locator('.stop-does').getByText(`refuses its next tool call${streams}`, { exact: true }).waitFor();
+      const streams = host === 'opencode' ? ', and in a terminal aborts the running request' : '';
+      await composer.locator('.stop-does').getByText(`refuses the next tool call${streams}`, { exact: true }).waitFor();
       await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
       await page.getByText('refuses the next tool call, of built-in tools too, until the agent has read it').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
@@ -230,7 +230,7 @@ verifies(
     await say.fill('legal has not agreed yet');
     await page.getByRole('button', { name: 'Stop', exact: false }).first().click();
     await page
-      .getByRole('button', { name: 'Stop: refuses its next call of a wrapped tool, with your words as the reason' })
+      .getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool, with your words as the reason' })
       .click();
     await page.getByText('for the reason “legal has not agreed yet”').waitFor();
     expect(await say.inputValue()).toBe('');

@@ -27,7 +27,7 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   // The page names the effect of Stop in advance, even if the button has no room for it.
   await expect
     .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
-    .toBe('"Stop aborts the stream. Pause lets it finish its turn, then holds it until you resume it."');
+    .toBe('"Stop aborts the stream. Pause lets the agent finish its turn, then holds the agent until you resume it."');
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'Tasks' }).first().tap();
   await page.getByRole('heading', { name: 'Tasks' }).waitFor();

@@ -97,14 +97,14 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   let dialog = await test('large_result');
   const head = await ear.store.head();
   await foretells(dialog, 'shop/coder');
-  await dialog.getByText('Waiting for its moment: it rides at the end of this turn.').waitFor();
+  await dialog.getByText('Waiting for its moment: it arrives at the end of this turn.').waitFor();
   await foretells(dialog, 'shop/wrapped');
-  await dialog.getByText(/^Waiting: it rides on the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
+  await dialog.getByText(/^Waiting for the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
 
   dialog = await test('budget_exceeded');
   await foretells(dialog, 'shop/coder');
-  await dialog.getByText('It interrupts: the gate of shop/coder goes up, and its tool calls are refused until').waitFor();
+  await dialog.getByText('The notification interrupts: the gate of shop/coder goes up, and its tool calls are refused until').waitFor();
   await foretells(dialog, 'shop/wrapped');
   await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
@@ -112,18 +112,18 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
 
   dialog = await test('process_ended');
   await foretells(dialog, 'shop/coder');
-  await dialog.getByText('Waiting: it rides on the next message to shop/coder#main.').waitFor();
+  await dialog.getByText('Waiting for the next message to shop/coder#main.').waitFor();
   await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
   await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
   await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
   await ear.mute('shop/coder', 'process', { by: 'mira' });
   await dialog
-    .getByText('Muted: mira muted process for shop/coder until a person lifts it. It will be filtered at the next message.')
+    .getByText('Muted: mira muted process for shop/coder until a person lifts it. The next message will filter the notification.')
     .waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
   dialog = await test('process_ended');
-  await dialog.getByText('This subscriber is off in project shop: no event makes it send anything.').waitFor();
+  await dialog.getByText('This subscriber is off in project shop: no event causes a notification.').waitFor();
   await foretells(dialog, 'shop/coder');
   await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
 });
@@ -141,7 +141,7 @@ verifies(
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
     await dialog.getByLabel('What would a real event do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Waiting: it rides on the next message to shop/coder#main.').waitFor();
+    await dialog.getByText('sent as a test. Waiting for the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until a person lifts it.').waitFor();

@@ -73,7 +73,7 @@ verifies(
     expect(told).toMatch(/queued\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toMatch(/delivered\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toContain('in the result of read_cart');
-    expect(told).toContain('no filter, mute, expiry, newer state or budget delayed it');
+    expect(told).toContain('no filter, mute, expiry, newer state or budget delayed this notification');
     const shown = await why.locator('figure pre').innerText();
     const sent = JSON.stringify(model.requests.at(-1)?.prompt);
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));
@@ -139,10 +139,10 @@ verifies(
     await why.getByText('withdrawn by mcp: the server is back').waitFor();
     await page.getByRole('button', { name: 'Why deploy.later' }).click();
     await why.getByText('a carrier of #main would now keep it. moment:').waitFor();
-    expect(await why.innerText()).toContain('Nothing yet: no carrier has taken it.');
+    expect(await why.innerText()).toContain('Nothing yet: no carrier has taken this notification.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();
-    await why.getByText('withdrawn in time: it was never sent').waitFor();
+    await why.getByText('withdrawn in time: this notification was never sent').waitFor();
     await staged(page, 'deploy.later').waitFor({ state: 'detached' });
     await why.getByRole('button', { name: 'Queue again' }).click();
     await staged(page, 'deploy.later').waitFor();

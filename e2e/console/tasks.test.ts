@@ -32,11 +32,11 @@ verifies(
     const row = page.locator('[data-task=t1]');
     await row.getByText('Count down').waitFor();
     expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
-    await row.getByText('took it up').waitFor();
+    await row.getByText('started').waitFor();
     expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
 
     await row.getByRole('button', { name: 'Block' }).click();
-    await row.getByPlaceholder('a reason that it reads').fill('legal has to agree');
+    await row.getByPlaceholder('a reason that the agent reads').fill('legal has to agree');
     await row.getByRole('button', { name: 'Block' }).click();
     await row.getByText('blocked: legal has to agree').waitFor();
     await row.getByText('asked to stop (blocked by').waitFor();
@@ -137,7 +137,7 @@ verifies('console:tasks', 'the text that a person types stays, even if the task 
   await row.getByRole('button', { name: 'Edit t1' }).click();
   await what.fill('From twelve.');
   expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
-  await row.getByText('took it up').waitFor();
+  await row.getByText('started').waitFor();
   await edit.getByText('coder has read the earlier text').waitFor();
   await page.keyboard.type(' Aloud.');
   expect(await what.inputValue()).toBe('From twelve. Aloud.');
@@ -153,6 +153,6 @@ verifies('console:tasks', 'the text that a person types stays, even if the task 
   await edit.getByRole('button', { name: 'Save' }).click();
   await edit.getByRole('alert').waitFor();
   expect(await what.inputValue()).toBe('From a hundred.');
-  await edit.getByRole('button', { name: 'Leave it as it is' }).click();
+  await edit.getByRole('button', { name: 'Leave the task unchanged' }).click();
   await row.waitFor({ state: 'detached' });
 });

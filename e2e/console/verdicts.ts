@@ -40,7 +40,7 @@ export const VERDICTS: Readonly<
   },
   delivered: {
     kind: 'delivered',
-    says: /^Delivered at \d\d:\d\d with the result of read_file, .+ after it was queued\. Nothing proves yet that the agent has read it\.$/u,
+    says: /^Delivered at \d\d:\d\d with the result of read_file, .+ after it was queued\. Nothing proves yet that the agent has read the notification\.$/u,
     cures: [],
   },
   superseded: {
@@ -50,7 +50,7 @@ export const VERDICTS: Readonly<
   },
   due: {
     kind: 'due',
-    says: /^Waiting: it rides on the next result of a wrapped tool of shop\/due#main\..* Built-in tools carry no notifications\.$/u,
+    says: /^Waiting for the next result of a wrapped tool of shop\/due#main\..* Built-in tools carry no notifications\.$/u,
     cures: [],
   },
 };

@@ -142,7 +142,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(why).toContain(`process ${pid} on`);
     expect(why).toContain(`The clock of that process is ${off}`);
     expect((await shell.run(['why', 'o1'], { env: offBy(ms) })).stdout).toContain(
-      `Hidden: it has expired by the clock of this process, which is ${off}`,
+      `Hidden: the notification has expired by the clock of this process, which is ${off}`,
     );
   });
 

@@ -102,9 +102,9 @@ describe('the gate', () => {
     expect(stage.calls()).toEqual([{ tool: 'echo', text: 'done it' }]);
     const why = (await stage.run(['why', 'stop'])).stdout;
     expect(why).toContain('so far 1 tool call was made and its result is withheld');
-    expect(why).toContain('echo: the call was made, and the agent got the interrupt after it');
+    expect(why).toContain('echo: the call was made, and the agent got the interrupt afterwards');
     const log = (await stage.run(['log', '--all'])).stdout;
-    expect(log).toMatch(/withheld.*result of echo:echo: the call was made, and the agent got the interrupt after it/u);
+    expect(log).toMatch(/withheld.*result of echo:echo: the call was made, and the agent got the interrupt afterwards/u);
     expect(`${why}${log}`).not.toMatch(/\brefused\b/u);
     const pulled = JSON.parse(textOf(await gateway.call('get_notifications'))) as {
       withheld_results: { tool: string; result: string }[];

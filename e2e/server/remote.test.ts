@@ -77,7 +77,7 @@ verifies('server:cli', 'send warns about an agent that the server has never seen
   expect(await sentWith('project')).toMatchObject({
     stdout: 'of-project  queued for shop/codr\n',
     stderr:
-      'earpiece: no agent shop/codr has been seen yet; did you mean shop/coder? To withdraw it: earpiece withdraw of-project\n',
+      'earpiece: no agent shop/codr has been seen yet; did you mean shop/coder? To withdraw the notification: earpiece withdraw of-project\n',
   });
   expect(await sentWith('send')).toMatchObject({ stdout: 'of-send  queued for shop/codr\n', stderr: '' });
 });
@@ -169,7 +169,7 @@ it('run-and-tell names what it could not report, and how to report it later', as
     env: { EARPIECE_TOKEN: 'ep_x' },
   });
   expect(ran.code).toBe(0);
-  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to notify it later: earpiece emit .*event\.json\n$/u);
+  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to send the notification later: earpiece emit .*event\.json\n$/u);
 });
 
 it('emit to a server prints the same about each event as without a server', async () => {

@@ -60,7 +60,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         what: 'state',
         value: `${join(home.home, STATE)} cannot be used (${code})`,
         ok: false,
-        advice: `make it a folder that you may read and write: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME`,
+        advice: `give yourself access: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME`,
       });
       expect(new Set(found.map(({ what }) => what))).toEqual(
         new Set(['earpiece', 'node', 'config', 'state', 'project', 'store', 'claude']),

@@ -85,7 +85,7 @@ describe('remind', () => {
     expect(await shell.run(['remind', '--cancel', first])).toEqual({
       code: 7,
       stdout: '',
-      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows the waiting ones\n`,
+      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows the waiting reminders\n`,
     });
   });
 

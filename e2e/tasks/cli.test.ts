@@ -90,7 +90,7 @@ t1  blocked  high  coder  now  Fix the login
         '--project "a/b" is not a valid name of a project; use the part of its agents\' addresses before the "/"',
       ],
       [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows the open ones'],
-      [['assign', 't1'], 2, 'tasks assign takes either an agent or --nobody'],
+      [['assign', 't1'], 2, 'give tasks assign either an agent or --nobody'],
     ] as const;
     const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));
     expect(answers).toEqual(mistakes.map(([, code, stderr]) => ({ code, stdout: '', stderr: `earpiece: ${stderr}\n` })));
@@ -123,7 +123,7 @@ describe('the page on tasks', () => {
     const { stdout } = await office.run(['tasks', 'add', '--to', 'coder', 'x']);
     expect(stdout).toBe(
       't1  todo of coder: x\n' +
-        'the active conversations of coder began without the tools for tasks; new ones get them, unless agent.tasks or gateway.tasks is false\n',
+        'the active conversations of coder began without the task tools; new conversations get these tools, unless agent.tasks or gateway.tasks is false\n',
     );
     await office.agent('s2');
     await office.seen('s2');

@@ -157,7 +157,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   await rider.end();
   await inbox?.close();
   if (reason !== 'upstream_failed') return EXIT.ok.code;
-  complain(`the server never answered (${detail}); check that the server works without the gateway`);
+  complain(`the MCP server never answered (${detail}); check that this server works without the gateway`);
   return EXIT.failed.code;
 }
 
@@ -217,7 +217,7 @@ async function upstreamsFrom(
   running?: Spawned,
 ): Promise<readonly Upstream[]> {
   const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
-  if (given > 1) throw new EarpieceError('bad_argument', 'give only one of: a command after --, --url, --servers');
+  if (given > 1) throw new EarpieceError('bad_argument', 'give only one of --url, --servers, or a command after `--`');
   if (options.name !== undefined) checkName(options.name);
   if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
     throw new EarpieceError(
@@ -271,7 +271,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (!options.http) {
     const idle = Object.entries({ host, port, 'token-env': tokenFrom }).find(([, value]) => value !== undefined);
     if (idle === undefined) return { kind: 'stdio' };
-    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} needs --http; add --http, or leave the option out`);
+    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} works only with --http; add --http, or leave the option out`);
   }
   if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
     throw new EarpieceError(

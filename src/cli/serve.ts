@@ -82,9 +82,9 @@ export async function runServer(options: ServeOptions): Promise<number> {
       print(paint('bold', options.console ? login : url));
       if (options.console)
         print(
-          paint('dim', 'This address logs one browser in, once, within ten minutes; for another browser: earpiece token login'),
+          paint('dim', 'This address logs in one browser, once, within ten minutes. For another browser: earpiece token login'),
         );
-      print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C ends it`));
+      print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C stops the server`));
       if (!isLoopbackHost(host))
         print(paint('dim', 'The server uses plain HTTP: if others share the network, put a proxy with TLS in front of it.'));
     }
@@ -129,7 +129,7 @@ function asked(): Promise<void> {
       });
     process.on('SIGHUP', () => {
       if (onTerminal) resolve();
-      else complain('SIGHUP: the server has no terminal, so it continues; SIGTERM ends it');
+      else complain('the server got SIGHUP, but continues because it has no terminal; to stop the server, send SIGTERM');
     });
   });
 }
@@ -139,6 +139,6 @@ function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   spawn(command, [...args, url], { stdio: 'ignore', detached: true })
-    .on('error', () => complain('no browser could be opened; open the address by hand'))
+    .on('error', () => complain('no browser could be started; open the printed address yourself'))
     .unref();
 }

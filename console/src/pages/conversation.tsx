@@ -121,7 +121,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           />
         )}
         <p className="coming" role="status">
-          {coming && 'loading the entries before it …'}
+          {coming && 'loading earlier entries …'}
         </p>
         <div
           className="timeline"
@@ -202,7 +202,7 @@ const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }):
   <p className="composer words" role="note">
     {'This session has ended. '}
     <a href={to.conversation(log, heir)}>{`${log}#${heir}`}</a>
-    {' continues in its place: write there.'}
+    {' continues the work: write to that conversation.'}
   </p>
 );
 
@@ -274,7 +274,7 @@ const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | unde
         {'.'}
       </>
     ) : (
-      'It has not made contact yet.'
+      'This agent has not made contact yet.'
     )}
   </p>
 );

@@ -120,7 +120,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
         </section>
       ))}
       {tasks.value !== undefined && tasks.value.next !== null && (
-        <p className="muted words">{`These are the newest ${LISTED}. To list all of them: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
+        <p className="muted words">{`These are the newest ${LISTED} tasks. To list all tasks: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
       )}
     </div>
   );
@@ -289,12 +289,12 @@ function TaskRow({
             }}
           >
             <label>
-              <span>{`${execution?.agent ?? 'the agent'} works on it and is interrupted. Why?`}</span>
+              <span>{`${execution?.agent ?? 'the agent'} works on this task and is interrupted. Why?`}</span>
               <input
                 autoFocus
                 value={reason}
                 onChange={(event) => setReason(event.target.value)}
-                placeholder="a reason that it reads"
+                placeholder="a reason that the agent reads"
               />
             </label>
             <button type="submit" className="danger small">
@@ -332,7 +332,7 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
       <a href={to.conversation(log, conversation ?? 'main')}>{`${agent}${conversation === null ? '' : `#${conversation}`}`}</a>
       {endedAt === null ? (
         <>
-          {conversation === null ? ' has not started it yet' : ' took it up '}
+          {conversation === null ? ' has not started this task yet' : ' started '}
           {conversation !== null && <Ago at={startedAt} />}
         </>
       ) : (
@@ -344,7 +344,7 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
       )}
       {interrupted !== null && endedAt === null && (
         <>
-          {` · asked to stop (${interrupted.why} by ${interrupted.by.name}), has not answered yet: `}
+          {` · was asked to stop (${interrupted.why} by ${interrupted.by.name}) and has not answered yet: `}
           <a href={to.conversation(log, conversation ?? 'main', interrupted.notification)}>why</a>
         </>
       )}

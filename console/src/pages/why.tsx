@@ -117,14 +117,14 @@ function Story({
       <dl className="facts">
         <Fact name="receipt">
           <b>{receiptSays(n.receipt, n.markedBy)}</b>
-          {n.gate && ' · the gate is up because of it'}
+          {n.gate && ' · the gate is up because of this notification'}
         </Fact>
         <Fact name="rule">
           {n.subscriber === null ? (
             n.person !== null ? (
-              `${n.person} said it`
+              `sent by ${n.person}`
             ) : n.sender !== null ? (
-              `the agent ${n.sender} sent it`
+              `sent by the agent ${n.sender}`
             ) : (
               'queued directly'
             )
@@ -159,7 +159,7 @@ function Story({
           ? []
           : [
               <p className="plan words" key={conversation}>
-                {`a carrier of #${conversation} would now ${decision.kind} it. ${decision.step}: ${decision.reason}`}
+                {`a carrier of #${conversation} would now ${decision.kind} this notification. ${decision.step}: ${decision.reason}`}
               </p>,
             ],
       )}
@@ -175,7 +175,7 @@ function Story({
         {last !== undefined && <Copy text={textOf(last)} what="what was sent" />}
       </h4>
       {sent.length === 0 && (
-        <p className="muted">{n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken it.'}</p>
+        <p className="muted">{n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken this notification.'}</p>
       )}
       {sent.map((each) => (
         <figure className="read" key={each.seq}>
@@ -235,21 +235,21 @@ const RELEASED: Readonly<Record<string, string>> = {
   write_error: 'the answer could not be written',
   client_died: 'the client was killed right after the answer was written',
   too_big: 'the answer was too big',
-  late: 'it came too late',
+  late: 'the answer came too late',
   owner_dead: 'the process that sent it has exited',
-  lease_expired: 'it was not confirmed in time',
+  lease_expired: 'the client did not confirm the delivery in time',
   shutdown: 'the process that sent it was shut down',
 };
 
-const PASSED = 'no filter, mute, expiry, newer state or budget delayed it';
+const PASSED = 'no filter, mute, expiry, newer state or budget delayed this notification';
 
 /** Describes the plan of a delivered notification, and how many notifications were counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
-  if (n.state === 'offered') return `${PASSED}: it was sent and is not confirmed yet${counted}`;
+  if (n.state === 'offered') return `${PASSED}: sent, but not confirmed yet${counted}`;
   if (n.outcome === 'delivered')
-    return `${PASSED}: it was sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;
+    return `${PASSED}: sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 

@@ -15,7 +15,7 @@ export function Copy({
 }): ReactElement {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
-    setSaid((await copied(text)) ? 'copied' : 'select it and press Ctrl+C');
+    setSaid((await copied(text)) ? 'copied' : 'select the text and press Ctrl+C');
     setTimeout(() => setSaid(null), 2_000);
   };
   return (

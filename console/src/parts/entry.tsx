@@ -35,7 +35,7 @@ export function TimelineEntry({
         <Row entry={entry} who="agent">
           {entry.text !== '' && <Folded text={entry.text} speech />}
           {entry.data !== undefined && <pre className="sent">{JSON.stringify(entry.data, null, 2)}</pre>}
-          {entry.truncated && <p className="mark">cut off here: it was interrupted</p>}
+          {entry.truncated && <p className="mark">the answer was interrupted and ends here</p>}
         </Row>
       );
     case 'system':

@@ -115,7 +115,7 @@ function UpTo({
   if (turns === 0) return <p>No turn had begun here, so there is nothing to fork.</p>;
   return (
     <>
-      <p>{`As it was after turn ${turns}. To continue it in a terminal:`}</p>
+      <p>{`The fork is a copy up to turn ${turns}. To continue the fork in a terminal:`}</p>
       <Command text={`earpiece chat --as ${word(log)} --fork ${word(conversation)} --turns ${turns}`} />
     </>
   );
@@ -134,7 +134,7 @@ function Known({
     <>
       {origin !== null && (
         <p>
-          {'It was itself forked from '}
+          {'This conversation was forked from '}
           <a
             className="words"
             href={to.conversation(log, origin.conversation, null, { at: origin.upTo })}

@@ -116,7 +116,7 @@ export function Muted({
           <Icon name="bell" />
           <span className="words">
             <b>{pattern === '*' ? 'everything' : pattern}</b>
-            {` is muted${named ? ` for ${log}` : ''} ${until === null ? 'until a person lifts it' : `until ${whenSays(until, now)}`}, by ${by}`}
+            {` is muted${named ? ` for ${log}` : ''} ${until === null ? 'until a person lifts the mute' : `until ${whenSays(until, now)}`}, by ${by}`}
           </span>
           <button
             type="button"

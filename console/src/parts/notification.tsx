@@ -68,8 +68,8 @@ export function Ride({
       {entry.summarized.length > 0 && (
         <p className="mark">
           {entry.summarized.length === 1
-            ? '1 more was counted in a summary line: the message had no room for its text'
-            : `${entry.summarized.length} more were counted in a summary line: the message had no room for their texts`}
+            ? 'the message had no room for the text of 1 more notification; a summary line counts it'
+            : `the message had no room for the texts of ${entry.summarized.length} more notifications; a summary line counts them`}
         </p>
       )}
     </>
@@ -205,7 +205,7 @@ export function Staged({
           {note.state === 'offered' ? 'offered, not confirmed yet' : waitsSays(note, { agent, force, verdict, now })}
           <span title={`queued ${exact(note.at)}`}>{` · ${lasting(now - note.at)}`}</span>
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
-          {note.conversation === null && ' · any conversation of this agent'}
+          {note.conversation === null && ' · for any conversation of this agent'}
         </span>
         <Buttons id={note.id} kind={note.kind} open={open} onWhy={onWhy} />
       </footer>
@@ -253,7 +253,7 @@ export function Pending({ said }: { readonly said: Said }): ReactElement {
   );
 }
 
-const STATES = { sending: 'sending', accepted: 'taken, not in the log yet', failed: 'not sent' } as const;
+const STATES = { sending: 'sending', accepted: 'accepted, not in the log yet', failed: 'not sent' } as const;
 
 type EndedEntry = Extract<Entry, { kind: 'ended' }>;
 

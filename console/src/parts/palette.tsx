@@ -109,7 +109,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
           </li>
         ))}
         {choices.every(({ group }) => group === 'search') && (
-          <li className="muted words">{`No agent of the first pages and none of the newest ${found.length} notifications has “${asked}”.`}</li>
+          <li className="muted words">{`No agent on the first pages and none of the newest ${found.length} notifications contains “${asked}”.`}</li>
         )}
       </ul>
     </Dialog>
@@ -134,7 +134,7 @@ function commands(onHelp: () => void): Choice[] {
   return [
     page('Agents', to.agents(), 'what they do'),
     page('Activity', to.activity(), 'charts'),
-    page('Notifications', to.notifications(), 'all of them, and a search'),
+    page('Notifications', to.notifications(), 'list and search notifications'),
     page('Tasks', to.tasks(), ''),
     page('Settings: notifications', to.settings('notifications'), 'subscribers'),
     page('Settings: account', to.settings('account'), ''),

@@ -18,7 +18,7 @@ export const Description = ({
 }): ReactElement => (
   <textarea
     aria-label="Description"
-    placeholder="The work to do, in the words that the agent reads"
+    placeholder="Describe the work; the agent reads this text"
     rows={Math.min(MAX_ROWS, Math.max(3, value.split('\n').length))}
     value={value}
     onChange={(event) => onChange(event.target.value)}
@@ -102,7 +102,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
           {busy ? 'pending …' : 'Save'}
         </button>
         <button type="button" className="quiet small" onClick={onDone}>
-          Leave it as it is
+          Leave the task unchanged
         </button>
       </div>
       {problem !== null && <Problem text={problem} />}

@@ -44,7 +44,7 @@ export function Tester({
     <Dialog label={`Test ${item.name}`} className="test-dialog" onClose={onClose}>
       <h2 className="words">{`Test ${item.name}`}</h2>
       {preview.problem !== null && <Problem text={preview.problem} again={preview.again} />}
-      {value === undefined && preview.problem === null && <Skeleton rows={2} label="asking for its text" />}
+      {value === undefined && preview.problem === null && <Skeleton rows={2} label="loading the text" />}
       {value !== undefined && (
         <>
           <p className="words">
@@ -56,10 +56,10 @@ export function Tester({
             {value.preview}
           </pre>
           {value.problem !== null && (
-            <p className="bad words">{`Its template failed, so the text is only the message: ${value.problem}`}</p>
+            <p className="bad words">{`The template of this subscriber failed, so the text is only the message: ${value.problem}`}</p>
           )}
           {!value.enabled && (
-            <p className="bad">{`This subscriber is off in project ${project}: no event makes it send anything.`}</p>
+            <p className="bad">{`This subscriber is off in project ${project}: no event causes a notification.`}</p>
           )}
         </>
       )}
@@ -86,7 +86,7 @@ export function Tester({
           {said === null && 'Nothing was sent. '}
           If you send a test, it has the kind <code>{`test.${value.kind}`}</code>
           {
-            '. It says that it is a test and that nothing happened. Its level is info, so it neither stops nor wakes the agent. Mutes and filters of the real kind do not apply to it.'
+            '. The text says that this is a test and that nothing happened. The level is info, so the test neither stops nor wakes the agent. Mutes and filters of the real kind do not apply to the test.'
           }
         </p>
       )}
@@ -130,11 +130,11 @@ function Outlook({
     };
   }, [log, again]);
   if (problem !== null) return <Problem text={problem} again={again} />;
-  if (value === undefined || value.real === null) return <Skeleton rows={1} label="asking for its effect" />;
+  if (value === undefined || value.real === null) return <Skeleton rows={1} label="loading the effect" />;
   const says = sayForetold(value.real, timeWords(now));
   return (
     <p className="words test-outlook" data-verdict={value.enabled ? value.real.kind : 'off'}>
-      {value.enabled ? says : `Nothing, because this subscriber is off. If it were on: ${says}`}
+      {value.enabled ? says : `Nothing, because this subscriber is off. With the subscriber on: ${says}`}
     </p>
   );
 }

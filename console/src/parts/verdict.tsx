@@ -95,14 +95,14 @@ export function VerdictBox({
       </div>
       {'holds' in verdict && verdict.holds && cures.some(({ kind }) => kind === 'requeue') && (
         <p className="words muted">
-          {`If you queue it again now, ${verdict.kind === 'muted' ? 'the mute' : 'the setting'} filters it again.`}
+          {`If you queue this notification again now, ${verdict.kind === 'muted' ? 'the mute' : 'the setting'} filters it again.`}
         </p>
       )}
       {setting !== undefined && (
         <div className="cure-elsewhere">
           <p className="words">
             {`This setting belongs to the project ${project}, and Settings here change another project. `}
-            {file === null ? `Run this in the folder of ${project}:` : `It is set in ${file}. Run this in that project's folder:`}
+            {file === null ? `Run this in the folder of ${project}:` : `The setting is in ${file}. Run this in that project's folder:`}
           </p>
           <Command text={settingCommand(setting.key, verdict)} />
         </div>
@@ -157,7 +157,7 @@ function CureButton({
     case 'mark_read':
       return button('Mark read', async () => {
         await client.read(cure.id, { log: cure.log });
-        return 'marked as read; its gate falls';
+        return 'marked as read; the gate falls';
       });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
@@ -172,7 +172,7 @@ function CureButton({
         route === 'conversation' ? to.conversation(cure.log, hereOf(), cure.id) : to.conversation(cure.log, 'main', cure.id),
       );
     case 'connect':
-      return link('How to connect it', to.agents({ connect: log }));
+      return link('How to connect the agent', to.agents({ connect: log }));
     default:
       return cure satisfies never;
   }
@@ -182,9 +182,9 @@ function CureButton({
 const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]+)/u.exec(window.location.hash)?.[1] ?? 'main');
 
 export const WITHDRAWN = {
-  withdrawn: 'withdrawn in time: it was never sent',
-  maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
+  withdrawn: 'withdrawn in time: this notification was never sent',
+  maybe_seen: 'withdrawn, but offered before: the model may have seen this notification',
   gate_lowered: 'delivered before; its gate is down now',
-  too_late: 'too late: it was already delivered',
-  unknown: 'the log no longer has it',
+  too_late: 'too late: this notification was already delivered',
+  unknown: 'this notification is no longer in the log',
 } as const;

@@ -32,7 +32,7 @@ export type Said = {
 };
 
 const KEPT = 'said';
-const NOT_KNOWN = 'The page was left before an answer came. You can safely try again: the action happens only once.';
+const NOT_KNOWN = 'The page was closed before the server answered. You can safely try again: the action happens only once.';
 
 export const said = new Cell<readonly Said[]>(kept());
 said.watch(() => {

@@ -343,7 +343,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'carrier_redacted':
       return `the provider refused the request with these notifications; one line replaces them: ${text(loose['reason'])}`;
     case 'conversation_forked':
-      return `forked from #${text(loose['from'])}: the lines above belong to it`;
+      return `forked from #${text(loose['from'])}: the lines above belong to that conversation`;
     case 'conversation_imported':
       return 'imported';
     case 'compaction':

@@ -9,16 +9,16 @@ const says = (verdict: Partial<Verdict>, note: Partial<Note> = {}): string =>
   waitsSays({ ...critical, level: 'info', gate: false, ...note }, { ...holds, verdict: verdict as Verdict });
 
 test('the card of an interrupt says that tool calls are refused while its gate is up, but not after a person marked it as read', () => {
-  expect(waitsSays(critical, holds)).toBe('refuses its next tool call until the agent has read it');
+  expect(waitsSays(critical, holds)).toBe('refuses the next tool call until the agent has read this notification');
   expect(waitsSays({ ...critical, gate: false, receipt: 'read' }, holds)).toBe(
-    'waits: it was marked as read, and its gate is down',
+    'waits: marked as read, and the gate is down',
   );
 });
 
 test('the card of a notification that a mute, a filter or the budget holds back names that reason', () => {
   expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: it will be filtered at the next message');
-  expect(says({ kind: 'filtered' })).toBe('a filter is set: it will be filtered at the next message');
-  expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for it');
+  expect(says({ kind: 'filtered' })).toBe('a filter is set: the next message will filter this notification');
+  expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for this notification');
   expect(says({ kind: 'muted', by: 'mira' }, { level: 'critical', gate: true })).toMatch(/^muted by mira/u);
   expect(says({ kind: 'due' })).toBe('waits');
 });

@@ -19,8 +19,8 @@ type Holds = {
 
 const INTERRUPTS: Readonly<Record<Force, string>> = {
   aborts_stream: 'interrupts the agent',
-  refuses_next_call: 'refuses its next tool call until the agent has read it',
-  refuses_wrapped_call: 'refuses its next call of a wrapped tool until the agent has read it',
+  refuses_next_call: 'refuses the next tool call until the agent has read this notification',
+  refuses_wrapped_call: 'refuses the next call of a wrapped tool until the agent has read this notification',
   next_contact: 'reaches the agent with its next message',
   waits: 'waits until the agent returns',
 };
@@ -34,11 +34,11 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;
-  if (action === 'pause') return 'pauses the agent until a person resumes it';
+  if (action === 'pause') return 'pauses the agent until a person resumes the agent';
   // An interrupt that a person has marked as read waits like other notifications.
   if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
   const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${waitedFor(note.deliver, now)}`;
-  return note.receipt === 'read' ? `${waits}: it was marked as read, and its gate is down` : waits;
+  return note.receipt === 'read' ? `${waits}: marked as read, and the gate is down` : waits;
 }
 
 /**
@@ -46,18 +46,18 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
  * such reason.
  */
 function heldBy(verdict: Verdict, now: number): string | null {
-  if (verdict.kind === 'muted') return `muted by ${verdict.by}: it will be filtered at the next message`;
-  if (verdict.kind === 'filtered') return 'a filter is set: it will be filtered at the next message';
+  if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message will filter this notification`;
+  if (verdict.kind === 'filtered') return 'a filter is set: the next message will filter this notification';
   if (verdict.kind === 'expired') return 'it has expired';
   if (verdict.kind === 'superseded') return 'a newer notification replaces it';
-  if (verdict.kind === 'known') return 'the agent knows it already';
+  if (verdict.kind === 'known') return 'the agent already knows this';
   if (verdict.kind === 'behind_gate') return BEHIND_GATE;
   if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;
   if (verdict.kind === 'moment' && verdict.rides !== undefined) return `waits: ${momentOf(verdict, timeWords(now))}`;
   if (verdict.kind !== 'budget') return null;
   return verdict.how === 'waits'
-    ? 'waits: the next message has no room for it'
-    : 'the next message has no room for its text, and counts it';
+    ? 'waits: the next message has no room for this notification'
+    : 'the next message has no room for the text, and only counts this notification';
 }
 
 function waitedFor(deliver: Deliver, now: number): string {

@@ -53,10 +53,10 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
   if (wish.fork !== undefined && wish.resume !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      'give either --resume, which continues a conversation, or --fork, which begins a copy of one',
+      'give either --resume, which continues a conversation, or --fork, which begins a copy of a conversation',
     );
   if (wish.turns !== undefined && wish.fork === undefined)
-    throw new EarpieceError('bad_argument', '--turns sets how many turns --fork copies; add --fork');
+    throw new EarpieceError('bad_argument', '--turns is the number of turns that --fork copies; add --fork');
   const conversation =
     wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
   const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));

@@ -53,7 +53,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
       );
     }
     case 'wake':
-      if (driver.busy) return ['a turn is already running; the waiting notifications ride on that turn'];
+      if (driver.busy) return ['a turn is already running; that turn delivers the waiting notifications'];
       return (await driver.wake()) ? [] : ['nothing waits'];
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));

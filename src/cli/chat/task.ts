@@ -107,7 +107,7 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
   if (last !== undefined && last !== '-') return words.join(' ');
   if (process.stdin.isTTY && last === undefined && resumes) return undefined;
   if (process.stdin.isTTY && last === undefined)
-    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe it in');
+    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe the task in');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

@@ -26,8 +26,8 @@ import { clock, paint, plain, print, printJson } from '../terminal.ts';
 export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (it was offered before) or ' +
-        'too_late (it was delivered; exit code 4). For a delivered interrupt, the result is gate_lowered: its gate is down now.',
+      'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (an agent may have read it) or ' +
+        'too_late (already delivered; exit code 4). For a delivered interrupt, the result is gate_lowered: its gate is down now.',
     )
     .option('--key <key>', 'instead of an id: every open notification with this key')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')
@@ -37,7 +37,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
     .action(async (id: string | undefined, options: GlobalOptions & { key?: string; to?: string; reason: string }) => {
       const { key } = options;
       if ((id === undefined) === (key === undefined))
-        throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
+        throw new EarpieceError('bad_argument', 'give withdraw either an id or --key <key>');
       await readInbox(options, async (ear) => {
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
@@ -74,19 +74,19 @@ const isProject = (log: LogKey): boolean => log.endsWith('/*');
  * The result for a notification in a project's log: it is for conversations that begin later. Existing conversations have copies
  * in their agents' logs.
  */
-const NOT_LATER = 'withdrawn; conversations that begin later do not get it';
+const NOT_LATER = 'withdrawn; conversations that begin later do not get this notification';
 
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
-  withdrawn: 'withdrawn before an agent read it',
-  maybe_seen: 'withdrawn, but it was offered before: the agent may have seen it',
+  withdrawn: 'withdrawn: no agent has read this notification',
+  maybe_seen: 'withdrawn, but offered before: the agent may have seen this notification',
   gate_lowered: 'already delivered; its gate is down now',
-  too_late: 'too late, it was already delivered',
+  too_late: 'too late: this notification was already delivered',
   unknown: 'is unknown',
 };
 
 export function requeue(command: CommandLine): void {
   command
-    .description('Queues a closed notification again, under a new id, even if it was filtered.')
+    .description('Queues a closed notification again, under a new id, even if the notification was filtered.')
     .option('--to <address>', 'only for this agent (default: every agent that has the id)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, options: GlobalOptions & { to?: string }) => {

@@ -21,7 +21,7 @@ import { table } from '../table.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export function config(group: CommandLine, answer: Answer): void {
-  group.description('Checks earpiece.toml, explains which source decides a value, or changes a value.');
+  group.description('Checks earpiece.toml, shows the source of a value, or changes a value.');
   group
     .command('check [file]')
     .summary('list every problem with its place')
@@ -46,9 +46,9 @@ export function config(group: CommandLine, answer: Answer): void {
     });
   group
     .command('explain [key]')
-    .summary('show a value and the source that decides it')
+    .summary('show a value and its source')
     .description(
-      'Shows the value of a key, or of all keys of a table, and the source that decides it. Without a key, the command shows all settings.',
+      'Shows the value of a key, or of all keys of a table, and the source of each value. Without a key, the command shows all settings.',
     )
     .example(`earpiece config explain budget.max_items
 earpiece config explain db
@@ -66,13 +66,13 @@ earpiece config explain conversation.notifications`)
           paint('dim', plain(other.decidedBy)),
         ]),
       ]);
-      print(rows.length === 0 ? paint('dim', 'the file has no value for it') : table(rows, [{}, {}, {}]));
+      print(rows.length === 0 ? paint('dim', 'this file does not set the key') : table(rows, [{}, {}, {}]));
     });
   group
     .command('set <key> <value>')
     .summary('change a value in your file')
     .description(
-      "Changes one value in your own file, which applies to all projects, or in the project's. Comments and layout stay. " +
+      "Changes one value in your own file, which applies to all projects, or in the project's file. Comments and layout are kept. " +
         'The value is checked before it is written. Most changes reach running agents with the next carrier.',
     )
     .option('--project', "change the project's file, which applies to everybody in the project")
@@ -85,7 +85,7 @@ earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
     .command('unset <key>')
     .summary('remove a value from your file')
     .description(
-      "Removes one key from your own file, or from the project's. The source with the next lower priority then decides.",
+      "Removes one key from your own file, or from the project's file. The source with the next lower priority then decides.",
     )
     .option('--project', "remove the key from the project's file")
     .example(`earpiece config unset budget.max_items
@@ -118,8 +118,8 @@ async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   const decider = deciderOf(now, key);
   const own = decider?.kind === 'file' && decider.file === file;
   if (set && now.held.some((each) => each.key === key))
-    print(`${plain(file)} has the value, which has no effect before you run: earpiece trust`);
-  else if (set && !own) print(`${plain(file)} has the value, but ${plain(decidedBy)} has higher priority and decides here`);
+    print(`${plain(file)} has the value, which has no effect until you run: earpiece trust`);
+  else if (set && !own) print(`${plain(file)} has the value, but ${plain(decidedBy)} has higher priority and applies here`);
   else if (!written)
     print(paint('dim', set ? `${plain(file)} already had this value` : `${plain(file)} has no value for ${plain(key)}`));
   else if (counts !== undefined) print(paint('dim', `The change takes effect ${counts}.`));

@@ -28,7 +28,7 @@ export function db(group: CommandLine, answer: Answer): void {
     .command('prune')
     .summary('remove notifications and tasks that closed long ago')
     .description(
-      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The file shrinks by the removed data. ' +
+      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The database file becomes smaller by the size of the removed data. ' +
         'With an archive, the command first writes all new records to compressed files.',
     )
     .option(
@@ -47,7 +47,7 @@ export function db(group: CommandLine, answer: Answer): void {
         if (!(await ear.witnesses.mayRemove()))
           throw new EarpieceError(
             'store_refused',
-            `nothing was pruned: the clock of this process shows ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database agrees; set the clock, then try again`,
+            `nothing was pruned: the clock of this process shows ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database has that time; set the clock, then try again`,
           );
         const pruned = await ear.prune(older);
         const bytes = await compacted(ear.store);
@@ -89,7 +89,7 @@ async function checked(options: GlobalOptions): Promise<Checked> {
     return await withDatabase(options, async ({ store }) => ({
       store: store.name,
       problems: await verified(store),
-      todo: 'put a backup in its place, or move the file away: its open notifications are then lost',
+      todo: 'restore a backup at this path, or move the file away and lose its open notifications',
     }));
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;
@@ -105,9 +105,9 @@ const compacted = async (store: Store): Promise<Bytes | undefined> =>
 /** Describes how much space a prune has freed. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
-    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: a version before 0.1.0 created it, and it is too large to shrink while other processes use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
+    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: a version before 0.1.0 created this file, which is too large to shrink while other processes use it. To shrink the file, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
   if (bytes === undefined || bytes.after >= bytes.before) return '';
-  return `; the file has ${megabytes(bytes.after)}, it had ${megabytes(bytes.before)}`;
+  return `; the file has ${megabytes(bytes.after)} now, and had ${megabytes(bytes.before)} before`;
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MB`;

@@ -70,7 +70,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       what: 'trust',
       value: `${file}: ${what.join(', ')} ignored`,
       ok: true,
-      advice: 'read it, then run: earpiece trust',
+      advice: 'read the file, then run: earpiece trust',
     })),
     ...stateOf(stateFolder(at)),
     ...archiveOf(config),
@@ -102,7 +102,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
 function stateOf(folder: string): Finding[] {
   const code = unusable(folder);
   if (code === undefined) return [];
-  const advice = `make it a folder that you may read and write: chmod u+rwx ${folder}; or set XDG_STATE_HOME`;
+  const advice = `give yourself access: chmod u+rwx ${folder}; or set XDG_STATE_HOME`;
   return [{ what: 'state', value: `${folder} cannot be used (${code})`, ok: false, advice }];
 }
 
@@ -112,7 +112,7 @@ function archiveOf({ archive }: Config): Finding[] {
   if (code === undefined) return [{ what: 'archive', value: archive, ok: true }];
   const value = `${archive} cannot be written (${code}), so nothing is pruned`;
   return [
-    { what: 'archive', value, ok: false, advice: 'make it a folder that you may write, or change archive in your earpiece.toml' },
+    { what: 'archive', value, ok: false, advice: 'give yourself write access to this folder, or change archive in your earpiece.toml' },
   ];
 }
 
@@ -133,12 +133,12 @@ function heldSubscribers({ project, projectRoot }: Config): Finding[] {
   const held = source.of(project).held ?? [];
   if (held.length === 0) return [];
   const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} left out`;
-  return [{ what: 'trust', value, ok: true, advice: 'read it, then run: earpiece trust' }];
+  return [{ what: 'trust', value, ok: true, advice: 'read the files in this folder, then run: earpiece trust' }];
 }
 
 async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   const broken = await verified(inbox.store);
-  const advice = 'put a backup in its place, or move the file away: its open notifications are then lost';
+  const advice = 'restore a backup at this path, or move the file away and lose its open notifications';
   if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, advice }));
   const overview = await inbox.store.overview();
   const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);
@@ -179,7 +179,7 @@ async function agentsOf(inbox: Inbox, config: Config, isConnected: boolean): Pro
     return [
       {
         what: 'agent',
-        value: 'none active in this project',
+        value: 'no agent is active in this project',
         ok: true,
         advice: isConnected
           ? 'start your coding agent in this project, or restart it'

@@ -22,8 +22,8 @@ const AT_ONCE = 1_000;
 export function emit(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Emits events: a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Only type is required. ' +
-        'Shows the subscribers that matched each event, and the result; if none matched, it shows a subscriber file that would match. The exit code is 5 if no subscriber matched any event.',
+      'Emits events. The file holds a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Only the field type is required. ' +
+        'Shows the subscribers that matched each event, and the result. If no subscriber matched, the command shows a subscriber file that would match. The exit code is 5 if no subscriber matched any event.',
     )
     .option(
       '--to <address>',
@@ -137,7 +137,7 @@ function fromFile(file: string): string {
 
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new EarpieceError('bad_argument', 'stdin is a terminal; pipe an event in, or name a file with one');
+    throw new EarpieceError('bad_argument', 'stdin is a terminal; pipe an event in, or name a file with an event');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

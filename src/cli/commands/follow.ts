@@ -27,11 +27,11 @@ export type FollowOptions = GlobalOptions & {
 export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Notifies an agent of changes outside. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
-        '`log` follows a file, `url` an address, `files` the files that globs match, `git` the branch, its upstream and conflicts. ' +
-        '`lsp` follows the errors that a language server finds in changed files, `agent` another agent until it is idle, blocked or done. ' +
+      'Notifies an agent of changes outside its conversation. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
+        '`log` follows a file, `url` an address, `files` the files that globs match, and `git` the branch, its upstream and conflicts. ' +
+        '`lsp` follows the errors that a language server finds in changed files, `agent` follows another agent until that agent is idle, blocked or done. ' +
         'Followed things are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
-        'Anything else is a command: it runs here as usual, and the agent is notified of the errors that it prints, until they are fixed.',
+        'Anything else is a command, which runs here as usual. The agent is notified of the errors that the command prints, and when they are fixed.',
     )
     .option(
       '--to <address>',
@@ -82,7 +82,7 @@ earpiece follow -- npm run dev`,
       }
       const [kind, ...rest] = words;
       if (kind === undefined)
-        throw new EarpieceError('bad_argument', `follow needs something to follow; write ${KINDS.join(', ')} or a command`);
+        throw new EarpieceError('bad_argument', `nothing to follow was named; write ${KINDS.join(', ')} or a command`);
       if (!isKind(kind) || isCommand(words)) {
         checkOptions('a command', options);
         const { followCommand } = await import('../follow-command.ts');
@@ -118,7 +118,7 @@ function checkOptions(kind: string, options: FollowOptions): void {
     throw new EarpieceError('bad_argument', '--name must not be empty; leave it out for the command itself');
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
-      throw new EarpieceError('bad_argument', `--${name} belongs to ${write}, not to ${kind}`);
+      throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}`);
 }
 
 /** `follow -- git fetch` runs git. */
@@ -142,7 +142,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(
-    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; it was already followed, and is checked now' : ''}${there ? '' : '; checked from the next session on (--keep: from now on)'}`,
+    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; already followed, and checked again now' : ''}${there ? '' : '; Earpiece checks it from the next session on, or from now on with --keep'}`,
   );
 }
 
@@ -165,7 +165,7 @@ async function whatOf(
   if (second !== undefined && kind !== 'files' && kind !== 'lsp')
     throw new EarpieceError(
       'bad_argument',
-      `follow ${kind} takes one thing, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
+      `follow ${kind} needs exactly one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
   if (kind === 'pr') {
     const { CannotLook, findPr, isFollowed } = await import('../../sources/follow/index.ts');
@@ -179,7 +179,7 @@ async function whatOf(
   }
   if (kind === 'git') {
     if (first !== undefined)
-      throw new EarpieceError('bad_argument', 'follow git takes no argument: it follows the repository of this folder');
+      throw new EarpieceError('bad_argument', 'follow git needs no argument, because it follows the repository of this folder; leave the argument out');
     const { worktreeOf } = await import('../../inbox/index.ts');
     return { kind, folder: worktreeOf(process.cwd()) };
   }
@@ -208,7 +208,7 @@ async function checkPr(word: string): Promise<void> {
   if (isBranch) return;
   throw new EarpieceError(
     'bad_argument',
-    `follow pr ${JSON.stringify(word.slice(0, 80))} is neither a number, a URL nor a branch of this repository; for a new branch of others: git fetch`,
+    `follow pr ${JSON.stringify(word.slice(0, 80))} is neither a number, a URL nor a known branch of this repository; to get new remote branches: git fetch`,
   );
 }
 
@@ -285,7 +285,7 @@ function addressOf(text: string): string {
       `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'follow url does not keep a password; leave it out of the address');
+    throw new EarpieceError('bad_argument', 'follow url does not store passwords; leave the password out of the address');
   return url.href;
 }
 

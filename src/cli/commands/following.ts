@@ -10,7 +10,7 @@ const LATE_MS = 90_000;
 export function following(command: CommandLine): void {
   command
     .description(
-      'Lists what this project follows: the agents to notify, the last state and its time, and the reason if a thing is not checked now.',
+      'Lists the things that this project follows: the agents to notify, the last state and its time, and why a thing is not checked now.',
     )
     .action(async (options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');
@@ -66,18 +66,18 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
   if (followed.what.kind === 'command')
     return runs
       ? { word: 'runs', ok: true, says: saw }
-      : { word: 'gone', ok: false, says: 'its process was killed; start it again' };
+      : { word: 'gone', ok: false, says: 'the process of this command was killed; start the command again' };
   if (state.trouble !== undefined) return { word: 'fails', ok: false, says: failure(state.trouble, state, now) };
   if (runs && (state.nextAt === undefined || now - state.nextAt < LATE_MS)) return { word: 'follows', ok: true, says: saw };
   if (runs && (there || followed.keep === true))
-    return { word: 'waits', ok: false, says: `its check is late${saw === '' ? '' : `; it saw ${saw}`}` };
+    return { word: 'waits', ok: false, says: `the next check is late${saw === '' ? '' : `; last seen: ${saw}`}` };
   if (there)
     return {
       word: 'waits',
       ok: false,
-      says: 'no process checks this; earpiece follow pr, log or url starts a process, and so does each session within a minute',
+      says: 'no process checks this now; start a session of this project, or run earpiece follow pr, log or url',
     };
-  return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; it saw ${saw}`}` };
+  return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; last seen: ${saw}`}` };
 }
 
 function failure({ says, since, times }: NonNullable<State['trouble']>, { nextAt }: State, now: number): string {

@@ -16,8 +16,8 @@ type ForgetOptions = GlobalOptions & { readonly yes?: boolean; readonly force?: 
 export function forget(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Erases the data of one agent from the database: its records and transcript, its notifications, including open ones, ' +
-        'withheld results, its conversations, its tokens and its settings. Its files in the archive go too. The command asks once, and cannot be undone. ' +
+      'Erases the data of one agent from the database: records, transcript, notifications (also open ones), ' +
+        'withheld results, conversations, tokens and settings. Also deletes its files in the archive. The command asks once. The data cannot be restored. ' +
         'The command is refused while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
@@ -39,14 +39,14 @@ export function forget(command: CommandLine, answer: Answer): void {
             `${log} is active (${what.active.join(', ')}), so nothing was erased: end the conversation first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('nothing was erased, because there is no terminal to ask on; to erase the data, add --yes');
+          complain('there is no terminal for the question, so nothing was erased; add --yes to erase the data');
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {
           print(
-            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and every record of them.`,
+            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all of its records.`,
           );
-          if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing was erased');
+          if (!(await agreed('This cannot be undone. Erase this agent's data? [y/N] '))) return print('nothing was erased');
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
         const archived = await removeFromArchive(ear, log);
@@ -59,7 +59,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         if (archived !== undefined) print(`removed ${count(archived.files, 'file')} of the archive ${plain(archived.folder)}`);
         if (readable.length > 0)
           complain(
-            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. Or end the process that reads, then run earpiece db prune`,
+            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. To remove the text sooner, end that process, then run: earpiece db prune`,
           );
         print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
       });
@@ -68,7 +68,7 @@ export function forget(command: CommandLine, answer: Answer): void {
 
 const STAYS: readonly string[] = [
   'one record with the name of the agent and the time, so that no position in the log is used twice',
-  'messages of this agent to other agents, and to the project: they belong to their receivers',
+  'messages of this agent to other agents and to the project, because they belong to their receivers',
   'tasks of the project: earpiece tasks shows them',
   'the transcripts of the coding agent itself, backups, archives in other folders, and files that Earpiece wrote for an installation',
 ];

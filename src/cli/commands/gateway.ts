@@ -14,7 +14,7 @@ const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly Profi
 export function gateway(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Runs between an MCP client and its servers, so that notifications ride on the results of their tools. ' +
+      'Runs between an MCP client and its servers, so that tool results carry notifications to the agent. ' +
         'With a command after --, the gateway wraps that server; with --url, a server over HTTP; otherwise all servers of the configuration.',
     )
     .option('--name <name>', 'the name of the wrapped server')
@@ -27,9 +27,9 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .option('--port <port>', 'with --http: the port; 0 chooses a free one (default: 4748)')
     .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
-    .option('--purpose <purpose>', 'the purpose of its conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
+    .option('--purpose <purpose>', 'the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
     .addOption(choice('--view <view>', VIEW_NAMES, 'the view for the model (default: the configured one)'))
-    .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: chosen by the client)'))
+    .addOption(choice('--profile <profile>', PROFILES, 'how notifications are delivered (default: depends on the client)'))
     .onMistake("put the options of the server's command after --: earpiece gateway -- <command>")
     .example(
       `earpiece gateway --print claude -- npx -y @playwright/mcp
@@ -69,6 +69,6 @@ function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
   const [name, value] = given;
   throw new EarpieceError(
     'bad_argument',
-    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out`,
+    `--${name}${value === true ? '' : ` ${value}`} works only for a gateway over HTTP, but --print writes a line for a gateway over stdio; leave the option out`,
   );
 }

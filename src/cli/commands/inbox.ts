@@ -31,12 +31,12 @@ type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; 
 export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'In a shell of an agent, the command reads the notifications of this conversation, newest first, like the tool get_notifications. ' +
-        'Such a shell has EARPIECE_ADDRESS, or the agent is an ancestor of this process. Shown notifications count as read and are not delivered again, and the gate falls. ' +
+      'In a shell of an agent, the command reads the notifications of this conversation like the tool get_notifications, newest first. ' +
+        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again, and the gate falls. ' +
         'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
     .option('--peek', 'only list, even in an agent')
-    .option('--read', 'read for the agent: the notifications count as delivered to its conversation')
+    .option('--read', 'read for the agent: the shown notifications count as delivered to the conversation')
     .option('--all', 'list every project')
     .option(...SERVER_OPTION)
     .example(
@@ -52,7 +52,7 @@ earpiece inbox --read shop/coder#main`,
         if (options.read)
           throw new EarpieceError(
             'bad_argument',
-            '--read works only on the machine of the agent; with --server, notifications can only be listed',
+            '--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine',
           );
         const there = await import('../remote.ts');
         return there.remotely(options.server, async (remote) => {
@@ -75,7 +75,7 @@ async function readerFor(ear: UserInbox, address: string | undefined, options: O
   if (options.read && reader === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `this shell does not belong to an agent, so --read needs a name: earpiece inbox --read ${ear.project}/<agent>`,
+      `this shell does not belong to an agent, so --read needs an agent's name: earpiece inbox --read ${ear.project}/<agent>`,
     );
   return reader;
 }
@@ -137,7 +137,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
   });
   for (const { tool, at, result } of withheld)
     parts.push(`${paint('bold', `withheld result of ${plain(tool)}`)} · ${ago(Date.parse(at), now)}\n${plainLines(result)}`);
-  if (more > 0) parts.push(`${more} more wait: run earpiece inbox again`);
+  if (more > 0) parts.push(`${more} more notifications wait: run earpiece inbox again`);
   return parts.join('\n\n');
 }
 
@@ -210,7 +210,7 @@ async function tell(
     ),
   );
   if (step.done !== true)
-    print(paint('dim', `these are the newest ${MOST_ROWS}; more are waiting, and earpiece inbox --json lists all`));
+    print(paint('dim', `these are the newest ${MOST_ROWS} notifications; to list all: earpiece inbox --json`));
 }
 
 /** Writes a part of the list. Waits for a slow reader, because the whole list may not fit in memory. */

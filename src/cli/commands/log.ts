@@ -18,7 +18,7 @@ import { clock, columns, level, paint, plain, print, printJson } from '../termin
 
 export function log(command: CommandLine): void {
   command
-    .description('Lists the newest records of an agent (or of one conversation), or of all agents in this project, oldest first.')
+    .description('Lists the newest records of a conversation, of an agent, or of all agents in this project, oldest first.')
     .option('--limit <n>', 'how many', '50')
     .option('--follow', 'also show new records, until Ctrl+C')
     .option('--all', 'of every project')
@@ -150,7 +150,7 @@ class LogView {
       return [
         body.ids,
         body.made
-          ? `result of ${body.on}: the call was made, and the agent got the interrupt after it${times}`
+          ? `result of ${body.on}: the call was made, and the agent got the interrupt afterwards${times}`
           : `call of ${body.on}${times}`,
       ];
     }

@@ -16,12 +16,12 @@ export function migrate(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Moves the whole database to another engine: a SQLite file, PostgreSQL or NATS JetStream. Every record keeps its position and its time. ' +
-        'The target must be empty. From the start on, the source refuses all writes, and at the end the command compares both databases. ' +
-        'If it is interrupted, the same command continues. The exit code is 8 if the target differs from the source.',
+        'The target must be empty. The source refuses all writes from the start. At the end, the command compares both databases. ' +
+        'If the migration is interrupted, run the same command again to continue. The exit code is 8 if the target differs from the source.',
     )
     .option('--from <address>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')
     .option('--to <address>', 'the target')
-    .option('--cancel', 'give up an unfinished migration: the source takes writes again, and the target is removed')
+    .option('--cancel', 'cancel an unfinished migration: the source accepts writes again, and the target is removed')
     .example('earpiece migrate --to postgres://ear@db.example/earpiece')
     .action(async ({ from: given, to: wanted, cancel, json, db }: MigrateOptions) => {
       onlyAPerson('to migrate the database');
@@ -59,8 +59,8 @@ async function withEnds(
 async function cancelled(source: End, target: End | undefined, json: boolean): Promise<void> {
   const { discarded } = await cancelMove(source, target);
   if (json) return printJson({ cancelled: source.name, discarded });
-  print(`${plain(source.name)} takes writes again`);
-  print(discarded ? `${plain(target?.name ?? '')} was removed` : 'the target was not named with --to, so it stays as it is');
+  print(`${plain(source.name)} accepts writes again`);
+  print(discarded ? `${plain(target?.name ?? '')} was removed` : '--to did not name the target, so the target stays unchanged');
 }
 
 async function moved(source: End, target: End, json: boolean): Promise<number> {
@@ -109,7 +109,7 @@ function told(result: Moved, { source, target, json, ms }: Told): number {
       if (json) printJson({ ...names, verified: false, problems });
       else for (const problem of problems.slice(0, MOST_SHOWN)) print(plain(problem));
       complain(
-        `the target is not a true copy (${number(problems.length)} problems), so it stays closed: ${wayOn(mark)}; the source is complete`,
+        `the target differs from the source (${number(problems.length)} problems), so the target stays closed: ${wayOn(mark)}; the source is complete`,
       );
       return EXIT.problems.code;
     }
@@ -130,14 +130,14 @@ function summary(
 ): void {
   const words = { presence: 'conversations', binding: 'bindings', withheld: 'withheld results', setting: 'settings' };
   const others = Object.entries(words).map(([kind, word]) => `${number(rows[kind] ?? 0)} ${word}`);
-  const before = copiedBefore > 0 ? `, ${number(copiedBefore)} of them in earlier runs` : '';
+  const before = copiedBefore > 0 ? `, ${number(copiedBefore)} of these records in earlier runs` : '';
   print(`${plain(source.name)} was migrated to ${plain(target.name)} in ${(ms / 1_000).toFixed(1)} s`);
   print(`  ${number(records)} records in ${number(logs)} logs${before}; ${others.join(', ')}`);
   print(`  both databases have the checksum ${fingerprint}, and the target is intact`);
   print(
-    `Now name the new database for all programs: EARPIECE_DB=${plain(target.address)} (with its password), or db in earpiece.toml.`,
+    `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (with its password), or db in earpiece.toml.`,
   );
-  print('The source refuses writes from now on. Keep it as a backup, or remove it.');
+  print('The source refuses writes from now on. Keep the source as a backup, or remove it.');
 }
 
 const number = (n: number): string => n.toLocaleString('en');

@@ -25,14 +25,14 @@ type Options = GlobalOptions & {
 export function remind(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Reminds an agent at a time, or after a number of its turns. The reminder is stored like any notification and rides at the first contact point after its time; ' +
-        'no process has to run until then. Examples of times: "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00", "after 3 turns", in the time zone of the configuration.',
+      'Reminds an agent at a time, or after a number of its turns. The reminder is stored like any notification and delivered at the first contact point after its time. ' +
+        'No process has to run until then. Examples of times: "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00", "after 3 turns", in the time zone of the configuration.',
     )
     .option(
       '--to <address>',
       'the agent to remind, or the owner with --list and --cancel (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
-    .option('--key <key>', 'a name: a newer reminder with the same key replaces it')
+    .option('--key <key>', 'a name: a newer reminder with the same key replaces the older reminder')
     .addOption(choice('--level <level>', REMINDER_LEVELS, 'the level (default: info)'))
     .option('--ttl <duration>', 'how long after its due time the reminder expires (default: 24h; after turns: 7d from now)')
     .option('--list', 'list the waiting reminders')
@@ -58,10 +58,10 @@ earpiece remind --cancel standup`,
           'bad_argument',
           `remind needs ${when === undefined ? 'a time and a text' : `a text after the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
         );
-      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave it out');
+      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave the option out');
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
       if (ttlMs === 0)
-        throw new EarpieceError('bad_argument', '--ttl "0" lets the reminder expire before it is read; write e.g. 10m');
+        throw new EarpieceError('bad_argument', 'with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m');
       await withInbox(options, async (ear) => {
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();
@@ -94,7 +94,7 @@ function checkAlone(options: Options, when: string | undefined): void {
   if (when !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${options.list ? '--list' : '--cancel'} takes no time and no text, got ${JSON.stringify(when.slice(0, 80))}; leave one of them out`,
+      `${options.list ? '--list' : '--cancel'} works without a time and a text, got ${JSON.stringify(when.slice(0, 80))}; leave out one of the two`,
     );
 }
 
@@ -160,7 +160,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
   if (meant.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows the waiting ones`,
+      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows the waiting reminders`,
     );
   const seen = new Set<string>();
   for (const { log, item } of meant) {

@@ -22,8 +22,8 @@ export function resume(command: CommandLine): void {
   command
     .description(
       'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project). ' +
-        'Each conversation that has seen its pause is notified that it may continue. A pause holds every tool call of its agent until ' +
-        'it is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
+        'Each conversation that has seen its pause is notified that it may continue. A pause holds every tool call of the agent until ' +
+        'the pause is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
         'agent cannot lift its own pause: the command is refused in a command of an agent, and in a shell where ' +
         'EARPIECE_ADDRESS names an agent.',
     )
@@ -46,7 +46,7 @@ earpiece resume shop/coder#main --message "the migration has ended"`)
         const whole = plain(`${to.project}/*`);
         if (standing)
           print(
-            `the pause of ${whole} still holds for conversations that begin later; earpiece resume ${quote(whole)} lifts it for all`,
+            `the pause of ${whole} still holds for conversations that begin later; to lift the pause for all: earpiece resume ${quote(whole)}`,
           );
       };
       if (options.server !== undefined) {
@@ -77,5 +77,5 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
 function saying({ log, conversation, message, person, since, notified }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by ${plain(person)}`;
-  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw it)'}`;
+  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw this pause)'}`;
 }

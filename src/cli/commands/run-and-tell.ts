@@ -26,13 +26,13 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
-        'Then notifies an agent of the result, with the last lines of output. If the notification fails, stderr shows a command that notifies the agent later.',
+        'The agent is then notified of the result, with the last lines of output. If the notification fails, stderr shows a command that notifies the agent later.',
     )
     .option(
       '--to <address>',
       'the agent to notify (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
     )
-    .option('--name <label>', 'a name, used instead of the command line')
+    .option('--name <label>', 'a name that notifications show instead of the command line')
     .option('--lines <n>', 'number of output lines for the agent: lines about the failure, and the end; 0: none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
     .option('--matcher <names>', 'more problem matchers, from earpiece.toml, separated by commas')
@@ -98,8 +98,8 @@ async function untold(event: Event, error: unknown, server: string | undefined):
     const { cloudEventOf } = await import('../../sources/webhooks/cloud-event.ts');
     const file = join(mkdtempSync(join(tmpdir(), 'earpiece-')), 'event.json');
     writeFileSync(file, JSON.stringify(cloudEventOf(event)), { mode: 0o600 });
-    return `${event.subject} was not notified of the result: ${why}; to notify it later: earpiece emit ${server === undefined ? '' : `--server ${quote(server)} `}${file}`;
+    return `${event.subject} was not notified of the result: ${why}; to send the notification later: earpiece emit ${server === undefined ? '' : `--server ${quote(server)} `}${file}`;
   } catch {
-    return `${event.subject} was not notified of the result: ${why}; notify it with earpiece send`;
+    return `${event.subject} was not notified of the result: ${why}; send the result with earpiece send`;
   }
 }

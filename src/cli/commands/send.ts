@@ -54,7 +54,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export function send(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Queues a notification, which rides on the next message that goes to the agent anyway. The notification is durable when this command returns. ' +
+      'Queues a notification, which the next message to the agent carries. The notification is durable when this command returns. ' +
         'Without a message, or with "-", the command reads the text from stdin.',
     )
     .option(
@@ -73,13 +73,13 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest notification replaces the older ones')
     .option('--data <json>', 'JSON that the agent reads after the message')
-    .addOption(choice('--action <action>', ACTIONS, 'the order of an interrupt'))
+    .addOption(choice('--action <action>', ACTIONS, 'what an interrupt asks for'))
     .option('--instruction <text>', 'a request to the agent')
     .option(
       '--deliver <moment>',
       `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (the tool as files__read, files:read or read; default: next)`,
     )
-    .option('--ttl <duration>', 'when it expires: a duration, or "never" (default: by level)')
+    .option('--ttl <duration>', 'when the notification expires: a duration, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
     .option('--as <person>', 'the person who sends this')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
@@ -95,11 +95,11 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     .action(async (words: string[], options: Options) => {
       // Mistakes in the command line are reported before anything is read or written.
       if (options.timeout !== undefined && options.wait === undefined)
-        throw new EarpieceError('bad_argument', `--timeout ${options.timeout} needs --wait; add --wait delivered`);
+        throw new EarpieceError('bad_argument', `--timeout ${options.timeout} works only with --wait; add --wait delivered`);
       if (options.supersede && options.key === undefined)
         throw new EarpieceError(
           'bad_argument',
-          '--supersede needs --key <key>: the newest notification of a key replaces the older ones',
+          '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
         );
       if (options.as?.trim() === '')
         throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who sends this');
@@ -156,7 +156,7 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
     near === undefined
       ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
       : `did you mean ${plain(logKey(to.project, near))}?`;
-  complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw it: earpiece withdraw ${plain(id)}`);
+  complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw the notification: earpiece withdraw ${plain(id)}`);
 }
 
 /** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
@@ -164,7 +164,7 @@ const LISTED = 20;
 
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before it ends. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
-  const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
+  const end = `${ttl === 'never' ? '' : `the interrupt expires in ${ttl}, or `}the interrupt is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
   const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to
@@ -191,7 +191,7 @@ function said(queued: Queued, address: string, options: Options): string {
 /** Reads a message from stdin, up to the maximum size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new EarpieceError('bad_argument', 'there is no message; write it after the command, or pipe it in');
+    throw new EarpieceError('bad_argument', 'there is no message; write the message after the command, or pipe it in');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -199,7 +199,7 @@ async function fromStdin(): Promise<string> {
     if (bytes > LIMITS.messageChars * 4)
       throw new EarpieceError(
         'bad_notification',
-        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, at most ${LIMITS.messageChars} characters are allowed; put it into a file and send its path`,
+        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
       );
     chunks.push(chunk);
   }
@@ -241,7 +241,7 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   if (text === 'never') return { expiresAt: null };
   const ttlMs = durationOption('--ttl', text);
   if (ttlMs === 0)
-    throw new EarpieceError('bad_argument', '--ttl "0" lets the notification expire before it is read; write e.g. 10m, or never');
+    throw new EarpieceError('bad_argument', 'with --ttl "0" the notification expires before the agent can read it; write e.g. 10m, or never');
   return { ttlMs };
 }
 

@@ -4,12 +4,12 @@ import type { ServeOptions } from '../serve.ts';
 export function serve(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. The command prints an address that logs one browser in, once; ' +
-        'programs need a token: earpiece token create.',
+      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. The command prints an address that logs in one browser, once. ' +
+        'Programs need a token: earpiece token create.',
     )
     .option(
       '--host <host>',
-      'the address to listen on; any other than a loopback address requires a token first (default: server.host, 127.0.0.1)',
+      'the address to listen on; an address that is not loopback requires a token first (default: server.host, 127.0.0.1)',
     )
     .option('--port <port>', 'the port; 0 chooses a free one (default: server.port, 4747)')
     .option('--allow-host <names...>', 'other host names to accept, for a server behind a proxy')

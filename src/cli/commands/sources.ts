@@ -10,7 +10,7 @@ import { paint, print, printJson } from '../terminal.ts';
 export function sources(command: CommandLine): void {
   command
     .description(
-      'Lists the event sources around an agent: the events of each, where it runs, and whether it is on in this project. ' +
+      'Lists the event sources around an agent: the events of each source, where the source runs, and whether it is on in this project. ' +
         'Subscribers decide what an event causes: earpiece subscribers list.',
     )
     .action((options: GlobalOptions) => {

@@ -8,7 +8,7 @@ import { tryOut } from './subscribers/try-out.ts';
 
 export function subscribers(group: CommandLine, answer: Answer): void {
   group.description(
-    'Lists the rules that turn events into notifications, checks their files, tries them out, and copies or switches them.',
+    'Lists, checks, tests, copies and switches the rules that turn events into notifications.',
   );
   list(group);
   check(group, answer);

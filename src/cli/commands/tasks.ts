@@ -37,9 +37,9 @@ export function tasks(group: CommandLine): void {
 
   command('list')
     .summary('list the open tasks')
-    .description('Lists tasks, newest first: the open ones, or those with the given statuses.')
+    .description('Lists tasks, newest first: the open tasks, or the tasks with the given statuses.')
     .addOption(choice('--status <status>', TASK_STATUSES, 'only these'))
-    .option('--of <agent>', 'only those of this agent')
+    .option('--of <agent>', 'only the tasks of this agent')
     .option('--all', 'include finished tasks')
     .option('--limit <n>', 'maximum number of tasks', '50')
     .example(`earpiece tasks list
@@ -83,12 +83,12 @@ earpiece tasks list --of coder --status blocked --json`)
   changes('add <title...>')
     .summary('add a task')
     .description(
-      'Adds a task. An agent gets the task from its tool get_next_action: the most urgent task first, then the oldest.',
+      'Adds a task. An agent gets tasks from its tool get_next_action: the most urgent task first, then the oldest.',
     )
-    .option('--to <agent>', 'the agent that works on it (default: none yet)')
+    .option('--to <agent>', 'the agent that will work on the task (default: none yet)')
     .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'the priority', { fallback: 'normal' }))
     .option('--description <text>', 'the description')
-    .option('--backlog', 'keep it in the backlog, so that no agent takes it yet')
+    .option('--backlog', 'put the task into the backlog, so that no agent starts it yet')
     .onMistake('put a title that begins with "-" after --')
     .example(`earpiece tasks add --to coder --priority high "Fix the login"
 earpiece tasks add --backlog "Look at the slow query"`)
@@ -121,7 +121,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
 earpiece tasks assign t7 --nobody`)
     .action(async (id: string, agent: string | undefined, options: Options & { nobody?: boolean }) => {
       if ((agent === undefined) !== (options.nobody === true))
-        throw new EarpieceError('bad_argument', 'tasks assign takes either an agent or --nobody');
+        throw new EarpieceError('bad_argument', 'give tasks assign either an agent or --nobody');
       await withTasks(options, async (at) => {
         const { all, project, by } = at;
         say(options, await all.assign(project, id, agent ?? null, { by }), await unreachable(at, agent));
@@ -131,11 +131,11 @@ earpiece tasks assign t7 --nobody`)
   changes('status <id> <status>')
     .summary('change the status of a task')
     .description(
-      'Sets the status of a task. If the task is blocked, cancelled, put back or marked done, the agent that works on it is interrupted: its next tool call is refused, with instructions. ' +
-        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; tasks show lists the possible next statuses.`,
+      'Sets the status of a task. If you block, cancel, put back or finish the task, its agent is interrupted: the agent's next tool call is refused, with instructions. ' +
+        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; earpiece tasks show lists the possible next statuses.`,
     )
     .option('--reason <text>', 'the reason, which the agent reads')
-    .addOption(choice('--expect <status>', TASK_STATUSES, 'only if the task has this status now'))
+    .addOption(choice('--expect <status>', TASK_STATUSES, 'change the task only if it has this status now'))
     .example(`earpiece tasks status t7 blocked --reason "legal has to agree first"
 earpiece tasks status t7 in_progress --expect blocked`)
     .action(async (id: string, to: string, options: StatusOptions) => {
@@ -147,8 +147,8 @@ earpiece tasks status t7 in_progress --expect blocked`)
     });
 
   command('show <id>')
-    .summary('show a task and the work on it')
-    .description('Shows a task with the work on it: the agents that worked on it, and their results.')
+    .summary('show a task and the work on the task')
+    .description('Shows a task, the agents that worked on the task, and their results.')
     .action(async (id: string, options: Options) => {
       await withTasks(options, async ({ all, project }) => {
         const task = await all.get(project, id);
@@ -182,7 +182,7 @@ async function withTasks(
   opened: typeof withInbox = readInbox,
 ): Promise<void> {
   if (options.as?.trim() === '')
-    throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who does this');
+    throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who makes the change');
   // The code for tasks is loaded only here, so that every other command starts faster.
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
@@ -219,7 +219,7 @@ async function unreachable({ ear, project, room }: Work, to: string | undefined)
   const agent = room.agentName(project, to);
   const there = (await ear.active({ log: logKey(project, agent) })).filter(({ purpose = 'task' }) => purpose === 'task');
   if (there.length === 0 || there.some(({ has }) => has === undefined || has.includes(room.REPORT_TOOL))) return undefined;
-  return `the active conversations of ${plain(agent)} began without the tools for tasks; new ones get them, unless agent.tasks or gateway.tasks is false`;
+  return `the active conversations of ${plain(agent)} began without the task tools; new conversations get these tools, unless agent.tasks or gateway.tasks is false`;
 }
 
 function say(options: Options, task: Task, hint?: string): void {
@@ -247,5 +247,5 @@ function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, 
   const cut = interrupted === null ? '' : `, ${interrupted.why} by ${plain(interrupted.by.name)} at ${clock(interrupted.at)}`;
   const begun = `  ${id}  ${where} since ${clock(startedAt)}${cut}`;
   if (endedAt !== null) return `${begun}\n    ${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
-  return `${begun}; ${interrupted !== null ? 'has not reported yet' : conversation === null ? 'not taken up yet' : 'runs'}`;
+  return `${begun}; ${interrupted !== null ? 'has not reported yet' : conversation === null ? 'not started yet' : 'runs'}`;
 }

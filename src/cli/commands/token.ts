@@ -27,16 +27,16 @@ export function token(group: CommandLine): void {
   group.description('Creates, lists and revokes tokens of the HTTP API, and logs browsers in.');
   group
     .command('create')
-    .summary('create a token; it is shown only once')
+    .summary('create a token, which is shown only once')
     .description(
-      'Creates a token and shows it once. admin: everything. project: all of one project. agent: reads the conversations of one agent, or one conversation. An agent token queues in its project, at most at error. ' +
-        'send: queues notifications and events in one project at most at error, and reads nothing.',
+      'Creates a token and shows it once. Kinds: an admin token may do everything. A project token may do everything in one project. An agent token reads one agent or one conversation, and queues in its project, at most at error. ' +
+        'A send token queues notifications and events in one project, at most at error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))
-    .addOption({ flags: '--name <name>', description: 'a name, for you', mandatory: true })
+    .addOption({ flags: '--name <name>', description: 'a name that helps you recognize the token', mandatory: true })
     .option('--project <project>', 'the project (default: this project)')
     .option('--agent <address>', 'with --kind agent: agent, project/agent or project/agent#conversation')
-    .option('--expires <duration>', 'when it expires (default: never)')
+    .option('--expires <duration>', 'when the token expires (default: never)')
     .example(`earpiece token create --kind send --name ci --expires 90d
 earpiece token create --kind agent --name worker --agent coder#main
 EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
@@ -45,12 +45,12 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
       if (expiresInMs !== undefined && expiresInMs < 1_000)
         throw new EarpieceError(
           'bad_argument',
-          `--expires ${JSON.stringify(options.expires)} would expire before it is used; write e.g. 90d`,
+          `--expires ${JSON.stringify(options.expires)} is less than 1s, so the token would expire before its first use; write e.g. 90d`,
         );
       onlyAPerson('to create a token');
       const { kind, name } = options;
       if (kind !== 'agent' && options.agent !== undefined)
-        throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is not for a single agent`);
+        throw new EarpieceError('bad_argument', `--agent works only with --kind agent, got --kind ${kind}; leave --agent out`);
       await withInbox(options, async (ear) => {
         const made = await (
           await tokensOf(ear.store)
@@ -68,7 +68,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         if (options.json) return printJson(made);
         // Only the token is printed on stdout, for scripts. The explanation is printed on stderr.
         print(made.token);
-        process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
+        process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; the token is not shown again`)}\n`);
       });
     });
   group
@@ -109,7 +109,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         if (!(await (await tokensOf(ear.store)).revoke(id)))
           throw new EarpieceError(
             'not_found',
-            `there is no token ${JSON.stringify(id.slice(0, 80))}; earpiece token list shows them`,
+            `there is no token ${JSON.stringify(id.slice(0, 80))}; earpiece token list shows all tokens`,
           );
         if (options.json) return printJson({ id, revoked: true });
         print(`${plain(id)} is revoked`);
@@ -117,8 +117,8 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
   group
     .command('login')
-    .summary('print an address that logs one browser in')
-    .description('Prints an address that logs one browser in as admin, once, within ten minutes.')
+    .summary('print an address that logs in one browser')
+    .description('Prints an address that logs in one browser as admin, once, within ten minutes.')
     .option('--url <url>', 'the address of the server (default: server.host and server.port)')
     .action(async (options: GlobalOptions & { url?: string }) => {
       onlyAPerson('to log a browser in');
@@ -139,7 +139,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         print(login);
         if (options.url === undefined)
           process.stderr.write(
-            `${paint('dim', `for a server at ${plain(base)} (server.host, server.port); if earpiece serve prints another address, add --url <address>`)}\n`,
+            `${paint('dim', `this address is for a server at ${plain(base)} (server.host, server.port); if earpiece serve prints another address, add --url <address>`)}\n`,
           );
       });
     });
@@ -157,7 +157,7 @@ function agentOf(
 ): { project?: string; agent?: string; conversation?: string } {
   if (kind !== 'agent') return {};
   if (agent === undefined)
-    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent; name it: --agent <agent>');
+    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent, but no agent was named; add --agent <agent>');
   const { log, conversation } = parse(agent);
   const slash = log.indexOf('/');
   return {

@@ -46,15 +46,15 @@ type Part = {
 export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
-      "Shows the permissions that this project asks for, and asks for your consent. The earpiece.toml (default: the active file here) may start commands, open the network, move the database, speak to the model or take another project's name. The subscribers of the project may write text that agents read. " +
-        'The consent covers those parts of earpiece.toml in their present form, and the folder of subscribers. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
+      "Shows the permissions that this project asks for, and asks for your consent. The earpiece.toml (default: the active file here) may start commands, open connections, move the database, add text for the model or use another project's name. The subscribers of the project may write text that agents read. " +
+        'The consent covers those parts of earpiece.toml as they are now, and the folder of subscribers. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
     )
     .option('--yes', 'do not ask')
     .option('--off', 'withdraw the trust')
     .option('--list', 'list what is trusted')
     .option(
       '--new-mark',
-      "give this project's agents new marks, after an old mark has leaked; the new marks apply from the next start on",
+      "give this project's agents new marks because an old mark has leaked; the new marks apply after a restart",
     )
     .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
@@ -128,7 +128,7 @@ function partOf(book: TrustBook, target: string): Part {
     place: file,
     what,
     already: book.allowed(target).what,
-    lasts: 'is trusted in its present form; if these parts change, earpiece trust asks again',
+    lasts: 'is trusted as it is now; if these parts change, earpiece trust asks again',
     // `seen` detects a change of the file while the person reads, for example by `git pull`.
     allow: () => void book.trust(target, seen),
   };
@@ -149,10 +149,10 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
           {
             place: root,
             what: [
-              `the name ${JSON.stringify(wanted.name)}, with its agents and their waiting notifications (it belonged to ${wanted.folder}, which no longer exists)`,
+              `take over the name ${JSON.stringify(wanted.name)} with its agents and open notifications; its folder ${wanted.folder} no longer exists`,
             ],
             already: [],
-            lasts: 'is trusted to take over',
+            lasts: 'is trusted to take over the name',
             allow: () => takeName(at, wanted.name, { folder: homeOfProject(config), root }),
           },
         ]
@@ -163,7 +163,7 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
             place: folder,
             what: held.map(saidOf),
             already: counting.map(saidOf),
-            lasts: 'is trusted as a folder; subscribers that are changed or added there later are trusted too',
+            lasts: 'is trusted as a folder, including subscribers that are changed or added later',
             allow: () => subscriberTrust(at).trust(folder),
           },
         ]

@@ -6,9 +6,9 @@ import type { SetupOptions } from '../setup/carry-out.ts';
 export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Removes what earpiece install wrote into the settings of coding agents, in your own and in every project. ' +
-        'A file without later changes is restored byte for byte; from any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
-        'With --purge, the command also removes the database, the configuration of the user and the caches, and lists them first.',
+      'Removes the entries of earpiece install from the settings of coding agents, in your own settings and in every project. ' +
+        'A file without later changes is restored byte for byte. In any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
+        'With --purge, the command first lists, then also removes the database, the configuration of the user and the caches.',
     )
     .option('--all', 'every agent that has such entries (default without names)')
     .option('--purge', 'also remove the database, the configuration of the user and the caches')
@@ -19,7 +19,7 @@ export function uninstall(command: CommandLine, answer: Answer): void {
         if (names.length > 0)
           throw new EarpieceError(
             'bad_argument',
-            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, which removes everything`,
+            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, but not both`,
           );
         onlyAPerson('to remove the database');
         const { runPurge } = await import('../setup/purge.ts');

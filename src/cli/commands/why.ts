@@ -14,8 +14,8 @@ import { clock, level, paint, plain, plainLines, print, printJson } from '../ter
 export function why(command: CommandLine): void {
   command
     .description(
-      'Explains in one sentence why a notification was delivered, waits or ended, and suggests what to do. Then lists each step. ' +
-        'A notification for several agents is explained for each of them.',
+      'Explains in one sentence why a notification was delivered, waits or ended, and suggests what to do. The command then lists each step. ' +
+        'A notification for several agents is explained for each agent.',
     )
     .option(...SERVER_OPTION)
     .example(`earpiece why n_01m8055j3z0d6pek19x3
@@ -85,7 +85,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${plain(cureCommand(cure), 500)}`),
     '',
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
-    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json has all of it)` : n.message),
+    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
     ...(n.instruction === undefined ? [] : [`  instruction: ${plain(n.instruction, 500)}`]),
     ...(facts.length === 0 ? [] : [paint('dim', `  ${facts.join(' · ')}`)]),
     '',
@@ -103,10 +103,10 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
 const CURES: Readonly<Record<Cure['kind'], string>> = {
   unmute: 'lift the mute',
   resume: 'resume the agent',
-  requeue: 'queue it again',
+  requeue: 'queue the notification again',
   setting: 'see the setting',
   mark_read: 'lower the gate',
-  withdraw: 'withdraw it',
+  withdraw: 'withdraw the notification',
   show: 'show the other notification',
   connect: 'check the connection',
 };
@@ -118,7 +118,7 @@ const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
     : CURES[kind];
 
 function expiry(ms: number): string {
-  if (ms <= 0) return 'its time has passed';
+  if (ms <= 0) return 'its end has passed';
   const coarse = ms > 3_600_000 ? 3_600_000 : ms > 60_000 ? 60_000 : 1_000;
   return `ends in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
 }

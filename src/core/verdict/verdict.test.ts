@@ -101,11 +101,11 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
 
 test("only the agent's own mark proves that the agent read a notification", () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
-  expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read it.');
+  expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read the notification.');
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
   expect(counted).toContain('It was marked as read by mira in the console. Nothing proves that the agent has read the text.');
   const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
-  expect(read).toContain('The agent has read it (get_notifications).');
+  expect(read).toContain('The agent has read the notification (get_notifications).');
 });
 
 const TABLE: readonly (readonly [what: string, given: Given, kind: string, says: string, cures?: readonly string[]])[] = [
@@ -113,7 +113,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'nobody was ever there',
     { conversations: [] },
     'never_carried',
-    'Waiting: shop/coder has not made contact yet. It is delivered at the first contact.',
+    'Waiting: shop/coder has not made contact yet. The notification is delivered at the first contact.',
     ['earpiece doctor'],
   ],
   [
@@ -172,13 +172,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     "another conversation's pause holds nothing back",
     { gates: [{ ...pause, audience: 'b' as never }], decisions: TAKE },
     'due',
-    'Waiting: it rides on the next message to shop/coder#main.',
+    'Waiting for the next message to shop/coder#main.',
   ],
   [
     'muted',
     { filter: { kind: 'mute', mute }, decisions: TAKE },
     'muted',
-    'Muted: mira muted ci.* for shop/coder until t1. It will be filtered at the next message.',
+    'Muted: mira muted ci.* for shop/coder until t1. The next message will filter the notification.',
     ["earpiece mute 'ci.*' shop/coder --off"],
   ],
   [
@@ -189,7 +189,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       filter: { kind: 'mute', mute: { ...mute, until: null } },
     },
     'muted',
-    'Filtered: mira muted ci.* for shop/coder until a person lifts it.',
+    'Filtered: mira muted ci.* for shop/coder until a person lifts the mute.',
     ["earpiece mute 'ci.*' shop/coder --off", 'earpiece requeue n1'],
   ],
   [
@@ -213,7 +213,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       },
     },
     'filtered',
-    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. It will be filtered at the next message.',
+    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. The next message will filter the notification.',
     ['earpiece config explain conversation.notifications.kinds.ci.enable'],
   ],
   [
@@ -230,14 +230,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'no room',
     { decisions: decides({ kind: 'keep', step: 'budget', reason: 'beyond max_items 10: rides next' } as never) },
     'budget',
-    'Waiting: the next message has no room for it (beyond max_items 10). It rides on the message after that.',
+    'Waiting: the next message has no room for the notification (beyond max_items 10). The message after that carries the notification.',
     ['earpiece config explain budget.max_items'],
   ],
   [
     'no room for its text',
     { decisions: decides({ kind: 'summarize', step: 'budget', reason: 'beyond max_tokens 800' } as never) },
     'budget',
-    'Waiting: the next message has no room for its text (beyond max_tokens 800) and counts it in a summary.',
+    'Waiting: the next message has no room for the text (beyond max_tokens 800) and only counts the notification in a summary.',
     ['earpiece config explain budget.max_tokens'],
   ],
   [
@@ -250,38 +250,38 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'summarized and read',
     { item: closed('summarized', { read: true }), readBy: 'get_notifications' },
     'summarized',
-    'Counted in a summary: the message at t0 had no room for the text. The agent has read it since (get_notifications).',
+    'Counted in a summary: the message at t0 had no room for the text. The agent has read the text since (get_notifications).',
   ],
   [
     'an interrupt withholds results of calls that were made',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), withheld: 2 },
     'gate',
-    'The gate of shop/coder is up because of this interrupt; so far 2 tool calls were made and their results are withheld. It was delivered at t0. The gate falls when the agent has read it.',
+    'The gate of shop/coder is up because of this interrupt; so far 2 tool calls were made and their results are withheld. The interrupt was delivered at t0. The gate falls when the agent has read the interrupt.',
   ],
   [
     'a pause refused a call and withholds a result',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1, withheld: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. It was delivered at t0. The gate falls when a person resumes the agent.',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. The interrupt was delivered at t0. The gate falls when a person resumes the agent.',
   ],
   [
     'its gate is up',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
     'gate',
-    'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. It was delivered at t0. The gate falls when the agent has read it.',
+    'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. The interrupt was delivered at t0. The gate falls when the agent has read the interrupt.',
     ['earpiece withdraw n1', 'earpiece withdraw n1'],
   ],
   [
     'its gate is up before it was delivered',
     { n: { level: 'critical' }, item: { gate: true }, decisions: TAKE, gates: [critical] },
     'gate',
-    'The gate of shop/coder is up because of this interrupt; so far 0 tool calls were refused. The gate falls when the agent has read it.',
+    'The gate of shop/coder is up because of this interrupt; so far 0 tool calls were refused. The gate falls when the agent has read the interrupt.',
   ],
   [
     'a pause that holds',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. It was delivered at t0. The gate falls when a person resumes the agent.',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. The interrupt was delivered at t0. The gate falls when a person resumes the agent.',
     ['earpiece resume shop/coder'],
   ],
   [
@@ -298,14 +298,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     "behind another's gate",
     { gates: [critical], decisions: TAKE },
     'behind_gate',
-    'Waiting: the gate of shop/coder is up because of c1 (disk full). It rides after the agent has read that interrupt.',
+    'Waiting: the gate of shop/coder is up because of c1 (disk full). The notification is delivered after the agent has read that interrupt.',
     ['earpiece why c1 shop/coder', 'earpiece withdraw c1'],
   ],
   [
     'not its moment',
     { n: { deliver: 'turn_end' }, decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn_end' } as never) },
     'moment',
-    'Waiting for its moment: it rides at the end of this turn.',
+    'Waiting for its moment: it arrives at the end of this turn.',
     ['earpiece withdraw n1'],
   ],
   [
@@ -315,33 +315,33 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn 3 after it was queued, 1 so far' } as never),
     },
     'moment',
-    'Waiting for its moment: it rides after 3 turns; 1 have begun so far.',
+    'Waiting for its moment: it arrives after 3 turns; 1 have begun so far.',
   ],
-  ['due', { decisions: TAKE }, 'due', 'Waiting: it rides on the next message to shop/coder#main.', []],
+  ['due', { decisions: TAKE }, 'due', 'Waiting for the next message to shop/coder#main.', []],
   [
     'due at one that hears by wrapped tools only, and has called none',
     { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
     'due',
-    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry no notifications.',
+    'Waiting for the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry no notifications.',
     ['earpiece doctor'],
   ],
   [
     'due again',
     { item: { offers: 1 }, decisions: TAKE },
     'due',
-    'Waiting: it rides on the next message to shop/coder#main. It was offered before without a confirmation, so it will be marked as repeated.',
+    'Waiting for the next message to shop/coder#main. An earlier offer was not confirmed, so the notification will be marked as repeated.',
   ],
   [
     'offered',
     { item: { state: 'offered', until: NOW + MIN, offers: 1 }, rodeOn: { point: 'tool_result', name: 'read_file' } },
     'offered',
-    "On its way: it was sent to shop/coder#main with the result of read_file and waits for the client's confirmation, at most until t1.",
+    "On the way: sent to shop/coder#main with the result of read_file and waits for the client's confirmation, at most until t1.",
   ],
   [
     'delivered',
     { item: closed('delivered', { offers: 1 }), rodeOn: { point: 'tool_result', name: 'read_file' } },
     'delivered',
-    'Delivered at t0 with the result of read_file, 1 min after it was queued. Nothing proves yet that the agent has read it.',
+    'Delivered at t0 with the result of read_file, 1 min after it was queued. Nothing proves yet that the agent has read the notification.',
     [],
   ],
   [
@@ -352,13 +352,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       rodeOn: { point: 'turn_start', name: null },
     },
     'delivered',
-    'Delivered at t0 with a message to the agent, 1 min after it was queued. It was sent 2 times, the later ones marked as repeated. The agent has read it (get_notifications).',
+    'Delivered at t0 with a message to the agent, 1 min after it was queued. It was sent 2 times, and marked as repeated from the second time on. The agent has read the notification (get_notifications).',
   ],
   [
     'superseded',
     { item: closed('superseded'), closed: { at: NOW, by: 'supersede', reason: 'n7 is newer with key tests' } },
     'superseded',
-    'Superseded: n7 is newer and took its place.',
+    'Superseded: n7 is newer and replaced the notification.',
     ['earpiece why n7 shop/coder'],
   ],
   [
@@ -372,13 +372,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       } as never),
     },
     'superseded',
-    'Superseded: n7 is newer and takes its place.',
+    'Superseded: n7 is newer and replaces the notification.',
   ],
   [
     'expired',
     { item: closed('expired'), n: { expiresAt: NOW - MIN } },
     'expired',
-    'Expired at t-1, before a message could carry it.',
+    'Expired at t-1, before a message could carry the notification.',
     ['earpiece requeue n1'],
   ],
   [
@@ -390,42 +390,42 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       refusals: 3,
     },
     'expired',
-    'Expired at t-1, and the gate of shop/coder fell then; until then 3 tool calls were refused. It was delivered at t-2.',
+    'Expired at t-1, and the gate of shop/coder fell then; until then 3 tool calls were refused. The interrupt was delivered at t-2.',
     [],
   ],
-  ['about to expire', { n: { expiresAt: NOW - MIN } }, 'expired', 'Expired at t-1, before a message could carry it.', []],
+  ['about to expire', { n: { expiresAt: NOW - MIN } }, 'expired', 'Expired at t-1, before a message could carry the notification.', []],
   [
     'withdrawn in time',
     { item: closed('withdrawn'), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
     'withdrawn',
-    'Withdrawn by mcp at t0: the server is back. The agent did not get it.',
+    'Withdrawn by mcp at t0: the server is back. The agent did not get the notification.',
     ['earpiece requeue n1'],
   ],
   [
     'withdrawn, for a whole project',
     { log: 'shop/*', item: closed('withdrawn'), closed: { at: NOW, by: 'Ann', reason: 'by hand' } },
     'withdrawn',
-    'Withdrawn by Ann at t0: by hand. Conversations that begin from now on do not get it.',
+    'Withdrawn by Ann at t0: by hand. Conversations that begin from now on do not get the notification.',
     ['earpiece requeue n1'],
   ],
   [
     'expired, for a whole project',
     { log: 'shop/*', item: closed('expired'), n: { expiresAt: NOW - MIN } },
     'expired',
-    'Expired at t-1. Conversations that begin from now on do not get it.',
+    'Expired at t-1. Conversations that begin from now on do not get the notification.',
   ],
   [
     'withdrawn by a person',
     { item: closed('withdrawn'), closed: { at: NOW, by: 'browser of Mira', reason: 'by hand' } },
     'withdrawn',
-    'Withdrawn by Mira in the console at t0: by hand. The agent did not get it.',
+    'Withdrawn by Mira in the console at t0: by hand. The agent did not get the notification.',
     ['earpiece requeue n1'],
   ],
   [
     'withdrawn after an offer',
     { item: closed('withdrawn', { offers: 1 }), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
     'withdrawn',
-    'Withdrawn by mcp at t0: the server is back. It had been sent before: the agent may have seen it.',
+    'Withdrawn by mcp at t0: the server is back. The notification had been sent before: the agent may have seen it.',
   ],
   [
     'known',
@@ -443,21 +443,21 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'left out',
     { item: closed('left_out'), closed: { at: NOW, by: 'provider', reason: 'the provider refused it (400)' } },
     'left_out',
-    'Left out at t0: the provider refused it (400). The model cannot read it any more.',
+    'Left out at t0: the provider refused it (400). The model can no longer read the notification.',
     ['earpiece requeue n1'],
   ],
   [
     'folded',
     { item: closed('folded', { group: ['n0' as NotificationId] }) },
     'folded',
-    'Counted into n0, which has the same key and was still waiting.',
+    'Counted into n0, an open notification with the same key.',
     ['earpiece why n0 shop/coder'],
   ],
   [
     'passed on',
     { passedOn: { to: 'shop/coder#b', at: NOW } },
     'passed_on',
-    'Transferred at t0 to shop/coder#b, which took over when this conversation ended.',
+    'Transferred at t0 to shop/coder#b, the conversation that took over when this conversation ended.',
   ],
 ];
 

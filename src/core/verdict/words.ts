@@ -15,7 +15,7 @@ export type TimeWords = {
   readonly now: number;
 };
 
-const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
+const NOT_FOR_NEW = 'Conversations that begin from now on do not get the notification.';
 
 /** Describes a verdict in one or two sentences. The first sentence is complete without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
@@ -24,8 +24,8 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   switch (verdict.kind) {
     case 'never_carried':
       return verdict.log.endsWith('/*')
-        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while the notification is open gets it.`
-        : `Waiting: ${verdict.log} has not made contact yet. It is delivered at the first contact.`;
+        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while the notification is open gets a copy.`
+        : `Waiting: ${verdict.log} has not made contact yet. The notification is delivered at the first contact.`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
@@ -35,7 +35,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
             : ''
       }`;
     case 'other_purpose':
-      return `Waiting: it is for conversations of the purpose ${verdict.purpose}, and no active conversation of ${verdict.log} has that purpose.`;
+      return `Waiting for a conversation of the purpose ${verdict.purpose}: no active conversation of ${verdict.log} has that purpose.`;
     case 'paused':
       return `Waiting: ${verdict.log} is paused${by(verdict.by)} since ${ago(verdict.since)}. The pause holds until ${
         verdict.until === null
@@ -45,35 +45,35 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'muted': {
       const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
       if (!verdict.holds) return `Filtered: ${mute}. The mute has ended.`;
-      const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts it';
-      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. It will be filtered at the next message.`;
+      const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts the mute';
+      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. The next message will filter the notification.`;
     }
     case 'filtered':
       return `Filtered: ${verdict.setting}${verdict.file === null ? '' : `, set in ${verdict.file}`}.${
-        verdict.over ? '' : ' It will be filtered at the next message.'
+        verdict.over ? '' : ' The next message will filter the notification.'
       }`;
     case 'budget':
       return verdict.how === 'waits'
-        ? `Waiting: the next message has no room for it (${verdict.reason.replace(/: rides next$/u, '')}). It rides on the message after that.`
-        : `Waiting: the next message has no room for its text (${verdict.reason}) and counts it in a summary.`;
+        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: rides next$/u, '')}). The message after that carries the notification.`
+        : `Waiting: the next message has no room for the text (${verdict.reason}) and only counts the notification in a summary.`;
     case 'summarized':
       return `Counted in a summary: the message at ${clock(verdict.at)} had no room for the text. ${
         !verdict.read
           ? 'The agent has not read the text.'
           : verdict.markedRead === true
-            ? `It was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read the text.`
-            : `The agent has read it since${reader(verdict.readBy)}.`
+            ? `The notification was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read the text.`
+            : `The agent has read the text since${reader(verdict.readBy)}.`
       }`;
     case 'gate': {
       const refused = gateCalls(verdict.refusals, verdict.withheld ?? 0);
-      const carried = verdict.deliveredAt === null ? '' : ` It was delivered at ${clock(verdict.deliveredAt)}.`;
-      const passing = verdict.wrappedOnly ? ' It refuses calls of wrapped tools; built-in tools still run.' : '';
+      const carried = verdict.deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(verdict.deliveredAt)}.`;
+      const passing = verdict.wrappedOnly ? ' The gate refuses calls of wrapped tools; built-in tools still run.' : '';
       return verdict.action === 'pause'
         ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate falls when a person resumes the agent.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate falls when the agent has read it.`;
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate falls when the agent has read the interrupt.`;
     }
     case 'behind_gate':
-      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). It rides after the agent has read that interrupt.`;
+      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). The notification is delivered after the agent has read that interrupt.`;
     case 'moment':
       return `Waiting for its moment: ${momentOf(verdict, words)}.`;
     case 'due': {
@@ -81,30 +81,30 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         const { pid, machine, offByMs } = verdict.hiddenBy;
         return `Waiting: process ${pid} on ${machine} delivers to ${verdict.address}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is set, or by another process.`;
       }
-      const again = verdict.offered ? ' It was offered before without a confirmation, so it will be marked as repeated.' : '';
-      if (!verdict.wrappedOnly) return `Waiting: it rides on the next message to ${verdict.address}.${again}`;
+      const again = verdict.offered ? ' An earlier offer was not confirmed, so the notification will be marked as repeated.' : '';
+      if (!verdict.wrappedOnly) return `Waiting for the next message to ${verdict.address}.${again}`;
       const since =
         verdict.unseenSince === null
           ? ''
           : ` No wrapped tool was called since the notification was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
-      return `Waiting: it rides on the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry no notifications.${again}`;
+      return `Waiting for the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry no notifications.${again}`;
     }
     case 'offered':
-      return `On its way: it was sent to ${verdict.address} ${rode(verdict.rodeOn)} and waits for the client's confirmation${
+      return `On the way: sent to ${verdict.address} ${rode(verdict.rodeOn)} and waits for the client's confirmation${
         verdict.until === null ? '' : `, at most until ${clock(verdict.until)}`
       }.`;
     case 'delivered': {
       const sent = `Delivered at ${clock(verdict.at)} ${rode(verdict.rodeOn)}, ${span(verdict.afterMs)} after it was queued.`;
-      const again = verdict.offers > 1 ? ` It was sent ${verdict.offers} times, the later ones marked as repeated.` : '';
+      const again = verdict.offers > 1 ? ` The notification was sent ${verdict.offers} times, and marked as repeated from the second time on.` : '';
       switch (verdict.evidence) {
         case 'read':
-          return `${sent}${again} The agent has read it${reader(verdict.readBy)}.`;
+          return `${sent}${again} The agent has read the notification${reader(verdict.readBy)}.`;
         case 'marked':
-          return `${sent}${again} It was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read it.`;
+          return `${sent}${again} The notification was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read the notification.`;
         case 'observed':
-          return `${sent}${again} It was seen in the agent's transcript.`;
+          return `${sent}${again} The notification was seen in the agent's transcript.`;
         case 'none':
-          return `${sent}${again} Nothing proves yet that the agent has read it.`;
+          return `${sent}${again} Nothing proves yet that the agent has read the notification.`;
         default:
           return verdict.evidence satisfies never;
       }
@@ -112,19 +112,19 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'superseded':
       return verdict.by === null
         ? `Superseded: ${verdict.reason}.`
-        : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'took' : 'takes'} its place.`;
+        : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'replaced' : 'replaces'} the notification.`;
     case 'expired':
       if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
       if (verdict.held !== undefined) {
         const { log, refusals, withheld = 0, deliveredAt } = verdict.held;
-        const carried = deliveredAt === null ? '' : ` It was delivered at ${clock(deliveredAt)}.`;
+        const carried = deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(deliveredAt)}.`;
         return `Expired at ${clock(verdict.at)}, and the gate of ${log} fell then; until then ${gateCalls(refusals, withheld)}.${carried}`;
       }
       return verdict.offByMs === undefined
-        ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
-        : `Hidden: it has expired by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
+        ? `Expired at ${clock(verdict.at)}, before a message could carry the notification.`
+        : `Hidden: the notification has expired by the clock of this process, which is ${offBy(verdict.offByMs)}. The notification stays in the log; a process with a correct clock delivers it.`;
     case 'withdrawn': {
-      const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent did not get it.';
+      const seen = verdict.maybeSeen ? 'The notification had been sent before: the agent may have seen it.' : 'The agent did not get the notification.';
       return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
@@ -134,13 +134,13 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'dropped':
       return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
     case 'left_out':
-      return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model cannot read it any more.`;
+      return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model can no longer read the notification.`;
     case 'folded':
       return verdict.into === null
         ? 'Counted into another notification of its key.'
-        : `Counted into ${verdict.into}, which has the same key and was still waiting.`;
+        : `Counted into ${verdict.into}, an open notification with the same key.`;
     case 'passed_on':
-      return `Transferred at ${clock(verdict.at)} to ${verdict.to}, which took over when this conversation ended.`;
+      return `Transferred at ${clock(verdict.at)} to ${verdict.to}, the conversation that took over when this conversation ended.`;
     default:
       return verdict satisfies never;
   }
@@ -161,7 +161,7 @@ function gateCalls(refusals: number, withheld: number): string {
 }
 
 const ABSENCES: Readonly<Record<Absence, string>> = {
-  ended: '; it has ended',
+  ended: '; the session has ended',
   process_gone: '; its process has exited',
   silent: '',
 };
@@ -207,20 +207,20 @@ function rode(on: RodeOn | null): string {
 }
 
 /**
- * Describes the moment for which a notification waits ("it rides with the next tool result"). Uses the agent's contact points if
+ * Describes the moment for which a notification waits ("it arrives with the next tool result"). Uses the agent's contact points if
  * they are known.
  */
 export function momentOf(
   { deliver, reason, rides }: Extract<Verdict, { readonly kind: 'moment' }>,
   { clock }: TimeWords,
 ): string {
-  if (rides !== undefined && rides.at.length > 0) return `it rides ${ridesAt(rides)}`;
+  if (rides !== undefined && rides.at.length > 0) return `it arrives ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return `it rides from ${clock(deliver.at)} on`;
-    if ('afterTool' in deliver) return `it rides with the next result of ${deliver.afterTool}`;
+    if ('at' in deliver) return `it arrives from ${clock(deliver.at)} on`;
+    if ('afterTool' in deliver) return `it arrives with the next result of ${deliver.afterTool}`;
     return reason.replace(
       /^waits for turn (\d+) after it was queued, (\d+) so far$/u,
-      'it rides after $1 turns; $2 have begun so far',
+      'it arrives after $1 turns; $2 have begun so far',
     );
   }
   return MOMENT_WORDS[deliver];
@@ -254,17 +254,17 @@ export function sayForetold(verdict: Verdict, words: TimeWords): string {
   const calls = verdict.wrappedOnly
     ? 'calls of wrapped tools are refused, and built-in tools still run,'
     : 'tool calls are refused';
-  return `It interrupts: the gate of ${verdict.log} goes up, and its ${calls} until the agent has read it.`;
+  return `The notification interrupts: the gate of ${verdict.log} goes up, and ${calls} until the agent has read it.`;
 }
 
 const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
-  next: 'it rides on the next message',
-  after_tool: 'it rides on the next tool result',
-  next_cycle: 'it rides on the next request to the model',
-  cycle_end: 'it rides at the end of this request',
-  turn_start: 'it rides at the start of the next turn',
-  turn_end: 'it rides at the end of this turn',
-  now: 'it rides on the next message',
+  next: 'it arrives with the next message',
+  after_tool: 'it arrives with the next tool result',
+  next_cycle: 'it arrives with the next request to the model',
+  cycle_end: 'it arrives at the end of this request',
+  turn_start: 'it arrives at the start of the next turn',
+  turn_end: 'it arrives at the end of this turn',
+  now: 'it arrives with the next message',
 };
 
 /** Returns the command that a person types for this cure. */

@@ -110,7 +110,7 @@ function detailOf(
     return body.holds ? `${by}; the pause holds` : by;
   }
   if (isType(body, 'gate_refused')) {
-    const on = body.made ? `${body.on}: the call was made, and the agent got the interrupt after it` : body.on;
+    const on = body.made ? `${body.on}: the call was made, and the agent got the interrupt afterwards` : body.on;
     return body.times === undefined ? on : `${on}, ${body.times} times`;
   }
   if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;

@@ -149,7 +149,7 @@ function useSeen(): Seen {
 
 const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly about: string }>> = {
   user: { says: 'your file', about: 'for all projects' },
-  project: { says: "the project's file", about: 'for everybody who works there' },
+  project: { says: "the project's file", about: 'for everybody in the project' },
 };
 
 /** Shows the files with settings, and the file that this page changes. */
@@ -167,8 +167,8 @@ function Where({
       <>
         <p className="words">
           {files.length === 0
-            ? 'No earpiece.toml was found: these are the defaults. If you create one in the project, it takes effect at once.'
-            : `Read from ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}; a change of a file takes effect at once.`}
+            ? 'No earpiece.toml was found: these are the defaults. An earpiece.toml that you create in the project takes effect at once.'
+            : `Read from ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}; a changed file takes effect at once.`}
         </p>
         <Command text="earpiece config explain budget.max_items" />
       </>
@@ -187,7 +187,7 @@ function Where({
         </label>
       ))}
       <p className="muted">
-        The project’s file has priority over yours. Flags and variables of the server have priority over both. The command line
+        The project’s file has priority over yours. Flags and variables of the server have priority over both files. The command line
         changes the same files: <code>earpiece config set budget.max_items 5</code>
       </p>
     </fieldset>

@@ -87,7 +87,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
               toControl();
             }}
           >
-            Change it in the project’s file
+            Change this setting in the project’s file
           </button>
         )}
         {set && (
@@ -104,4 +104,4 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
 }
 
 const WAY_OUT = (decidedBy: string, scope: SettingScope): string =>
-  decidedBy.startsWith('project file') && scope === 'user' ? 'change it there' : 'the server was started with it';
+  decidedBy.startsWith('project file') && scope === 'user' ? 'change that file' : 'the server was started with this value';

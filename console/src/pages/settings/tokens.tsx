@@ -87,7 +87,7 @@ export function Tokens(): ReactElement {
         <div className="command made" role="status">
           <code>{made}</code>
           <Copy text={made} what="the token" />
-          <span className="muted">It is shown only once.</span>
+          <span className="muted">The token is shown only once.</span>
         </div>
       )}
       <ul className="rows">

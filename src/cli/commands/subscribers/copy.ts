@@ -14,9 +14,9 @@ export function copy(group: CommandLine): void {
     .command('copy <id>')
     .summary('copy a subscriber, to change it')
     .description(
-      'Copies the files of a subscriber into your folder. The copy replaces the original from the next event on: ' +
-        'change its text, its threshold, its moment. If you delete the copy, the original applies again. ' +
-        'Some shipped subscribers take effect only as a copy; list shows them.',
+      'Copies the files of a subscriber into your folder. The copy replaces the original from the next event on. ' +
+        'You can then change its text, threshold or moment. If you delete the copy, the original applies again. ' +
+        'Some shipped subscribers take effect only as a copy: see earpiece subscribers list.',
     )
     .option('--project', 'into this project (default)')
     .option('--user', 'for all of your projects')
@@ -46,7 +46,7 @@ export function copy(group: CommandLine): void {
         const { code } = cause as NodeJS.ErrnoException;
         throw new EarpieceError(
           'bad_argument',
-          `${folder} cannot be written (${code}); make it a folder that you own, or use ${options.user ? '--project' : '--user'}`,
+          `${folder} cannot be written (${code}); give yourself write access to the folder, or use ${options.user ? '--project' : '--user'}`,
           { cause },
         );
       }

@@ -61,7 +61,7 @@ export async function withSubscribers<T>(
 export function fileAt(path: string): SubscriberFile {
   const file = readSubscriber(path);
   if (file === undefined)
-    throw new EarpieceError('not_found', `${path} does not exist; name the file of a subscriber, or a folder of them`);
+    throw new EarpieceError('not_found', `${path} does not exist; name the file of a subscriber, or a folder of subscribers`);
   return file;
 }
 
@@ -83,7 +83,7 @@ export function counting(which: string): Subscriber {
   );
   throw new EarpieceError(
     'not_found',
-    `there is no subscriber ${JSON.stringify(which.slice(0, 80))}; ${near === undefined ? 'name its file, or an id of earpiece subscribers list' : `did you mean ${near}?`}`,
+    `there is no subscriber ${JSON.stringify(which.slice(0, 80))}; ${near === undefined ? 'to list the ids: earpiece subscribers list' : `did you mean ${near}?`}`,
   );
 }
 

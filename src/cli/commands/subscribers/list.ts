@@ -11,7 +11,7 @@ export function list(group: CommandLine): void {
     .command('list')
     .summary('list the subscribers, and whether each is on')
     .description(
-      'Lists every subscriber of this project: its file, its events, its moment, and whether it is on; then the problems of files.',
+      'Lists every subscriber of this project with its file, its events, its moment, and whether it is on. Then lists the problems of files.',
     )
     .action(async (options: GlobalOptions) => {
       await withSubscribers(
@@ -46,7 +46,7 @@ export function list(group: CommandLine): void {
                 { head: 'state' },
                 { head: 'from', spare: 1 },
                 { head: 'priority', spare: 2 },
-                { head: 'rides at', spare: 3 },
+                { head: 'moment', spare: 3 },
                 { head: 'name', spare: 4 },
                 { head: 'events' },
               ]),
@@ -59,7 +59,7 @@ export function list(group: CommandLine): void {
             print(
               paint(
                 'dim',
-                `also shipped, effective as a copy: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`,
+                `also shipped, but effective only as a copy: ${more.map(({ id }) => id).join(', ')} (to copy: earpiece subscribers copy <id>)`,
               ),
             );
           print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all your projects)`));

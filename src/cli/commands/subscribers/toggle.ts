@@ -14,7 +14,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
     .summary(off ? 'switch a subscriber off' : 'switch a subscriber on again')
     .description(
       off
-        ? 'Switches a subscriber off from the next event on, in every process: it queues nothing. A core subscriber cannot be switched off.'
+        ? 'Switches a subscriber off from the next event on, in every process. The subscriber then queues nothing. A core subscriber cannot be switched off.'
         : 'Switches a subscriber on again, from the next event on.',
     )
     .option('--project', 'in this project (default)')
@@ -37,7 +37,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
         const other = off ? undefined : offBy[0];
         if (other !== undefined)
           print(
-            `it stays off here: it is off ${other === 'user' ? 'in all projects' : `in project ${plain(ear.project)}`}; earpiece subscribers enable ${plain(id)}${other === 'user' ? ' --user' : ''}`,
+            `this subscriber stays off here, because it is off ${other === 'user' ? 'in all projects' : `in project ${plain(ear.project)}`}; earpiece subscribers enable ${plain(id)}${other === 'user' ? ' --user' : ''}`,
           );
       });
     });

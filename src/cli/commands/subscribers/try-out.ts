@@ -15,8 +15,8 @@ export function tryOut(group: CommandLine, answer: Answer): void {
     .command('test <subscriber> <event>')
     .summary('show the result of an event')
     .description(
-      'Shows the notification that a subscriber (its file, or the id of an active one) would make of an event, or why the subscriber would ignore the event. ' +
-        'The event is a file with a CloudEvent in JSON, a list of them, or one per line; "-" reads stdin. Nothing is queued.',
+      'Shows the notification that a subscriber would make of an event, or why the subscriber would ignore the event. Name the subscriber by its file, or by the id of an active subscriber. ' +
+        'The event file holds a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
 earpiece subscribers test tool_failure - < event.json`)

@@ -947,7 +947,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move it away with its -wal and -shm files, and put a backup in its place if you have one',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
       ),
     },
     {
@@ -955,7 +955,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a damaged database',
       args: ['--db', 'damaged.db', 'db', 'check'],
       stdout:
-        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save the readable data\n',
+        'the database {folder}/damaged.db is damaged (database disk image is malformed): move the file away with its -wal and -shm files, or restore a backup; `sqlite3 {folder}/damaged.db .recover` may save the readable data\n',
       stderr: '',
       code: 8,
     },
@@ -964,7 +964,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a damaged database',
       args: ['--json', '--db', 'damaged.db', 'db', 'check'],
       stdout:
-        '{"store":"sqlite {folder}/damaged.db","sound":false,"problems":["the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save the readable data"]}\n',
+        '{"store":"sqlite {folder}/damaged.db","sound":false,"problems":["the database {folder}/damaged.db is damaged (database disk image is malformed): move the file away with its -wal and -shm files, or restore a backup; `sqlite3 {folder}/damaged.db .recover` may save the readable data"]}\n',
       stderr: '',
       code: 8,
     },
@@ -979,7 +979,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a database of a newer Earpiece',
       args: ['--db', 'newer.db', 'log'],
       ...store(
-        '{folder}/newer.db was written by a newer Earpiece (schema 9, this version knows 1): update Earpiece here too, or name another file with --db or EARPIECE_DB',
+        '{folder}/newer.db was written by a newer version of Earpiece (schema 9, this version knows 1): update Earpiece on this machine, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1007,7 +1007,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'links in a circle',
       args: ['--db', 'circle', 'log'],
       ...store(
-        'cannot read {folder}/circle as user {user}: its symbolic links form a loop (ELOOP); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/circle as user {user}: the symbolic links in the path form a loop (ELOOP); correct that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1048,7 +1048,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['--db', 'full.db', 'send', '--to', 'coder'],
       stdin: { bytes: long(400_000, 'x'), shown: '400 kB of text' },
       ...store(
-        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, no acknowledged record is lost',
+        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space; no acknowledged record is lost',
       ),
     },
     {
@@ -1067,7 +1067,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a NATS store whose name has a character that NATS does not allow; the password is not repeated',
       args: ['--db', 'nats://anna:secret@host/my.store', 'log'],
-      ...usage('store name "my.store": must be a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
+      ...usage('store name "my.store": must have only a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
     },
     {
       what: 'an unknown database engine',
@@ -1080,7 +1080,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a backup over a file',
       given: 'a backup that exists',
       args: ['db', 'backup', 'copy.db'],
-      ...usage('{folder}/copy.db exists: a backup needs a new file, so name another file'),
+      ...usage('{folder}/copy.db exists: a backup needs a new file; name another file'),
     },
     {
       what: 'a backup into a missing folder',

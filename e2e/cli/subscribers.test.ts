@@ -44,7 +44,7 @@ describe('list', () => {
   it('US5(a), FR-027..030: lists all of them with their origin, their events and their state', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     const rows = (await shell.says(['subscribers', 'list'])).split('\n').map((row) => row.split(/ {2,}/));
-    expect(rows[0]).toEqual(['id', 'state', 'from', 'priority', 'rides at', 'name', 'events']);
+    expect(rows[0]).toEqual(['id', 'state', 'from', 'priority', 'moment', 'name', 'events']);
     expect(rows).toContainEqual(['build', 'on', 'project', 'normal', 'turn_start', 'Builds', 'build.*']);
     expect(rows).toContainEqual([
       'tool_failure',

@@ -63,7 +63,7 @@ it('at a limit on file sizes, writes are refused as full, nothing is lost, and a
   expect(acknowledged.length).toBeGreaterThan(20);
   expect(new Set(refusals)).toEqual(
     new Set([
-      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, no acknowledged record is lost`,
+      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full or a quota is reached; free some space; no acknowledged record is lost`,
     ]),
   );
   expect(await child.ended()).toMatchObject({ code: 0, stderr: '' });

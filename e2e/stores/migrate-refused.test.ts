@@ -77,7 +77,7 @@ test('wrong addresses are refused before anything is made', async () => {
     ],
     [['--from', from, '--db', from, '--to', file()], 2, 'give either --from or --db, because both name the source'],
     [['--from', from, '--to', shell.folder], 6, 'is a folder, not a database'],
-    [['--from', from, '--cancel'], 7, 'is not being migrated, so there is nothing to give up'],
+    [['--from', from, '--cancel'], 7, 'is not being migrated, so there is nothing to cancel; leave --cancel out'],
   ];
   for (const [args, code, text] of cases) await refused(args, code, new RegExp(text, 'u'));
   expect(await idsIn(from)).toEqual(['a']);
@@ -90,11 +90,11 @@ test('a target that holds data is refused with its number of records, and two na
   await refused(
     ['--from', from, '--to', full],
     2,
-    /^earpiece: postgres \S+ r\d+ is not empty, it holds 2 records: a migration needs an empty database/u,
+    /^earpiece: postgres \S+ r\d+ is not empty: it holds 2 records: a migration needs an empty database/u,
   );
   const link = file();
   symlinkSync(from, link);
-  await refused(['--from', from, '--to', link], 2, /is not empty, it holds 1 records/u);
+  await refused(['--from', from, '--to', link], 2, /is not empty: it holds 1 records/u);
   const empty = await stored(file());
   const other = file();
   symlinkSync(empty, other);
@@ -109,7 +109,7 @@ test('an unfinished migration continues only with its own source and target', as
   await refused(
     ['--from', from, '--to', file()],
     6,
-    /is being migrated to postgres:\S+ .*or give up with earpiece migrate .* --cancel/u,
+    /is being migrated to postgres:\S+ .*or cancel with earpiece migrate .* --cancel/u,
   );
   await refused(['--from', await stored(file(), 'x'), '--to', to], 6, /holds the beginning of a migration that is not finished/u);
   await refused(['--from', to, '--to', file()], 6, /holds the beginning of a migration that is not finished/u);
@@ -189,7 +189,7 @@ test('a file of another program or of a newer Earpiece is refused', async () => 
   await refused(
     ['--from', newer, '--to', file()],
     6,
-    /was written by a newer Earpiece \(schema 1999, this Earpiece knows \d+\): migrate it with that version/u,
+    /was written by a newer Earpiece \(schema 1999, this Earpiece knows \d+\): migrate the database with that version/u,
   );
 });
 

@@ -110,7 +110,7 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
       await expect(openStore(to)).rejects.toMatchObject({
         code: 'store_refused',
         message: expect.stringMatching(
-          / holds the beginning of a migration that is not finished: continue it with earpiece migrate --from /u,
+          / holds an unfinished migration: continue the migration with earpiece migrate --from /u,
         ),
       });
     };
@@ -132,7 +132,7 @@ describe.each(DIRECTIONS.slice(0, 5))('from %s to %s', (source, target) => {
       await expect(openStore(url)).rejects.toMatchObject({
         code: 'store_refused',
         message: expect.stringMatching(
-          / is being migrated to .*: continue with earpiece migrate .*, or give up with .* --cancel$/u,
+          / is being migrated to .*: continue with earpiece migrate .*, or cancel with .* --cancel$/u,
         ),
       });
       await refusesWrites(running);

@@ -222,7 +222,7 @@ test('a server that is too old is refused with its version, before anything is w
   const { port } = server.address() as AddressInfo;
   await expect(openStore(`nats://anna:secret@127.0.0.1:${port}`)).rejects.toMatchObject({
     code: 'store_refused',
-    message: `nats 127.0.0.1:${port}/earpiece runs nats-server 2.9.10, which can accept conflicting writes if there are several replicas: update it to 2.10 or newer`,
+    message: `nats 127.0.0.1:${port}/earpiece runs nats-server 2.9.10, which can accept conflicting writes if there are several replicas: update the server to 2.10 or newer`,
   });
   server.close();
 });
@@ -233,7 +233,7 @@ test('the error for an address without a server names the address and the time t
     code: 'store_unavailable',
     retryable: true,
     message: expect.stringMatching(
-      /^nats 127\.0\.0\.1:9\/earpiece could not be reached for \d+ ms \([^)]*\): start it, or correct the address$/u,
+      /^nats 127\.0\.0\.1:9\/earpiece could not be reached for \d+ ms \([^)]*\): start the server, or correct the address$/u,
     ),
   });
 });

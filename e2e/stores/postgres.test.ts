@@ -428,12 +428,12 @@ test('errors name the database, the reason and what to do, and never the passwor
   proves('store:postgres-errors');
   const wrong = server.url.replace(PASSWORD, 'wr0ng-one');
   const rows = [
-    [wrong, 'store_refused', /refuses the user ear .*: correct user and password in the address$/u],
-    [`${server.url}x`, 'store_refused', /postgresx does not exist .*: create it with createdb postgresx/u],
+    [wrong, 'store_refused', /refuses the user ear .*: correct the user and the password in the address$/u],
+    [`${server.url}x`, 'store_refused', /postgresx does not exist .*: create the database with createdb postgresx/u],
     [
       `postgres://ear:wr0ng-one@127.0.0.1:${await freePort()}/db`,
       'store_unavailable',
-      /^postgres 127\.0\.0\.1:\d+\/db could not be reached for \d+ ms \(.*ECONNREFUSED\): start it, or correct the address$/u,
+      /^postgres 127\.0\.0\.1:\d+\/db could not be reached for \d+ ms \(.*ECONNREFUSED\): start the server, or correct the address$/u,
     ],
     ['postgres://ear:wr0ng one@[/db', 'bad_argument', /write postgres:\/\/user:password@host:5432\/database/u],
     [`${wrong}?schema=A-b`, 'bad_argument', /^schema "A-b": must be a–z, 0–9 and _/u],
@@ -454,7 +454,7 @@ test('errors name the database, the reason and what to do, and never the passwor
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer Earpiece (schema 3, this version knows 2): update Earpiece here too',
+      'was written by a newer version of Earpiece (schema 3, this version knows 2): update Earpiece here too',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");

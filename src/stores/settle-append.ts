@@ -52,4 +52,4 @@ export function settleAppend(drafts: readonly Draft[], first: Place, items: Read
 }
 
 export const twice = (id: NotificationId): EarpieceError =>
-  new EarpieceError('bad_argument', `one append queues ${JSON.stringify(id)} twice: give each notification its own id`);
+  new EarpieceError('bad_argument', `one append queues ${JSON.stringify(id)} twice: give each notification a different id`);

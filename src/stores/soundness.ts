@@ -13,7 +13,7 @@ export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterabl
     const expected = replayed.get(key);
     replayed.delete(key);
     const name = `${log}: ${item.id}${item.audience === '' ? '' : ` for ${item.audience}`}`;
-    if (expected === undefined) problems.push(`${name} is in the index, but no record queued it`);
+    if (expected === undefined) problems.push(`${name} is in the index, but no record queued this notification`);
     else if (JSON.stringify(expected) !== JSON.stringify(item) && !isDeepStrictEqual(plain(expected), plain(item)))
       problems.push(`${name} is ${item.state} in the index, but ${expected.state} by its records (${differing(expected, item)})`);
   }

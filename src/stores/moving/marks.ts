@@ -8,13 +8,13 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   const data = { store: name, move: { role, from, to, done: doneAt !== undefined } };
   const error = (text: string): EarpieceError => new EarpieceError('store_refused', text, { data });
   if (role === 'target')
-    return error(`${name} holds the beginning of a migration that is not finished: continue it with ${commandOf(mark)}`);
+    return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
   if (doneAt !== undefined)
     return error(
-      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use that database (--db, EARPIECE_DB or db in earpiece.toml), and remove this one when you no longer need it`,
+      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use that database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database when you no longer need it`,
     );
   return error(
-    `${name} is being migrated to ${to} since ${new Date(startedAt).toISOString()}: continue with ${commandOf(mark)}, or give up with ${giveUp(mark)}`,
+    `${name} is being migrated to ${to} since ${new Date(startedAt).toISOString()}: continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`,
   );
 }
 
@@ -22,7 +22,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
 export const frozenError = (name: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_refused',
-    `${name} refuses writes, because it is being migrated or was migrated: nothing was written; open it again to see where its data went`,
+    `${name} refuses writes, because the database is being migrated or was migrated: nothing was written; open the database again to see the name of the new database`,
     { cause, data: { store: name } },
   );
 

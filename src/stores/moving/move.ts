@@ -75,7 +75,7 @@ export async function cancelMove(from: End, to: End | undefined): Promise<{ read
   if (mark?.doneAt !== undefined)
     throw new EarpieceError(
       'conflict',
-      `the migration of ${from.name} to ${mark.to} is finished, and that database may have changed since: to go back, migrate it to a new database`,
+      `the migration of ${from.name} to ${mark.to} is finished, and that database may have changed since: to go back, migrate that database to a new one`,
     );
   if (mark?.role === 'target') throw markedError(from.name, mark);
   const mine =
@@ -83,7 +83,7 @@ export async function cancelMove(from: End, to: End | undefined): Promise<{ read
     target.mark.role === 'target' &&
     (mark === undefined ? target.mark.from === from.address : target.mark.move === mark.move);
   if (mark === undefined && !mine)
-    throw new EarpieceError('not_found', `${from.name} is not being migrated, so there is nothing to give up`);
+    throw new EarpieceError('not_found', `${from.name} is not being migrated, so there is nothing to cancel; leave --cancel out`);
   if (to !== undefined && target?.kind === 'marked' && !mine) throw markedError(to.name, target.mark);
   if (mine) await to?.discard();
   if (mark !== undefined) await from.thaw();
@@ -96,7 +96,7 @@ function checkPair(from: End, to: End): void {
   if (from.engine === 'nats' && to.engine === 'nats')
     throw new EarpieceError(
       'bad_argument',
-      'a migration from NATS to NATS is not possible: copy both streams of the store with nats stream backup and restore',
+      '--from and --to are both NATS, but a migration from NATS to NATS is not possible: copy both streams of the store with nats stream backup and restore',
     );
 }
 
@@ -104,14 +104,14 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
   const source = await from.find();
   const target = await to.find();
   if (source.kind === 'none')
-    throw new EarpieceError('not_found', `there is no database of Earpiece at ${from.name}: correct --from`);
+    throw new EarpieceError('not_found', `there is no Earpiece database at ${from.name}: correct --from`);
   if (source.kind === 'marked') return resumed(from, to, { source: source.mark, target });
   if (target.kind === 'marked') {
     if (target.mark.role === 'source' || target.mark.from !== from.address) throw markedError(to.name, target.mark);
     if ((await to.cursor()) !== undefined)
       throw new EarpieceError(
         'conflict',
-        `${to.name} holds the beginning of a migration that was given up: remove it with ${giveUp(target.mark)}`,
+        `${to.name} holds the rest of a cancelled migration: remove that rest with ${giveUp(target.mark)}`,
       );
     const mark: Mark = { ...target.mark, role: 'source' };
     await freeze(from, mark);
@@ -155,7 +155,7 @@ function checkEmpty(to: End, found: Found): void {
   if (found.kind === 'store' && found.holds !== undefined)
     throw new EarpieceError(
       'conflict',
-      `${to.name} is not empty, it holds ${found.holds}: a migration needs an empty database, so name another database with --to`,
+      `${to.name} is not empty: it holds ${found.holds}; name an empty database with --to`,
     );
 }
 
@@ -165,7 +165,7 @@ async function checkSource(from: End, { onProgress, signal }: MoveOptions): Prom
   if (problems.length > 0)
     throw new EarpieceError(
       'store_corrupt',
-      `${from.name} is damaged, so nothing was migrated (${problems.length === 1 ? '' : `${problems.length} problems, such as `}${problems[0]}): earpiece db check lists the problems; put a backup in its place`,
+      `${from.name} is damaged, so nothing was migrated (${problems.length === 1 ? '' : `${problems.length} problems, such as `}${problems[0]}): earpiece db check lists the problems; restore a backup`,
     );
 }
 
@@ -222,5 +222,5 @@ async function compare(
 /** Describes, for people, how to continue an interrupted move. */
 export const wayOn = (mark: Mark): string =>
   mark.doneAt === undefined
-    ? `nothing is lost, and the source takes no writes until then: continue with ${commandOf(mark)}, or give up with ${giveUp(mark)}`
-    : `nothing is lost: finish it with ${commandOf(mark)}`;
+    ? `nothing is lost, but the source accepts no writes: continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`
+    : `nothing is lost: finish the migration with ${commandOf(mark)}`;

@@ -5,7 +5,7 @@ import type { Draft } from '../../core/records.ts';
 export const unreadable = (name: string, what: string, why: string): EarpieceError =>
   new EarpieceError(
     'store_corrupt',
-    `${name} is damaged: ${what} cannot be read (${why}), so the migration cannot continue; put a backup in its place`,
+    `${name} is damaged: ${what} cannot be read (${why}), so the migration cannot continue; restore a backup`,
   );
 
 export function bodyFrom(text: string, name: string, what: string): Draft {

@@ -30,16 +30,16 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   // The text may hold a password, so the message does not repeat it.
   if (scheme === '' || servers.length === 0)
     throw bad(
-      'the address of the NATS servers cannot be read: write nats://user:password@host:4222/name, several hosts with commas',
+      'the address of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',
     );
   const store = path === '' ? DEFAULT_STORE : path;
   if (!STORE.test(store))
-    throw bad(`store name ${JSON.stringify(store)}: must be a–z, 0–9, _ and -, at most 32 characters, such as ${DEFAULT_STORE}`);
+    throw bad(`store name ${JSON.stringify(store)}: must have only a–z, 0–9, _ and -, at most 32 characters, such as ${DEFAULT_STORE}`);
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined)
     throw bad(
-      `the address of the NATS servers has the unknown parameter ${JSON.stringify(unknown)}: it may have ${PARAMETERS.join(', ')}`,
+      `the address of the NATS servers has the unknown parameter ${JSON.stringify(unknown)}: known parameters are ${PARAMETERS.join(', ')}`,
     );
   const replicas = wanted.replicas ?? Number(parameters.get('replicas') ?? 1);
   if (!REPLICAS.includes(replicas))

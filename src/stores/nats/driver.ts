@@ -17,7 +17,7 @@ export async function loadDriver(
     if (!isGone(cause)) throw cause;
     throw new EarpieceError(
       'bad_argument',
-      'a NATS store needs two packages, and one is not installed: npm install @nats-io/transport-node @nats-io/jetstream',
+      'a NATS store needs two packages, but at least one is not installed: npm install @nats-io/transport-node @nats-io/jetstream',
       { cause },
     );
   }

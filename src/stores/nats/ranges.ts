@@ -183,7 +183,7 @@ export class Ranges {
         if (fits && !over.signal.aborted) return consumer;
         this.#drop(stream, consumer);
       }
-      throw new Late(`no consumer of ${stream} came to its leader`);
+      throw new Late(`no consumer of ${stream} reached its leader`);
     };
     try {
       return await Promise.any([0, 1, 2].map((n) => line(n * HEDGE_MS)));

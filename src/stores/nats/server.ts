@@ -148,7 +148,7 @@ export class Server {
     if (data.length + HEADERS > most)
       throw new EarpieceError(
         'bad_argument',
-        `${this.address.name} takes at most ${most} bytes in one message, and this append has ${data.length}: shorten it, or raise max_payload in the configuration of the server`,
+        `${this.address.name} takes at most ${most} bytes in one message, but this append has ${data.length}: shorten the notification, or raise max_payload in the configuration of the server`,
       );
     const { seq } = await this.#js.publish(subject, data, Object.keys(expect).length === 0 ? {} : { expect });
     return seq;
@@ -228,7 +228,7 @@ export class Server {
   async #getDirect(stream: string, query: Wanted): Promise<Message | undefined> {
     const answer = await this.#nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeout: TRY_MS });
     const { headers } = answer;
-    if (headers === undefined) throw new Late(`no direct answer of ${stream}`);
+    if (headers === undefined) throw new Late(`no direct answer from ${stream}`);
     if (headers.code === NO_MESSAGE) return undefined;
     if (headers.code !== 0) throw Object.assign(new Error(headers.description), { code: headers.code });
     return { seq: Number(headers.get('Nats-Sequence')), subject: headers.get('Nats-Subject'), text: answer.string() };
@@ -269,6 +269,6 @@ function checkVersion(nc: NatsConnection, name: string): void {
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
   throw new EarpieceError(
     'store_refused',
-    `${name} runs nats-server ${version}, which can accept conflicting writes if there are several replicas: update it to ${LEAST.join('.')} or newer`,
+    `${name} runs nats-server ${version}, which can accept conflicting writes if there are several replicas: update the server to ${LEAST.join('.')} or newer`,
   );
 }

@@ -58,21 +58,21 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
   const refused = (why: string): EarpieceError => new EarpieceError('store_refused', `${name} ${why}`, options);
   if (codeOf(error) === TOO_LARGE) return frozenError(name, error);
   if (NOT_ENABLED.has(codeOf(error)))
-    return refused(`runs without JetStream (${said}): start it with -js, or enable JetStream for this account`);
+    return refused(`runs without JetStream (${said}): start the server with -js, or enable JetStream for this account`);
   if (codeOf(error) === TOO_FEW)
-    return refused(`has too few servers for the copies (${said}): start the others, or lower replicas`);
+    return refused(`has too few servers for its replicas (${said}): start more servers, or lower the parameter replicas`);
   if (isPassing(error))
     return new EarpieceError(
       'store_unavailable',
-      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start it, or correct the address`,
+      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`,
       { ...options, retryable: true },
     );
   if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
-    return refused(`refuses this user (${said}): correct user and password in the address`);
+    return refused(`refuses this user (${said}): correct the user and the password in the address`);
   if (nameOf(error) === 'PermissionViolationError')
-    return refused(`does not let this user in (${said}): permit earpiece.> and $JS.API.>`);
+    return refused(`refuses access to this user (${said}): permit earpiece.> and $JS.API.>`);
   if (FULL.has(codeOf(error)))
-    return new EarpieceError('store_full', `${name} cannot be written (${said}): free some space or raise its limits`, {
+    return new EarpieceError('store_full', `${name} cannot be written (${said}): free some space, or raise the limits of the stream`, {
       ...options,
       retryable: true,
     });

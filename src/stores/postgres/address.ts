@@ -40,7 +40,7 @@ export function addressOf(given: string, wanted?: string): Address {
   if (!SCHEMA.test(schema))
     throw new EarpieceError(
       'bad_argument',
-      `schema ${JSON.stringify(schema)}: must be a–z, 0–9 and _, at most 48 characters, such as ${DEFAULT_SCHEMA}`,
+      `schema ${JSON.stringify(schema)}: must have only a–z, 0–9 and _, at most 48 characters, such as ${DEFAULT_SCHEMA}`,
     );
   for (const one of parsed) one.searchParams.delete('schema');
   const user = decodeURIComponent(url.username) || (url.searchParams.get('user') ?? process.env['PGUSER'] ?? 'the system user');

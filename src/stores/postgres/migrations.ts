@@ -163,7 +163,7 @@ export async function versionOf(query: Query, { address: { name, schema } }: Dat
   if (Math.floor(version / 1000) > MAJOR)
     throw new EarpieceError(
       'store_refused',
-      `${name} was written by a newer Earpiece (schema ${Math.floor(version / 1000)}, this version knows ${MAJOR}): update Earpiece here too, or name another schema with ?schema=name`,
+      `${name} was written by a newer version of Earpiece (schema ${Math.floor(version / 1000)}, this version knows ${MAJOR}): update Earpiece on this machine, or name another schema with ?schema=name`,
     );
   return version;
 }

@@ -308,7 +308,7 @@ class PostgresStore implements Store {
 
   #admit(options: Wait | undefined): void {
     if (this.#closing !== undefined)
-      throw new EarpieceError('store_unavailable', `${this.name} was closed by this process: open it again`);
+      throw new EarpieceError('store_unavailable', `${this.name} was closed by this process: open the store again`);
     options?.signal?.throwIfAborted();
   }
 }

@@ -220,7 +220,7 @@ export class Database {
       throw new EarpieceError(
         'bad_argument',
         (error as NodeJS.ErrnoException).code === 'EEXIST'
-          ? `${target} exists: a backup needs a new file, so name another file`
+          ? `${target} exists: a backup needs a new file; name another file`
           : `cannot write the backup ${target} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}): name a new file in a folder that exists and may be written`,
         { cause: error },
       );
@@ -307,7 +307,7 @@ export class Database {
     this.#checkedAt = performance.now();
     if (aside.length > 0)
       this.#report(
-        `${this.path} did not exist, but its companion files did: they are now ${aside.join(' and ')}, and the database is new`,
+        `${this.path} did not exist, but its companion files did: these files are now called ${aside.join(' and ')}, and the database is new`,
       );
   }
 

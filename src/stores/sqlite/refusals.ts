@@ -48,7 +48,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   const network = networkName(fs);
   if (network !== undefined)
     throw refusal(
-      `${path} lies on ${network}${fs.mountedAt === undefined ? '' : ` (mounted at ${fs.mountedAt})`}, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB`,
+      `${path} is on ${network}${fs.mountedAt === undefined ? '' : ` (mounted at ${fs.mountedAt})`}, a network file system where SQLite's locks do not work: name a file on a local disk with --db or EARPIECE_DB`,
       path,
     );
   try {
@@ -78,7 +78,7 @@ export function checkHeader(
   const major = Math.floor(header.version / 1000);
   if (major > MAJOR)
     throw refusal(
-      `${path} was written by a newer Earpiece (schema ${major}, this version knows ${MAJOR}): update Earpiece here too, or name another file with --db or EARPIECE_DB`,
+      `${path} was written by a newer version of Earpiece (schema ${major}, this version knows ${MAJOR}): update Earpiece on this machine, or name another file with --db or EARPIECE_DB`,
       path,
     );
 }
@@ -103,7 +103,7 @@ function denied(error: unknown, path: string, what: string): EarpieceError {
     ENOSPC: 'the disk is full',
     EDQUOT: 'the quota is used up',
     ENAMETOOLONG: 'the path is too long',
-    ELOOP: 'its symbolic links form a loop',
+    ELOOP: 'the symbolic links in the path form a loop',
   };
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   return new EarpieceError(

@@ -53,7 +53,7 @@ export function explain(error: unknown, path: string): unknown {
   if ((code & 0xff) === CODE.FULL || WRITE_ERRORS.has(code))
     return new EarpieceError(
       'store_full',
-      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space, no acknowledged record is lost`,
+      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space; no acknowledged record is lost`,
       { ...options, retryable: true },
     );
   if (said === FROZEN) return frozenError(`the database ${path}`, error);
@@ -61,7 +61,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.CORRUPT:
       return new EarpieceError(
         'store_corrupt',
-        `the database ${path} is damaged (${said}): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save the readable data`,
+        `the database ${path} is damaged (${said}): move the file away with its -wal and -shm files, or restore a backup; \`sqlite3 ${path} .recover\` may save the readable data`,
         options,
       );
     case CODE.NOTADB:
@@ -76,7 +76,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.AUTH:
       return new EarpieceError(
         'store_refused',
-        `the database ${path} cannot be opened for writing (${said}): give this user the rights to read and write it and its folder, or name another file with --db or EARPIECE_DB`,
+        `the database ${path} cannot be opened for writing (${said}): give this user the rights to read and write the file and its folder, or name another file with --db or EARPIECE_DB`,
         options,
       );
     case CODE.IOERR:

@@ -53,7 +53,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
 const truncated = (path: string, what: string): EarpieceError =>
   new EarpieceError(
     'store_corrupt',
-    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then move it away with its -wal and -shm files, and put a backup in its place if you have one`,
+    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then move the file away with its -wal and -shm files, and restore a backup if you have one`,
     { data: { path } },
   );
 

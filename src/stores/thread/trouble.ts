@@ -2,18 +2,18 @@
 import { EarpieceError } from '../../core/errors.ts';
 
 export const closed = (path: string): EarpieceError =>
-  new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open it again`);
+  new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open the database again`);
 
 export const stopped = (path: string, ms: number): EarpieceError =>
   new EarpieceError(
     'store_unavailable',
-    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk does not answer or is very slow, or another process holds its lock; try again`,
+    `the database ${path} did not answer within ${Math.round(ms)} ms: the disk does not answer or is very slow, or another process holds the lock of the database; try again`,
     { retryable: true, data: { path } },
   );
 
 export const lost = (path: string, why: string): EarpieceError =>
   new EarpieceError(
     'store_unavailable',
-    `the thread of the database ${path} has ended (${why}); the next call starts it again, and no acknowledged record is lost`,
+    `the thread of the database ${path} has ended (${why}); the next call starts the thread again, and no acknowledged record is lost`,
     { retryable: true, data: { path } },
   );

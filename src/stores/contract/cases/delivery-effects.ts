@@ -200,7 +200,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: {},
   },
   {
-    name: 'a tool result in an owned transcript delivers',
+    name: 'a tool result in an owned transcript delivers its notifications',
     given: [queued('a'), queued('b')],
     when: result(['a'], 'x', { summarizes: ids('b') }),
     becomes: {
@@ -209,7 +209,7 @@ export const DELIVERY: readonly Effect[] = [
     },
   },
   {
-    name: 'a user message in an owned transcript delivers',
+    name: 'a user message in an owned transcript delivers its notifications',
     given: [queued('a')],
     when: { type: 'chat_request', content: 'hi', source: 'user', notifications: result(['a']).notifications ?? [] },
     becomes: { a: { state: 'closed', outcome: 'delivered' } },

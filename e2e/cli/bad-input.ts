@@ -186,19 +186,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
-        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed: fix this problem first',
+        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nbecause of this problem, nothing was changed; fix it first',
       ),
     },
     {
       what: 'a missing file',
       args: ['config', 'check', 'nope.toml'],
-      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
+      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name a readable earpiece.toml\n',
       code: 7,
     },
     {
       what: 'a missing file to trust',
       args: ['trust', 'nope.toml'],
-      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
+      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name a readable earpiece.toml\n',
       code: 7,
     },
   ],
@@ -266,14 +266,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a message of 2 MB',
       ...send(),
       stdin: { bytes: long(2_097_152, 'x'), shown: '2 MB of text' },
-      ...usage('message has 2097152 characters, at most 1048576 are allowed; put the text into a file and send its path'),
+      ...usage('message has 2097152 characters, at most 1048576 are allowed; write the text to a file and send the path'),
     },
     {
       what: 'more on stdin than a message may have',
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
-        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; put it into a file and send its path',
+        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; write it to a file and send the path',
       ),
     },
     {
@@ -324,7 +324,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'data that nests 65 deep',
       ...send('--data', `${long(65, '[')}${long(65, ']')}`, 'x'),
-      ...usage('data nests more than 64 deep; put it into a file and send its path'),
+      ...usage('data nests more than 64 deep; write it to a file and send the path'),
     },
     {
       what: 'an invalid time to live',
@@ -380,7 +380,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a past time',
       ...remind('2020-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
-      ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); name a future time, ${TIMES}`),
+      ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); write a future time, ${TIMES}`),
     },
     {
       what: 'a time more than a year away',
@@ -437,7 +437,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'no event',
       args: ['emit', '--to', 'coder', '-'],
       stdin: { bytes: ' \n', shown: 'a blank line' },
-      ...usage('there is no event: the input is blank'),
+      ...usage('the input is blank; write at least one event'),
     },
     {
       what: 'input that is not JSON',
@@ -470,7 +470,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an event without a type',
       ...emit('{"data": {}}'),
-      ...usage('event attribute type is missing; every CloudEvent has one'),
+      ...usage('event attribute type is missing; every CloudEvent needs this attribute'),
     },
     {
       what: 'an attribute that is mistyped',
@@ -534,7 +534,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('view = "json"\nview = "xml"'),
       ...wrongToml(
         '2:1',
-        'is not valid TOML: trying to redefine an already defined table or value, in "view = \\"xml\\""; join both places into one',
+        'is not valid TOML: trying to redefine an already defined table or value, in "view = \\"xml\\""; merge both places into one',
       ),
     },
     {
@@ -583,7 +583,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a server with a command and a URL',
       ...toml('[gateway.servers.x]\ncommand = "a"\nurl = "http://x"'),
-      ...wrongToml('2:18', 'gateway.servers.x has both command and url; keep only one of them'),
+      ...wrongToml('2:18', 'gateway.servers.x has both command and url; keep only one'),
     },
     {
       what: 'several mistakes at once',
@@ -803,7 +803,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an event without a type',
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{"severity": "error"}', shown: '`{"severity": "error"}`' },
-      ...usage('stdin: event attribute type is missing; every CloudEvent has one'),
+      ...usage('stdin: event attribute type is missing; every CloudEvent needs this attribute'),
     },
     {
       what: 'an event in a missing file',
@@ -1097,7 +1097,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a port in use',
       args: ['serve', '--port', '{port}'],
       ...usage(
-        'port {port} of 127.0.0.1 is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any free port',
+        'port {port} of 127.0.0.1 is in use, perhaps by another earpiece serve; choose another port with --port, or 0 for any free port',
       ),
     },
     {
@@ -1109,7 +1109,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'to listen for other machines without a token',
       args: ['serve', '--host', '0.0.0.0', '--port', '0'],
       ...usage(
-        'listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
+        'listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>',
       ),
     },
     {
@@ -1126,7 +1126,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an address of another machine',
       args: ['serve', '--host', '192.0.2.1', '--port', '0'],
       ...usage(
-        'listening on "192.0.2.1" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
+        'listening on "192.0.2.1" lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>',
       ),
     },
     {
@@ -1157,7 +1157,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a token without a name',
       args: ['token', 'create', '--kind', 'admin', '--name', ' '],
-      ...usage('a token of kind admin needs a name without control characters'),
+      ...usage('a token of kind admin needs a name that is not blank and has no control characters'),
     },
     {
       what: 'an invalid duration',
@@ -1283,7 +1283,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a server name that a tool name cannot contain',
       args: ['gateway', '--name', 'my files', '--', 'x'],
-      ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64'),
+      ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64 characters'),
     },
     {
       what: 'a whole project instead of a conversation',
@@ -1346,7 +1346,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a port that is in use',
       given: 'a port in use',
       args: ['gateway', '--http', '--port', '{port}', '--', 'x'],
-      ...usage('port {port} of 127.0.0.1 is in use: choose another, or 0 for any free port'),
+      ...usage('port {port} of 127.0.0.1 is in use: choose another port, or 0 for any free port'),
     },
     {
       what: 'a port without HTTP',

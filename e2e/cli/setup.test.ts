@@ -136,7 +136,7 @@ describe('config and trust', () => {
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, `${before}\n[wake]\nerror = "auto"\n`);
     expect(await shell.says(['config', 'check'])).toBe(
-      `${file} has no problems\n${file}: ignored until you read the file and run earpiece trust: wake.error = auto (decides what wakes an idle agent)\n`,
+      `${file} has no problems\n${file}: these settings are ignored until you read the file and run earpiece trust: wake.error = auto (decides whether these notifications wake an idle agent)\n`,
     );
     writeFileSync(file, before);
     const wrong = join(shell.folder, 'wrong.toml');
@@ -228,7 +228,7 @@ describe('config and trust', () => {
     writeFileSync(file, 'conversation =\n');
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
-    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed: fix this problem first\n$/u);
+    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first\n$/u);
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);
   });

@@ -63,7 +63,7 @@ describe('a gateway whose database', () => {
     // Only the first call of the outage waits for 250 ms.
     expect(Math.min(...took)).toBeLessThan(200);
     expect(gateway.stderr.split('\n')).toEqual([
-      'earpiece: notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
+      'earpiece: notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
       'earpiece: notifications can be reached again',
       '',
     ]);
@@ -105,7 +105,7 @@ describe('a gateway whose database', () => {
     await untilItRides(gateway, 'from a new database');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines[0]).toBe(
-      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away); calls pass without them until the store answers`,
+      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away); tool calls pass without notifications until the store answers`,
     );
     alternate(lines);
   });

@@ -125,7 +125,7 @@ verifies(
     await page.getByRole('button', { name: 'Filter it' }).click();
     await page
       .locator('.kind-form')
-      .getByText('kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64')
+      .getByText('kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64 characters')
       .waitFor();
     expect(existsSync(userFile(stage))).toBe(false);
 

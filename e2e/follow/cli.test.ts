@@ -244,7 +244,7 @@ describe('earpiece follow', () => {
   it('the error for a missing gh or an unknown id says what to do', async () => {
     const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
     expect(code).not.toBe(0);
-    expect(stderr).toContain('gh, the command line of GitHub, is not installed: https://cli.github.com');
+    expect(stderr).toContain('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com');
     expect((await shell.run(['unfollow', 'f9'])).stderr).toContain('shop follows nothing with the id "f9"; it follows nothing');
   });
 });

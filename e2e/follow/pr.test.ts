@@ -214,7 +214,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     const [failed] = await open();
     for (const [status, says] of [
       [401, 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.localhost'],
-      [404, 'it no longer exists, or your sign-in may not read it (HTTP 404)'],
+      [404, 'the pull request no longer exists, or your sign-in may not read it (HTTP 404)'],
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
@@ -244,10 +244,10 @@ describe('a follower whose GitHub does not answer as it should', () => {
     const reset = String(Math.ceil(Date.now() / 1_000) + 1_200);
     github.mood = { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset } };
     const state = await look();
-    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up until \d\d:\d\d UTC$/u);
+    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up; the next check is in \d\d min$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
     expect(await listed()).toMatch(
-      /^GitHub's rate limit is used up until \d\d:\d\d UTC \(once, since .*; next check in \d\d min\)$/u,
+      /^GitHub's rate limit is used up; the next check is in \d\d min \(once, since .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);

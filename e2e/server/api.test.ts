@@ -88,7 +88,7 @@ describe('notifications', () => {
       headers,
       body: Buffer.from('{"to":"shop/coder","message":"é"}', 'latin1'),
     });
-    expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON requires' });
+    expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON requires; send UTF-8' });
   });
 
   it('can be awaited until a carrier has taken them', async () => {
@@ -241,7 +241,7 @@ describe('agents and conversations', () => {
       kind: 'queued',
       id: 'p1',
       effects: [
-        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits until a person resumes it' },
+        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn, then waits until a person resumes the agent' },
       ],
     });
     expect((await client.agents()).items[0]?.paused).toBe(true);

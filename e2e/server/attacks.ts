@@ -247,7 +247,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     },
     {
       what: 'listening on all addresses before a token exists',
-      seen: 'bad_argument: listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>',
+      seen: 'bad_argument: listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>',
       attempt: async (s) => {
         for (const { id } of await s.server.tokens.list()) await s.server.tokens.revoke(id);
         return s.server.listen({ host: '0.0.0.0', port: 0 }).then(

@@ -23,7 +23,7 @@ it('explains the server to a client without a browser', async () => {
   await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
   const words = WORDS.replace(
     '{console}',
-    'open this address in a browser; to log in, run earpiece token login and open the address that it prints',
+    'open this address in a browser; to log in, run earpiece token login and open the printed address',
   );
   const nobody = { authorization: '' };
   for (const accept of ['*/*', 'application/json', 'text/plain, */*;q=0.1']) {

@@ -132,7 +132,7 @@ it('an error of a server gives the exit code of its kind', async () => {
   expect(await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: 'ep_x' })).toEqual({
     code: 11,
     stdout: '',
-    stderr: 'earpiece: EARPIECE_TOKEN: the token is not valid, or no longer valid\n',
+    stderr: 'earpiece: EARPIECE_TOKEN: the token is unknown, revoked or expired; create a token with: earpiece token create\n',
   });
   expect((await run(['agents', 'shop', '--server', stage.at.url], { EARPIECE_TOKEN: token })).code).toBe(2);
 });
@@ -257,23 +257,23 @@ describe('a proxy, or another server at the address,', () => {
     [
       'a page',
       (_q, r) => r.end('<h1>hello</h1>'),
-      '{url}/api/session gave an unexpected answer; is this the address of an earpiece server?',
+      '{url}/api/session gave an unexpected answer; check that this is the address of an earpiece server',
     ],
     [
       'an error page',
       (_q, r) => r.writeHead(502).end('x'),
-      '{url}/api/session answered 502 without an explanation; is this the address of an earpiece server?',
+      '{url}/api/session answered 502 without an explanation; check that this is the address of an earpiece server',
     ],
     ['JSON of another program', json('{"hello":1}'), '{url} answers, but is not an earpiece server; check its address'],
     [
       'half of an answer',
       json('{"hel'),
-      '{url}/api/session did not answer with JSON; is this the address of an earpiece server?',
+      '{url}/api/session did not answer with JSON; check that this is the address of an earpiece server',
     ],
     [
       'a redirect',
       (_q, r) => r.writeHead(301, { location: 'https://example.com/' }).end(),
-      '{url} redirects to another address, and the token is not sent there; write that address instead',
+      '{url} redirects to another address, and the token is not sent to other addresses; write that address instead',
     ],
     [
       'a connection that breaks',

@@ -66,7 +66,7 @@ verifies(
         .toReversed(),
     );
     await expect(stage.client.search('shop/coder#main', {})).rejects.toThrow(
-      'the search is empty; give words in q, or a time in from or to',
+      'the search is empty; write words in q, or a time in from or to',
     );
     expect([await found('twice rounding'), await found('twice cart'), await found('rounding main'), await found('%')]).toEqual([
       1, 0, 0, 0,

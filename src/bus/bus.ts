@@ -144,7 +144,7 @@ export class Bus implements Emitter, AsyncDisposable {
   #handle(event: Event, now: Moment): Promise<readonly Handled[]> | readonly Handled[] {
     const address = this.#addressOf(event.subject);
     if ((event.origin?.depth ?? 0) > MAX_DEPTH)
-      return [{ subscriber: '*', kind: 'skipped', because: `a chain of more than ${MAX_DEPTH} causes` }];
+      return [{ subscriber: '*', kind: 'skipped', because: `the event ends a chain of more than ${MAX_DEPTH} causes` }];
     const index = this.#indexOf(this.#deps.subscribers.of(address.project));
     const taking = index.withdrawing(event.type);
     const listening = index.listening(event.type);
@@ -187,7 +187,7 @@ export class Bus implements Emitter, AsyncDisposable {
   /** Returns the reason why the condition excludes this event. Undefined if the condition is true. */
   async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
     const { evaluate } = this.#deps;
-    if (evaluate === undefined) return 'it has a condition, but this program cannot evaluate conditions';
+    if (evaluate === undefined) return 'the subscriber has a condition, but this program cannot evaluate conditions';
     const { type, source, severity, data, subject, time, id } = event;
     const payload = data as Json;
     const context = {
@@ -198,7 +198,7 @@ export class Bus implements Emitter, AsyncDisposable {
       event: { id, type, source, severity, subject, timestamp: new Date(time).toISOString(), payload },
     };
     const result = await evaluate(expression, context);
-    if (result.kind === 'value') return result.value ? undefined : `its condition is not true: ${expression}`;
+    if (result.kind === 'value') return result.value ? undefined : `the condition is not true: ${expression}`;
     const because = `its condition failed: ${result.reason}`;
     this.#trouble(`subscriber ${subscriber.id}: ${because}`);
     return because;
@@ -210,7 +210,7 @@ export class Bus implements Emitter, AsyncDisposable {
       return Promise.resolve({
         subscriber: subscriber.id,
         kind: 'skipped',
-        because: 'it has no dedupe_key, which a withdrawal needs',
+        because: 'the subscriber has no dedupe_key, which a withdrawal needs',
       });
     return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) => {
       const at = waited ? this.#now() : now;

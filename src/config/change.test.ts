@@ -161,10 +161,10 @@ describe('refused, and nothing is changed', () => {
     [
       'budget',
       '3',
-      'bad_argument: budget is a table; name a setting of it: budget.max_items, budget.max_tokens, budget.max_item_chars',
+      'bad_argument: budget is a table; name one of its settings: budget.max_items, budget.max_tokens, budget.max_item_chars',
     ],
-    ['gateway.servers', 'x', 'bad_argument: gateway.servers is a table; name a setting of it: gateway.servers.<name>'],
-    ['a..b', 'x', 'bad_argument: "a..b" is not a key; write it as in the file, e.g. budget.max_items'],
+    ['gateway.servers', 'x', 'bad_argument: gateway.servers is a table; name one of its settings: gateway.servers.<name>'],
+    ['a..b', 'x', 'bad_argument: "a..b" is not a key; write the key as in the file, e.g. budget.max_items'],
     ['budget.max_items', '0', 'bad_argument: budget.max_items is 0; write a whole number from 1 to 1000'],
     ['budget.max_items', 'ten', 'bad_argument: budget.max_items is "ten"; write a whole number from 1 to 1000'],
     [
@@ -176,12 +176,12 @@ describe('refused, and nothing is changed', () => {
     [
       'conversation.notifications.kinds.mcp',
       'false',
-      'bad_argument: conversation.notifications.kinds.mcp is a source and not "source.name"; for all of it write [conversation.notifications.kinds.mcp] enable = false',
+      'bad_argument: conversation.notifications.kinds.mcp is a source and not "source.name"; for the whole source, write [conversation.notifications.kinds.mcp] enable = false',
     ],
     [
       'conversation.notifications.kinds."two words".enable',
       'false',
-      'bad_argument: conversation.notifications.kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64',
+      'bad_argument: conversation.notifications.kinds."two words" is not a valid source: letters, digits, "_" and "-", at most 64 characters',
     ],
     ['gateway.servers.x', 'npx', 'bad_argument: gateway.servers.x is "npx"; write servers into earpiece.toml'],
   ] as const)('%s %j', async (key, text, message) => {
@@ -213,7 +213,7 @@ describe('refused, and nothing is changed', () => {
     [
       'no TOML',
       'view = "json"\nbudget =\n',
-      /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed: fix this problem first$/u,
+      /earpiece\.toml:2:9: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first$/u,
     ],
     [
       'another key is wrong',
@@ -250,7 +250,7 @@ describe('refused, and nothing is changed', () => {
     const here = world();
     here.write('home/.config/earpiece', 'a file');
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
-      'bad_config: …/home/.config/earpiece/earpiece.toml cannot be changed (ENOTDIR); make it and its folder writable, and check that the disk has room',
+      'bad_config: …/home/.config/earpiece/earpiece.toml cannot be changed (ENOTDIR); make the file and its folder writable, and check that the disk has free space',
     );
     mkdirSync(here.projectFile);
     expect(await refusal(here, change(here, 'project', set('view', 'xml')))).toMatch(
@@ -262,7 +262,7 @@ describe('refused, and nothing is changed', () => {
     const here = world({ user: 'view = "json"\n' });
     chmodSync(here.userFile, 0o444);
     expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
-      'bad_config: …/home/.config/earpiece/earpiece.toml is read-only; make it writable, or change the file that it is made from',
+      'bad_config: …/home/.config/earpiece/earpiece.toml is read-only; make the file writable, or change the source from which it is generated',
     );
   });
 });

@@ -70,7 +70,7 @@ const settingAt = (path: readonly string[]): AnySetting | undefined => nodeAt(pa
 
 type Words = readonly [label: string, help: string];
 const always = (label: string, help: string) => (): Words => [label, help];
-const TTL = 'An undelivered notification expires after this time: a duration, or never.';
+const TTL = 'An undelivered notification expires after this time. Write a duration, or never.';
 const ofTool = (path: readonly string[]): Words => [
   `${path.at(-1)} of the tool ${path[2]}`,
   'Off: notifications of this kind from this tool are filtered.',
@@ -82,9 +82,9 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
 >([
   [
     SETTINGS.enable,
-    always('Notifications', 'Off: only critical notifications of core kinds are delivered; the log keeps the others.'),
+    always('Notifications', 'Off: only critical notifications of core kinds are delivered; the log keeps the other notifications.'),
   ],
-  [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery; the log keeps them.')],
+  [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery, but the log keeps them.')],
   [
     SETTINGS.kind,
     (path) => [path[3] ?? '', 'Off: this kind is filtered. This setting overrides the setting of the whole source.'],
@@ -93,26 +93,26 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [SETTINGS.kindNested, (path) => [`${path[3]}.${path[4]}`, 'Off: this kind is filtered.']],
   [SETTINGS.toolNotification, ofTool],
   [SETTINGS.toolContent, ofTool],
-  [SETTINGS.wake.info, always('Wake for info', 'For an idle agent: never wake it, ask a person first, or wake it.')],
-  [SETTINGS.wake.warning, always('Wake for a warning', 'For an idle agent: never wake it, ask a person first, or wake it.')],
-  [SETTINGS.wake.error, always('Wake for an error', 'For an idle agent: never wake it, ask a person first, or wake it.')],
+  [SETTINGS.wake.info, always('Wake for info', 'Never wake an idle agent, ask a person first, or wake the agent.')],
+  [SETTINGS.wake.warning, always('Wake for a warning', 'Never wake an idle agent, ask a person first, or wake the agent.')],
+  [SETTINGS.wake.error, always('Wake for an error', 'Never wake an idle agent, ask a person first, or wake the agent.')],
   [
     SETTINGS.wake.critical,
-    always('Wake for a critical notification', 'For an idle agent: never wake it, ask a person first, or wake it.'),
+    always('Wake for a critical notification', 'Never wake an idle agent, ask a person first, or wake the agent.'),
   ],
   [
     SETTINGS.maxItems,
-    always('Items of a carrier', 'The maximum number of notifications in one message; one line counts the rest.'),
+    always('Items of a carrier', 'The maximum number of notifications in one message. One line counts the remaining notifications.'),
   ],
   [
     SETTINGS.maxTokens,
     always(
       'Tokens of a carrier',
-      'The maximum number of tokens of all notifications in one message; errors wait for the next message.',
+      'The maximum number of tokens of all notifications in one message. Beyond this number, errors wait for the next message.',
     ),
   ],
-  [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and the text says so.')],
-  [SETTINGS.view, always('View', 'The format for the model, unless its host has a setting.')],
+  [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, with a note about the cut.')],
+  [SETTINGS.view, always('View', 'The format of notifications for the model, unless the setting of a host differs.')],
   [
     SETTINGS.interrupt,
     always('Tool calls at an interrupt', 'Before: the call is refused. After: the call is made, and its result is withheld.'),
@@ -129,7 +129,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.maxOpen,
     always(
       'Open at once',
-      'In one conversation. Beyond this number, the oldest notifications of the lowest level are dropped, and one line counts them.',
+      'In one conversation. Beyond this number, the oldest notifications of the lowest level are dropped, and one line counts the dropped notifications.',
     ),
   ],
   [
@@ -152,9 +152,9 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
       'After this time, their records are pruned. Open notifications are never pruned.',
     ),
   ],
-  [SETTINGS.taskRetention, always('Finished tasks are kept for', 'After this time, they are pruned.')],
-  [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut, and the text says so.')],
-  [SETTINGS.withheldKeep, always('A withheld result is kept for', 'The agent can fetch it for this time.')],
+  [SETTINGS.taskRetention, always('Finished tasks are kept for', 'After this time, finished tasks are pruned.')],
+  [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut, with a note about the cut.')],
+  [SETTINGS.withheldKeep, always('A withheld result is kept for', 'For this time, the agent can fetch the result.')],
   [SETTINGS.lease, always('A lease lasts', 'After this time, an offer without confirmation or release is open again.')],
   [
     SETTINGS.agentMaxCycles,
@@ -165,7 +165,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.agentTokens,
-    always('Tokens of a turn', 'For the built-in agent. The agent is warned at 80 %; beyond the limit it gives one last answer.'),
+    always('Tokens of a turn', 'For the built-in agent. The agent is warned at 80 %; beyond the limit, the agent gives one last answer.'),
   ],
   [
     SETTINGS.agentContext,
@@ -177,11 +177,11 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.sourceFilesGlobs,
-    always('Paths', 'Files to watch in addition to those that the agent has read: one pattern on each line.'),
+    always('Paths', 'Files to watch in addition to the files that the agent has read. Write one pattern on each line.'),
   ],
   [
     SETTINGS.sourceFilesDebounce,
-    always('Quiet time of a file', 'A changed file is reported when nothing has written it for this time.'),
+    always('Quiet time of a file', 'A changed file is reported when no program has written to the file for this time.'),
   ],
   [SETTINGS.sourceFiles, always('Files', 'Reports files that change while the agent works.')],
   [SETTINGS.sourceGit, always('Git', 'Reports switched branches, a moved upstream and conflicts.')],

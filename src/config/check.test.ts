@@ -178,7 +178,7 @@ describe('each invalid file is refused with its message', () => {
       'a source where a kind belongs',
       '[conversation.notifications.kinds]\nmcp = false',
       [
-        '2:1: conversation.notifications.kinds.mcp is a source and not "source.name"; for all of it write [conversation.notifications.kinds.mcp] enable = false',
+        '2:1: conversation.notifications.kinds.mcp is a source and not "source.name"; for the whole source, write [conversation.notifications.kinds.mcp] enable = false',
       ],
     ],
     [
@@ -200,14 +200,14 @@ describe('each invalid file is refused with its message', () => {
       'a name with a blank',
       '[conversation.notifications.kinds.mcp]\n"re connected" = false',
       [
-        '2:1: conversation.notifications.kinds.mcp."re connected" is not a valid name of a notification: letters, digits, "_" and "-", at most 64',
+        '2:1: conversation.notifications.kinds.mcp."re connected" is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters',
       ],
     ],
     [
       'the table twice, as one source had it',
       '[conversation.notifications.kinds.mcp]\nenable = false\n[conversation.notifications.kinds.mcp]\nreconnected = false',
       [
-        '3:2: is not valid TOML: trying to redefine an already defined table or value, in "[conversation.notifications.kinds.mcp]"; join both places into one',
+        '3:2: is not valid TOML: trying to redefine an already defined table or value, in "[conversation.notifications.kinds.mcp]"; merge both places into one',
       ],
     ],
     // Tools
@@ -234,14 +234,14 @@ describe('each invalid file is refused with its message', () => {
       'both shapes, disagreeing',
       '[conversation.tools.t.notifications]\nstopped = true\n\n[conversation.tools.t.spawn.notifications]\non_success = false',
       [
-        '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) contradict each other; keep one of them',
+        '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) contradict each other; keep only one',
       ],
     ],
     [
       'both places of stateful, disagreeing',
       '[conversation.tools.t]\nspawn.stateful = true\nstateful = false',
       [
-        '3:1: line 2 (conversation.tools.t.spawn.stateful = true) and line 3 (conversation.tools.t.stateful = false) contradict each other; keep one of them',
+        '3:1: line 2 (conversation.tools.t.spawn.stateful = true) and line 3 (conversation.tools.t.stateful = false) contradict each other; keep only one',
       ],
     ],
     [
@@ -289,7 +289,7 @@ describe('each invalid file is refused with its message', () => {
       'one that anybody could send',
       '[webhooks.ci]\nkind = "github"\nto = "coder"',
       [
-        '1:11: webhooks.ci has no secret_env, so anyone could send; write the name of the environment variable that holds the secret, not the secret',
+        '1:11: webhooks.ci has no secret_env, so anyone could send events; write the name of the environment variable that holds the secret, not the secret',
       ],
     ],
     [
@@ -312,7 +312,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a map that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
-      ['5:14: webhooks.ci.map is only for kind "json" or "standard"; the payloads of github name their fields themselves'],
+      ['5:14: webhooks.ci.map is only for kind "json" or "standard"; the payloads of github have fixed fields'],
     ],
     [
       'half a place in a map',
@@ -329,7 +329,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a name for a webhook',
       '[webhooks."a b"]\nkind = "json"',
-      ['1:11: webhooks."a b" is not a valid webhook name: letters, digits, "_" and "-", at most 64'],
+      ['1:11: webhooks."a b" is not a valid webhook name: letters, digits, "_" and "-", at most 64 characters'],
     ],
     // Servers and clients
     [
@@ -342,17 +342,17 @@ describe('each invalid file is refused with its message', () => {
     [
       'both command and url',
       '[gateway.servers.a]\ncommand = "x"\nurl = "http://x"',
-      ['1:18: gateway.servers.a has both command and url; keep only one of them'],
+      ['1:18: gateway.servers.a has both command and url; keep only one'],
     ],
     [
       'headers for a command',
       '[gateway.servers.a]\ncommand = "x"\nheaders = { A = "b" }',
-      ['3:1: gateway.servers.a.headers is only for a server with url, not with command'],
+      ['3:1: gateway.servers.a.headers works only for a server with url, but this server has command'],
     ],
     [
       'arguments for a url',
       '[gateway.servers.a]\nurl = "http://x"\nargs = []',
-      ['3:1: gateway.servers.a.args is only for a server with command, not with url'],
+      ['3:1: gateway.servers.a.args works only for a server with command, but this server has url'],
     ],
     [
       'a command line as one list',
@@ -382,7 +382,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a server name with a dot',
       '[gateway.servers."a.b"]\ncommand = "x"',
-      ['1:18: gateway.servers."a.b" is not a valid server name: letters, digits, "_" and "-", at most 64'],
+      ['1:18: gateway.servers."a.b" is not a valid server name: letters, digits, "_" and "-", at most 64 characters'],
     ],
     [
       'a server that is no table',
@@ -392,7 +392,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a separator that no tool name can hold',
       '[gateway]\nseparator = "::"',
-      ['2:13: gateway.separator is "::"; write one to four of letters, digits, "_" and "-"'],
+      ['2:13: gateway.separator is "::"; write one to four letters, digits, "_" or "-"'],
     ],
     [
       'a port that is none',
@@ -431,7 +431,7 @@ describe('each invalid file is refused with its message', () => {
       'a key twice',
       'view = "xml"\nview = "json"',
       [
-        '2:1: is not valid TOML: trying to redefine an already defined table or value, in "view = \\"json\\""; join both places into one',
+        '2:1: is not valid TOML: trying to redefine an already defined table or value, in "view = \\"json\\""; merge both places into one',
       ],
     ],
     [

@@ -55,7 +55,7 @@ function broken(text: string, problem: Problem): Checked {
     value: [UNREADABLE],
     at: { line: problem.line ?? 1, column: problem.column ?? 1 },
   };
-  const message = `${problem.message}; until you fix the file, whole texts are redacted, because its redact list cannot be read`;
+  const message = `${problem.message}; the redact list of this file cannot be read, so whole texts are redacted until you fix the file`;
   return { entries: [entry], problems: [{ ...problem, message }] };
 }
 
@@ -123,7 +123,7 @@ function settle(walk: Walk): Entry[] {
         file: walk.file,
         ...second.at,
         key: entry.key,
-        message: `${line(first)} and ${line(second)} contradict each other; keep one of them`,
+        message: `${line(first)} and ${line(second)} contradict each other; keep only one`,
       });
       kept.delete(entry.key);
     }

@@ -48,7 +48,7 @@ export function jsonProblem(text: string, file: string): Extract<Edited, { kind:
   if (isBlank(text)) return undefined;
   const parsed = parsedOf(text);
   if (parsed.kind === 'malformed') {
-    const message = `is not valid JSON: expected ${parsed.expected}, found ${parsed.found}; repair it, then run the command again`;
+    const message = `is not valid JSON: expected ${parsed.expected}, found ${parsed.found}; repair the file, then run the command again`;
     return { kind: 'problem', problem: { file, ...parsed.at, message } };
   }
   if (parsed.root.kind === 'object') return undefined;
@@ -103,7 +103,7 @@ function edited(text: string, path: JsonPath, file: string, change: (sheet: Shee
   if (done !== undefined && again?.kind === 'parsed' && isDeepStrictEqual(toValue(again.root), done.wanted))
     return { kind: 'text', text: done.text };
   const { node } = deepest(parsed.root, path);
-  const message = `${path.join('.')} cannot be changed next to the existing value; change it by hand`;
+  const message = `${path.join('.')} cannot be changed next to the existing value; change the file by hand`;
   return { kind: 'problem', problem: { file, ...positionIn(whole, node.at), message } };
 }
 

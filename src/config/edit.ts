@@ -42,7 +42,7 @@ export function editToml(text: string, { path, value }: Edit, file: string): Edi
       file,
       ...lineOf(text, own?.start),
       key,
-      message: `${key} cannot be ${what} the existing value; change it by hand`,
+      message: `${key} cannot be ${what} the existing value; change the file by hand`,
     },
   };
 }

@@ -133,7 +133,7 @@ describe('a setting with several sources, or without a source', () => {
     ['nosuch', 'nosuch is not a setting; earpiece config explain lists all settings'],
     ['nothing.like.it', 'nothing.like.it is not a setting; earpiece config explain lists all settings'],
     ['view.x', 'view.x is not a setting; did you mean view?'],
-    ['a..b', '"a..b" is not a key; write it as in the file, e.g. budget.max_items'],
+    ['a..b', '"a..b" is not a key; write the key as in the file, e.g. budget.max_items'],
     ['__proto__', '__proto__ is not a setting; earpiece config explain lists all settings'],
   ])('%s', (key, message) => {
     expect(explain(world().read().config, key)).toEqual({ kind: 'unknown', key, message });

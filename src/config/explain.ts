@@ -46,12 +46,12 @@ export function unknownSetting(key: string): string {
   const path = splitKey(key);
   if (path === undefined) return noKey(key);
   const below = fixedKeys().filter((each) => each.startsWith(`${joinKey(path)}.`));
-  if (below.length > 0) return `${key} is a table; name a setting of it: ${below.join(', ')}`;
-  if (nodeAt(path) !== undefined) return `${key} is a table; name a setting of it: ${key}.<name>`;
+  if (below.length > 0) return `${key} is a table; name one of its settings: ${below.join(', ')}`;
+  if (nodeAt(path) !== undefined) return `${key} is a table; name one of its settings: ${key}.<name>`;
   return wrongNameIn(path) ?? noSetting(key, path);
 }
 
-const noKey = (key: string): string => `${JSON.stringify(key)} is not a key; write it as in the file, e.g. budget.max_items`;
+const noKey = (key: string): string => `${JSON.stringify(key)} is not a key; write the key as in the file, e.g. budget.max_items`;
 
 function noSetting(key: string, path: readonly string[], known: Iterable<string> = []): string {
   const near = didYouMean(key, [...fixedKeys(), ...tables(), ...known]) ?? byLastPart(path.at(-1) ?? '');

@@ -94,26 +94,26 @@ export function readyServer(
   if (prefix.includes(separator))
     return {
       kind: 'problem',
-      problem: `has the separator ${JSON.stringify(separator)} in its prefix ${JSON.stringify(prefix)}; give it another prefix`,
+      problem: `has the separator ${JSON.stringify(separator)} in its prefix ${JSON.stringify(prefix)}; set another prefix`,
     };
   const { entry: expanded, missing, withheld } = expandServer(entry, at.env, name);
   if (withheld.length > 0)
     return {
       kind: 'problem',
-      problem: `names ${withheld.join(', ')}, a value that Earpiece keeps for the env of one server; remove it`,
+      problem: `names ${withheld.join(', ')}, which Earpiece passes only to the env of one server; remove this reference`,
     };
   if (missing.length > 0) {
     const names = missing.join(', ');
     return {
       kind: 'problem',
-      problem: `needs ${names}, which ${missing.length === 1 ? 'is' : 'are'} not set; export it or write \${${missing[0]}:-default}`,
+      problem: `needs ${names}, which ${missing.length === 1 ? 'is' : 'are'} not set; export the variable, or write \${${missing[0]}:-default}`,
     };
   }
   const { target } = expanded;
   if (target.kind === 'http') return { kind: 'ready', server: { prefix, target } };
   if (target.command.trim() === '') return { kind: 'problem', problem: 'has an empty command; write a program such as "npx"' };
   const nul = placeOfNul(target);
-  if (nul !== undefined) return { kind: 'problem', problem: `has a NUL character in ${nul}; remove it` };
+  if (nul !== undefined) return { kind: 'problem', problem: `has a NUL character in ${nul}; remove the character` };
   const cwd = target.cwd === undefined ? worksIn : expandPath(target.cwd, base, at);
   return { kind: 'ready', server: { prefix, target: { ...target, ...defined({ cwd }) } } };
 }

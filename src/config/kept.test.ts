@@ -60,7 +60,7 @@ describe('a kept value', () => {
     const { told, leftOut } = parse(server, name);
     expect(told).not.toContain('secret');
     expect(Object.values(leftOut)).toEqual([
-      `its entry names ${variable}, a value that Earpiece keeps for the env of one server; remove it`,
+      `its entry names ${variable}, which Earpiece passes only to the env of one server; remove this reference`,
     ]);
   });
 });

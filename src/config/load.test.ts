@@ -407,8 +407,8 @@ describe('the gateway', () => {
     expect(
       config.gateway.problems.map(({ file, line, column, message }) => short(`${file}:${line}:${column}: ${message}`)),
     ).toEqual([
-      '…/home/.config/earpiece/earpiece.toml:2:22: gateway.servers.files needs FOLDER, which is not set; export it or write ${FOLDER:-default}',
-      '…/home/.config/earpiece/earpiece.toml:21:18: gateway.servers.a-b has the separator "-" in its prefix "a-b"; give it another prefix',
+      '…/home/.config/earpiece/earpiece.toml:2:22: gateway.servers.files needs FOLDER, which is not set; export the variable, or write ${FOLDER:-default}',
+      '…/home/.config/earpiece/earpiece.toml:21:18: gateway.servers.a-b has the separator "-" in its prefix "a-b"; set another prefix',
     ]);
   });
 

@@ -36,7 +36,7 @@ test('a matcher from a cloned repository waits for trust', () => {
   const { read, projectFile, options } = world({ project: "[matchers.one]\npattern = { regexp = 'E (.+)', message = 1 }" });
   expect(read().config.matchers).toEqual({});
   expect(read().config.untrusted.map(({ what }) => what)).toEqual([
-    ['matchers.one (decides which printed lines agents read as errors)'],
+    ['matchers.one (decides which output lines are reported to agents as errors)'],
   ]);
   trustBook(options()).trust(projectFile);
   expect(Object.keys(read().config.matchers)).toEqual(['one']);

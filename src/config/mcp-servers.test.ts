@@ -87,7 +87,7 @@ describe('servers of other programs', () => {
     ['{"mcpServers": {"a": "npx"}}', '1:22: mcpServers.a is "npx"; write an object with "command" or "url"'],
     ['{"mcpServers": {"a": {}}}', '1:22: mcpServers.a has neither "command" nor "url"'],
     ['{"mcpServers": {"a": {"cmd": "x"}}}', '1:22: mcpServers.a has neither "command" nor "url"; it has cmd'],
-    ['{"mcpServers": {"a": {"command": "x", "url": "y"}}}', '1:22: mcpServers.a has both command and url; keep only one of them'],
+    ['{"mcpServers": {"a": {"command": "x", "url": "y"}}}', '1:22: mcpServers.a has both command and url; keep only one'],
     ['{"mcpServers": {"a": {"command": 3}}}', '1:34: mcpServers.a.command is 3; write a program such as "npx"'],
     ['{"mcp": {"a": {"command": []}}}', '1:27: mcp.a.command is a list; write a program such as "npx"'],
     ['{"mcpServers": {"a": {"command": "x", "args": "-y"}}}', '1:47: mcpServers.a.args is "-y"; write a list of texts'],
@@ -112,11 +112,11 @@ describe('servers of other programs', () => {
     ['{"mcpServers": {"": {"command": "x"}}}', '1:21: mcpServers has a server without a name'],
     [
       '{"mcpServers": {"a__b": {"command": "x"}}}',
-      '1:25: mcpServers.a__b has the separator "__" in its prefix "a__b"; give it another prefix',
+      '1:25: mcpServers.a__b has the separator "__" in its prefix "a__b"; set another prefix',
     ],
     [
       '{"mcpServers": {"a": {"command": "${X} ${Y}"}}}',
-      '1:22: mcpServers.a needs X, Y, which are not set; export it or write ${X:-default}',
+      '1:22: mcpServers.a needs X, Y, which are not set; export the variable, or write ${X:-default}',
     ],
     [
       '{"mcpServers": {"a": 1, "b": 2}}',

@@ -143,7 +143,7 @@ function entryOf(node: Node): Read {
   const urlKey = ['httpUrl', 'url', 'serverUrl'].find((key) => at(key) !== undefined);
   const command = plain('command');
   if (command !== undefined && urlKey !== undefined)
-    return { kind: 'problem', problem: `has both command and ${urlKey}; keep only one of them` };
+    return { kind: 'problem', problem: `has both command and ${urlKey}; keep only one` };
 
   if (command !== undefined) {
     const words = typeof command === 'string' ? [command] : command;

@@ -82,7 +82,7 @@ export function refusedLink(file: string, roots: readonly string[]): string | un
   } catch {
     return undefined;
   }
-  const way = `it is not read; replace the link with the file itself`;
+  const way = `the link is ignored; replace the link with the file itself`;
   if (!roots.some((root) => target.startsWith(root.endsWith(sep) ? root : root + sep)))
     return `is a link to ${target}, outside of the project; ${way}`;
   return target.endsWith('.toml') ? undefined : `is a link to ${target}, which is not a .toml file; ${way}`;

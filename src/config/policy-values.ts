@@ -104,7 +104,7 @@ const CHECKS: { readonly [K in keyof Required<Policy>]: Check } = {
 /** Finds the first problem of settings with known keys; returns undefined if there is none. */
 export const policyProblem = (policy: Partial<Policy>): PolicyProblem | undefined =>
   firstOf(Object.entries(policy), ([key, value]) =>
-    value === undefined ? { key, text: 'is undefined; leave it out' } : CHECKS[key as keyof Policy](value, key),
+    value === undefined ? { key, text: 'is undefined; leave the key out' } : CHECKS[key as keyof Policy](value, key),
   );
 
 function firstOf<T>(all: readonly T[], problem: (one: T) => PolicyProblem | undefined): PolicyProblem | undefined {

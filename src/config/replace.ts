@@ -67,7 +67,7 @@ async function replace(target: string, change: (text: string) => string, options
     const after = change(before);
     if (after === before) return false;
     if (was !== undefined && (was.mode & 0o222) === 0)
-      throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change the file that it is made from`);
+      throw new EarpieceError('bad_config', `${target} is read-only; make the file writable, or change the source from which it is generated`);
     write(lock, after, was, options.mode);
     // Editors ignore this lock, and another process may have removed the lock as stale.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
@@ -188,7 +188,7 @@ function told(file: string, cause: unknown): unknown {
   if (code === undefined) return cause;
   return new EarpieceError(
     'bad_config',
-    `${file} cannot be changed (${code}); make it and its folder writable, and check that the disk has room`,
+    `${file} cannot be changed (${code}); make the file and its folder writable, and check that the disk has free space`,
     { cause },
   );
 }

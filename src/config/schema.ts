@@ -88,7 +88,7 @@ export const SETTINGS = {
   }),
   interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
     needsTrust: (value) =>
-      value === 'after' ? 'interrupt (lets calls run while an interrupt is unread or a pause holds)' : undefined,
+      value === 'after' ? 'interrupt (lets tool calls run while an interrupt is unread or a pause is active)' : undefined,
   }),
   minLevel: one('min_level', oneOf(LEVELS), policy.minLevel),
   maxDefer: one('max_defer', duration({ min: '1s', max: '30d' }), policy.maxDeferMs),
@@ -111,7 +111,7 @@ export const SETTINGS = {
   ),
   wake: levels((level) =>
     one(`wake.${level}`, oneOf(['never', 'ask', 'auto']), policy.wake[level], {
-      needsTrust: (how) => `wake.${level} = ${how} (decides what wakes an idle agent)`,
+      needsTrust: (how) => `wake.${level} = ${how} (decides whether these notifications wake an idle agent)`,
     }),
   ),
   wakeQuiet: one('wake.quiet', hours(), undefined, {
@@ -183,7 +183,7 @@ export const SETTINGS = {
   ),
   agentSystem: one('agent.system', text('the system prompt of every conversation'), undefined, {
     needsTrust: (words) =>
-      `agent.system (is the system prompt: ${JSON.stringify(words.length > 200 ? `${words.slice(0, 200)}…` : words)})`,
+      `agent.system (sets the system prompt: ${JSON.stringify(words.length > 200 ? `${words.slice(0, 200)}…` : words)})`,
   }),
   agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
   agentPassEnv: one(
@@ -222,7 +222,7 @@ export const SETTINGS = {
 
   separator: one(
     'gateway.separator',
-    text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
+    text('one to four letters, digits, "_" or "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
     '__',
     { needsTrust: (separator) => `gateway.separator (excludes each server with ${separator} in its name)` },
   ),
@@ -240,7 +240,7 @@ export const SETTINGS = {
     'gateway.http.token_env',
     text('the name of the environment variable that holds the token, not the token', (name) => /^[A-Za-z_]\w*$/.test(name), true),
     undefined,
-    { needsTrust: (name) => `gateway.http.token_env (takes the token from ${name})` },
+    { needsTrust: (name) => `gateway.http.token_env (reads the token from ${name})` },
   ),
   server: many('gateway.servers.*', server(), undefined, {
     needsTrust: (entry: ServerEntry) =>
@@ -264,11 +264,11 @@ export const SETTINGS = {
   serverPort: one('server.port', integer({ min: 0, max: 65_535 }), 4747),
 
   webhook: many('webhooks.*', webhook(), undefined, {
-    needsTrust: (entry: WebhookEntry) => `takes webhooks for ${entry.to}`,
+    needsTrust: (entry: WebhookEntry) => `accepts webhooks for ${entry.to}`,
   }),
 
   matcher: many('matchers.*', matcher(), undefined, {
-    needsTrust: () => 'decides which printed lines agents read as errors',
+    needsTrust: () => 'decides which output lines are reported to agents as errors',
   }),
 } as const;
 
@@ -284,16 +284,16 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
   const place = pattern.join('.');
   switch (place) {
     case 'conversation.notifications.kinds.*':
-      if (asTable) return PART.test(name) ? undefined : 'is not a valid source: letters, digits, "_" and "-", at most 64';
+      if (asTable) return PART.test(name) ? undefined : 'is not a valid source: letters, digits, "_" and "-", at most 64 characters';
       if (isKind(name)) return undefined;
       return PART.test(name)
-        ? `is a source and not "source.name"; for all of it write [conversation.notifications.kinds.${name}] enable = false`
+        ? `is a source and not "source.name"; for the whole source, write [conversation.notifications.kinds.${name}] enable = false`
         : 'is not "source.name", e.g. "tool.failed"';
     case 'conversation.notifications.kinds.*.*':
     case 'conversation.tools.*.notifications.*':
       if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
         return 'belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content';
-      return isKind(`x.${name}`) ? undefined : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64';
+      return isKind(`x.${name}`) ? undefined : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters';
     case 'conversation.tools.*':
       return name.trim() !== '' && name.length <= 128 ? undefined : 'is not a valid name of a tool';
     case 'coalesce.sources.*':
@@ -303,13 +303,13 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'max_level.*':
       return name === '*' || PART.test(name)
         ? undefined
-        : 'is not a valid source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
+        : 'is not a valid source: letters, digits, "_" and "-", at most 64 characters, or "*" for all other sources';
     case 'gateway.servers.*':
-      return PART.test(name) ? undefined : 'is not a valid server name: letters, digits, "_" and "-", at most 64';
+      return PART.test(name) ? undefined : 'is not a valid server name: letters, digits, "_" and "-", at most 64 characters';
     case 'matchers.*':
-      return PART.test(name) ? undefined : 'is not a valid name of a matcher: letters, digits, "_" and "-", at most 64';
+      return PART.test(name) ? undefined : 'is not a valid name of a matcher: letters, digits, "_" and "-", at most 64 characters';
     case 'webhooks.*':
-      return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64';
+      return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64 characters';
     default:
       return name.trim() !== '' ? undefined : 'is an empty name';
   }

@@ -77,10 +77,10 @@ export function server(): Value<ServerEntry> {
       if (read.kind === 'problems') return read;
       const { enable, prefix, command, args, env, cwd, url, transport, headers } = read.value;
       const common = { enable: enable ?? true, ...defined({ prefix }) };
-      if (command !== undefined && url !== undefined) return problem('has both command and url; keep only one of them');
+      if (command !== undefined && url !== undefined) return problem('has both command and url; keep only one');
       if (command !== undefined) {
         const stray = (['headers', 'transport'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('is only for a server with url, not with command', [stray], 'key');
+        if (stray !== undefined) return problem('works only for a server with url, but this server has command', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'stdio', command, args: args ?? [], env: env ?? {}, ...defined({ cwd }) },
@@ -88,7 +88,7 @@ export function server(): Value<ServerEntry> {
       }
       if (url !== undefined) {
         const stray = (['args', 'env', 'cwd'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('is only for a server with command, not with url', [stray], 'key');
+        if (stray !== undefined) return problem('works only for a server with command, but this server has url', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'http', url, headers: headers ?? {}, ...(transport === 'sse' ? { sse: true as const } : {}) },

@@ -69,7 +69,7 @@ describe('the limits of a file', () => {
       `f:1:2: has a key of 513 characters, "${'a'.repeat(40)}"…; a key may have at most 512 characters`,
     ]);
     expect(said(`a = ${'['.repeat(9)}${']'.repeat(9)}`)).toEqual([
-      'f:1:13: nests lists and tables more than 8 levels deep; write them flatter',
+      'f:1:13: nests lists and tables more than 8 levels deep; use fewer levels',
     ]);
   });
 
@@ -119,7 +119,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     const secret = write('elsewhere/passwd', 'root:x:0:0:secret');
     symlinkSync(secret, projectFile);
     const told =
-      '…/web/earpiece.toml: is a link to …/elsewhere/passwd, outside of the project; it is not read; replace the link with the file itself';
+      '…/web/earpiece.toml: is a link to …/elsewhere/passwd, outside of the project; the link is ignored; replace the link with the file itself';
     expect(read().problems).toEqual([told]);
     await expect(
       configWriter(options()).change('project', [{ key: 'view', to: { kind: 'value', value: 'json' } }]),
@@ -139,7 +139,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     writeFileSync(join(repository, '.env'), 'KEY=secret');
     symlinkSync('.env', projectFile);
     expect(read().problems).toEqual([
-      '…/web/earpiece.toml: is a link to …/web/.env, which is not a .toml file; it is not read; replace the link with the file itself',
+      '…/web/earpiece.toml: is a link to …/web/.env, which is not a .toml file; the link is ignored; replace the link with the file itself',
     ]);
   });
 

@@ -46,7 +46,7 @@ export function excessOf(text: string): Excess | undefined {
         open.push(char);
         entries++;
         if (open.length > MAX_LEVELS)
-          return { at, message: `nests lists and tables more than ${MAX_LEVELS} levels deep; write them flatter` };
+          return { at, message: `nests lists and tables more than ${MAX_LEVELS} levels deep; use fewer levels` };
         if (char === '{') newKey();
       } else if (char === ']' || char === '}') open.pop();
       else if (char === ',') {

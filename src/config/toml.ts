@@ -31,7 +31,7 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
   const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
   const way = /redefine/.test(what)
-    ? 'join both places into one'
+    ? 'merge both places into one'
     : what === 'invalid value'
       ? 'put a text in double quotes'
       : 'see https://toml.io';

@@ -150,7 +150,7 @@ test('a missing file and a folder that is not writable give clear errors', () =>
     }
   };
   expect(message(() => book.trust(join(home, 'none.toml')))).toBe(
-    '…/home/none.toml cannot be read (ENOENT); name the earpiece.toml that you mean',
+    '…/home/none.toml cannot be read (ENOENT); name a readable earpiece.toml',
   );
   write(join(home, '.local/state/earpiece'), 'a file');
   expect(message(() => book.trust(projectFile))).toBe(
@@ -186,7 +186,7 @@ test('a cloned project does not weaken the gate: interrupt = "after" waits for t
   const { read, options, projectFile } = world({ project: 'interrupt = "after"\n' });
   expect(read().config.policy.interrupt).toBe('before');
   expect(read().config.untrusted.map(({ what }) => what)).toEqual([
-    ['interrupt (lets calls run while an interrupt is unread or a pause holds)'],
+    ['interrupt (lets tool calls run while an interrupt is unread or a pause is active)'],
   ]);
   trustBook(options()).trust(projectFile);
   expect(read().config.policy.interrupt).toBe('after');
@@ -225,7 +225,7 @@ test('a file that changes while a person reads it is not trusted', () => {
   const book = trustBook(options());
   const seen = book.print(projectFile);
   write(projectFile, '[gateway.servers.a]\ncommand = "evil"\n');
-  expect(() => book.trust(projectFile, seen)).toThrow('has changed since you saw it; nothing is trusted, read it again');
+  expect(() => book.trust(projectFile, seen)).toThrow('has changed since you read the file, so nothing was trusted; read the file again');
   expect(read().config.gateway.servers).toEqual({});
   expect(short(book.trust(projectFile, book.print(projectFile)).what.join())).toBe('gateway.servers.a (runs evil)');
 });

@@ -21,7 +21,7 @@ export type Untrusted = { readonly file: string; readonly what: readonly string[
 
 /** Returns the line that a process prints when it continues without these parts. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
-  `${file}: ignored until you read the file and run earpiece trust: ${what.join('; ')}`;
+  `${file}: these settings are ignored until you read the file and run earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
   /** Whether the file is trusted. A file without parts that need trust counts as trusted. */
@@ -57,7 +57,7 @@ export function checkTrustFile(at: Surroundings): void {
   if (code === undefined) return;
   throw new EarpieceError(
     'bad_config',
-    `${trustFile(at)} cannot be read (${code}), so nothing is trusted; make ${stateFolder(at)} a folder that you may read and write, or set XDG_STATE_HOME`,
+    `${trustFile(at)} cannot be read (${code}), so nothing is trusted; give yourself access to the folder ${stateFolder(at)}, or set XDG_STATE_HOME`,
   );
 }
 
@@ -82,7 +82,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       const asking = entries.filter((entry) => demand(entry, foreign) !== undefined);
       const path = realPath(of);
       if (seen !== undefined && seen !== fingerprint(asking))
-        throw new EarpieceError('conflict', `${path} has changed since you saw it; nothing is trusted, read it again`, {});
+        throw new EarpieceError('conflict', `${path} has changed since you read the file, so nothing was trusted; read the file again`, {});
       changeBook(at, ({ files, parts }) => {
         // A name needs trust only while another root has this name, so an earlier consent to the name is kept.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
@@ -236,7 +236,7 @@ function entriesOf(file: string): readonly Entry[] {
     text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new EarpieceError('not_found', `${file} cannot be read (${code}); name the earpiece.toml that you mean`, { cause });
+    throw new EarpieceError('not_found', `${file} cannot be read (${code}); name a readable earpiece.toml`, { cause });
   }
   return checkConfigText(text, file).entries;
 }

@@ -85,7 +85,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   if (size > EVENT_LIMITS.dataBytes)
     throw new EarpieceError(
       'bad_event',
-      `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; put it into a file and send its path`,
+      `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; write it to a file and send the path`,
       { data: { field: 'data' } },
     );
   const time = input.time ?? made.now;

@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export const MAX_DEPTH = 64;
 
 export const tooDeep = (what: string): string =>
-  `${what} nests more than ${MAX_DEPTH} deep; put it into a file and send its path`;
+  `${what} nests more than ${MAX_DEPTH} deep; write it to a file and send the path`;
 
 /** Whether a value nests more than `MAX_DEPTH` deep or contains itself. Does not recurse. */
 export function isTooDeep(value: unknown): boolean {

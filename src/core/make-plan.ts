@@ -82,7 +82,7 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
       return false;
     }
     if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
-      return close(item, 'relevance', 'known', `the agent knows ${about} since ${timeText(facts.known[about] ?? 0)}`);
+      return close(item, 'relevance', 'known', `the agent has known ${about} since ${timeText(facts.known[about] ?? 0)}`);
     return true;
   });
 

@@ -238,7 +238,7 @@ export function makeNotification(
     if (value.length > max)
       throw new EarpieceError(
         'bad_notification',
-        `${field} has ${value.length} characters, at most ${max} are allowed; ${max < LIMITS.instructionChars ? 'choose a shorter one' : 'put the text into a file and send its path'}`,
+        `${field} has ${value.length} characters, at most ${max} are allowed; ${max < LIMITS.instructionChars ? 'choose a shorter value' : 'write the text to a file and send the path'}`,
         { data: { field } },
       );
     return value.isWellFormed() ? value : value.toWellFormed();
@@ -264,12 +264,12 @@ export function makeNotification(
     else if (size > LIMITS.dataBytes)
       throw new EarpieceError(
         'bad_notification',
-        `data has ${size} characters of JSON, at most ${LIMITS.dataBytes} are allowed; put it into a file and send its path`,
+        `data has ${size} characters of JSON, at most ${LIMITS.dataBytes} are allowed; write it to a file and send the path`,
         { data: { field: 'data' } },
       );
   }
   if (input.ttlMs !== undefined && input.expiresAt !== undefined)
-    refuse('ttlMs', input.ttlMs, 'must not be given together with expiresAt; give one of them');
+    refuse('ttlMs', input.ttlMs, 'and expiresAt were given together; give only one');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
     refuse('ttlMs', input.ttlMs, 'must be a number of milliseconds above 0');
   if (input.expiresAt !== undefined && input.expiresAt !== null && !isTime(input.expiresAt))
@@ -286,7 +286,7 @@ export function makeNotification(
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
   const { needs } = input;
   if (needs !== undefined && instruction === undefined)
-    refuse('needs', needs.tool, 'must come with an instruction that asks for this tool');
+    refuse('needs', needs.tool, 'needs an instruction that asks for this tool');
   const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
   const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);

@@ -246,7 +246,7 @@ export class Multiplex implements Endpoint {
       default:
         throw new Refusal(
           METHOD_NOT_FOUND,
-          `${frame.method} names no server, and this gateway has several; wrap the server in a separate gateway`,
+          `${frame.method} names no server, but this gateway has several servers; wrap the server in a separate gateway`,
         );
     }
   }
@@ -287,7 +287,7 @@ export class Multiplex implements Endpoint {
     const { name: server, instructions } = peer;
     if (!instructions?.trim()) return;
     // The client requests instructions only once, and already has the answer.
-    this.#options.report(`MCP server "${server}" started late: the agent gets its instructions as a notification`);
+    this.#options.report(`MCP server "${server}" started late, so the agent gets the server's instructions as a notification`);
     this.#options.rider.upstream({ server, state: 'introduced', detail: instructions }, this.#connection!.key);
   }
 

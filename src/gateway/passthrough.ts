@@ -91,7 +91,7 @@ export class HttpPassthrough implements HttpEndpoint {
     if (open?.kind === 'call') open.call.cancelled = true;
     if (isCall(frame)) return refuse(response, 400, 'a tools/call must have an id, so that it can be answered', INVALID_REQUEST);
     if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => isCall(frameOf(frame.bytes.subarray(start, end))))) {
-      return refuse(response, 400, 'a batch must not hold a tools/call: send each call by itself', INVALID_REQUEST);
+      return refuse(response, 400, 'a batch must not contain a tools/call: send each call separately', INVALID_REQUEST);
     }
     return this.#pass(exchange, client, undefined, idsIn(frame));
   }

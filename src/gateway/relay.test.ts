@@ -506,7 +506,7 @@ describe('a failing rider stops no traffic', () => {
     expect(server).toEqual([`${call('1')}\n`]);
     expect(client).toEqual([`${result('1')}\n`]);
     expect(reports).toEqual([
-      'notifications cannot be reached (before: no store); calls pass without them until the store answers',
+      'notifications cannot be reached (before: no store); tool calls pass without notifications until the store answers',
     ]);
   });
 
@@ -532,7 +532,7 @@ describe('a failing rider stops no traffic', () => {
     fromServer(result('2'));
     expect(client).toEqual([`${result('1')}\n`, expect.stringContaining('{"type":"text","text":"N"}') as string]);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
       'notifications can be reached again',
     ]);
     await vi.advanceTimersByTimeAsync(250);
@@ -555,7 +555,7 @@ describe('a failing rider stops no traffic', () => {
     await passes('1', 250);
     for (const id of ['2', '3', '4']) await passes(id, 25);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
     ]);
   });
 });

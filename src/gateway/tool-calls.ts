@@ -98,7 +98,7 @@ export class ToolCalls {
     const decide = (verdict: Verdict | undefined): Note | undefined => {
       if (verdict?.kind === 'pass') return frame;
       verdict?.delivery?.release('late');
-      if (!this.#saidWithoutId) report(`${withoutId(tool)} while an interrupt or a pause is up; the gateway drops such calls`);
+      if (!this.#saidWithoutId) report(`${withoutId(tool)} while the gate was up; the gateway drops such calls`);
       this.#saidWithoutId = true;
       return undefined;
     };

@@ -350,7 +350,7 @@ describe('stores and sources refuse', () => {
     ['a reminder without a time', remind(undefined), 'remind: when is missing; pass an object'],
     ['a reminder at a time in words', remind('in 10m'), 'remind: when must be an object with at, inMs, afterTurns, got "in 10m"'],
     ['a reminder at no time', remind({}), 'remind: when must have exactly one of at, inMs and afterTurns, got none'],
-    ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} has passed; name a future time'],
+    ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} has passed; write a future time'],
     ['a reminder before now', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
     [
       'a reminder in five years',

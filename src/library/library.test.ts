@@ -227,7 +227,7 @@ describe('misuse that the compiler does not detect', () => {
     [{ leaseMs: 'x' }, `leaseMs is "x"; ${WAYS}`],
     [{ leaseMs: -5 }, `leaseMs is -5; ${WAYS}`],
     [{ leaseMs: 60_000 }, `leaseMs is 60000; ${WAYS}`],
-    [{ leaseMs: undefined }, 'leaseMs is undefined; leave it out'],
+    [{ leaseMs: undefined }, 'leaseMs is undefined; leave the key out'],
     [{ minLevel: 'xx' }, 'minLevel is "xx"; write one of info, warning, error, critical'],
     [{ enable: 'no' }, 'enable is "no"; write true or false'],
     [{ kinds: { ci: false } }, 'kinds.ci is false; write {names: {failed: false}}'],

@@ -49,7 +49,7 @@ export function scopeOf(
   if (log !== undefined && project !== splitLog(log).project)
     throw new ProblemError(
       'bad_argument',
-      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; leave one out`,
+      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; send only one of the two`,
     );
   const conversation = asked.conversation ?? who.conversation ?? undefined;
   const scope = { project, log, conversation };
@@ -107,10 +107,10 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   if (to.project !== who.project) throw refused(who, `queueing for ${formatAddress(to)}`);
   if (who.kind === 'project') return input;
   if (input.action !== undefined) throw refused(who, `the action ${input.action}`);
-  if (input.origin?.person !== undefined) throw refused(who, 'speaking for a person');
+  if (input.origin?.person !== undefined) throw refused(who, 'naming a person as the sender');
   const own = who.kind === 'agent' ? who.agent : null;
   if (input.origin?.agent !== undefined && input.origin.agent !== own)
-    throw refused(who, `speaking for the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
+    throw refused(who, `naming as the sender the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
@@ -160,7 +160,7 @@ function allows(who: Principal): string {
     case 'agent':
       return `${name}, which is for ${who.project}/${who.agent}${who.conversation === null ? '' : `#${who.conversation}`}`;
     case 'send':
-      return `${name}, which queues notifications and events at most at ${MAX_LEVEL} in project ${who.project}, and reads nothing`;
+      return `${name}, which only queues notifications and events in project ${who.project}, at most at ${MAX_LEVEL}`;
     default:
       return who.kind satisfies never;
   }

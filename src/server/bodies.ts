@@ -32,7 +32,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   // All other bodies are JSON, even if the content type says otherwise.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
-    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it with less nesting`);
+    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send a body with less nesting`);
   // The text is stored too, because otherwise Hono makes a Response from the bytes and decodes them again.
   c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();
@@ -48,7 +48,7 @@ async function ofLength(request: Request): Promise<ArrayBuffer> {
   try {
     return await request.arrayBuffer();
   } catch {
-    throw new ProblemError('bad_argument', 'the body ended early; send all of it');
+    throw new ProblemError('bad_argument', 'the body ended early; send the whole body');
   }
 }
 
@@ -64,7 +64,7 @@ async function wholeOf(request: Request, max: number): Promise<ArrayBuffer> {
   } catch (error) {
     if (error instanceof ProblemError) throw error;
     // The sender has disconnected, or took too long.
-    throw new ProblemError('bad_argument', `the body ended early, after ${size} bytes; send all of it`);
+    throw new ProblemError('bad_argument', `the body ended early, after ${size} bytes; send the whole body`);
   }
   const all = new Uint8Array(size);
   let at = 0;
@@ -79,6 +79,6 @@ function textOf(body: ArrayBuffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw new ProblemError('bad_argument', 'the body is not UTF-8, which JSON requires');
+    throw new ProblemError('bad_argument', 'the body is not UTF-8, which JSON requires; send UTF-8');
   }
 }

@@ -85,7 +85,7 @@ function filesOf(folder: string): Map<string, File> {
   return files;
 }
 
-const HERE = 'open this address in a browser; to log in, run earpiece token login and open the address that it prints';
+const HERE = 'open this address in a browser; to log in, run earpiece token login and open the printed address';
 
 const whyNone = (folder: string | undefined): string =>
   `none: ${folder === undefined ? 'the server was started without the console' : 'the console was not built'}`;

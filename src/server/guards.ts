@@ -76,13 +76,13 @@ export class Guards {
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',
-          `${key} is in the address, which logs and histories keep; send the token as Authorization: Bearer <token>, and revoke this token`,
+          `${key} is in the address, but logs and histories keep addresses; revoke this token, and send a new token as Authorization: Bearer <token>`,
         );
     const origin = c.req.header('origin');
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
       throw this.#refuse(
         'bad_origin',
-        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (its Host was ${JSON.stringify(host.slice(0, 80))}), and pages of other sites may not use this server; a proxy in front of it must pass Host unchanged`,
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not the Host ${JSON.stringify(host.slice(0, 80))} of this request, and pages of other sites may not use this server; if there is a proxy, let the proxy pass Host unchanged`,
       );
     await next();
   };
@@ -97,7 +97,7 @@ export class Guards {
       );
     if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
     const who = await this.#options.tokens.check(asked.text);
-    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is not valid, or no longer valid'));
+    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is unknown, revoked or expired; create a token with: earpiece token create'));
     const busy = (who.kind === 'send' ? this.#rates.sendToken : this.#rates.token).take(who.id);
     if (busy !== undefined) throw this.#tooMany('requests', busy);
     c.set('who', who);
@@ -146,7 +146,7 @@ function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: str
     throw refuse('bad_origin', `this request came from another site (${site}); only this server's own pages may use its cookie`);
   }
   if (c.req.header('origin') === undefined || c.req.header('x-earpiece') !== '1')
-    throw refuse('bad_origin', 'with a cookie, a change needs the Origin of this server and the header x-earpiece: 1');
+    throw refuse('bad_origin', 'this change was sent with a cookie; send also the Origin of this server and the header x-earpiece: 1');
 }
 
 function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string } | undefined {

@@ -12,7 +12,7 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
       name: 'idempotency-key',
       in: 'header',
       required: false,
-      description: 'a second request with the same key is queued once',
+      description: 'two requests with the same key queue one notification',
       schema: { type: 'string', maxLength: LIMITS.idChars },
     },
   ],

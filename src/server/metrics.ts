@@ -76,11 +76,11 @@ export class Metrics {
 
 const HELP: Readonly<Record<string, string>> = {
   earpiece_queued_total: 'Notifications queued over HTTP, by result.',
-  earpiece_carried_total: 'Notifications that any carrier took while the server ran.',
+  earpiece_carried_total: 'Notifications that were delivered while the server ran, by any carrier.',
   earpiece_events_total: 'Events received.',
   earpiece_refused_total: 'Requests refused before they reached a route, by reason.',
   earpiece_stream_records_total: 'Records sent to streams.',
-  earpiece_streams_cut_total: 'Streams cut off because their reader was too slow.',
+  earpiece_streams_cut_total: 'Streams that were closed because their reader was too slow.',
   earpiece_streams: 'Streams that are open.',
   earpiece_store_head: 'The newest position in the store.',
   earpiece_up_seconds: 'Time since the server started.',

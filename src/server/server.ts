@@ -232,12 +232,12 @@ export function createServer(options: ServerOptions): Server {
       if (!isLoopbackHost(host) && !(await tokens.any()))
         throw new EarpieceError(
           'bad_argument',
-          `listening on ${JSON.stringify(host)} lets other machines reach this server, but no token exists yet; create one first: earpiece token create --kind admin --name <name>`,
+          `listening on ${JSON.stringify(host)} lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>`,
         );
       if (listening !== undefined)
         throw new EarpieceError(
           'bad_argument',
-          `this server already listens at ${listening.url}; create another for a second address`,
+          `this server already listens at ${listening.url}; create another server for a second address`,
         );
       guards.listensOn(host);
       const taken = await running.listen(host, port);
@@ -245,7 +245,7 @@ export function createServer(options: ServerOptions): Server {
       return listening;
     },
     loginUrl: async () => {
-      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server is not listening yet');
+      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server is not listening yet; call listen() first');
       const { host, port, url } = listening;
       return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(store));
     },
@@ -306,7 +306,7 @@ class Running {
           new EarpieceError(
             'bad_argument',
             error.code === 'EADDRINUSE'
-              ? `port ${port} of ${host} is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any free port`
+              ? `port ${port} of ${host} is in use, perhaps by another earpiece serve; choose another port with --port, or 0 for any free port`
               : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code ?? error.message}); choose another --port or --host`,
             { cause: error },
           ),

@@ -147,22 +147,22 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
     action === 'resume'
       ? 'continues now'
       : action === 'pause'
-        ? 'finishes its turn and waits until a person resumes it'
-        : 'aborts the answer of the model, and its tools',
+        ? 'finishes its turn, then waits until a person resumes the agent'
+        : 'aborts the model’s answer and the running tools',
   refuses_next_call: (action) =>
     action === 'resume'
       ? 'its tools run again'
       : action === 'pause'
-        ? 'its next tool call is refused, of built-in tools too, until a person resumes it'
-        : 'its next tool call is refused, of built-in tools too, until it has read this',
+        ? 'its next tool call is refused, also of built-in tools, until a person resumes the agent'
+        : 'its next tool call is refused, also of built-in tools, until the agent has read this',
   refuses_wrapped_call: (action) =>
     action === 'resume'
       ? 'its wrapped tools run again'
       : action === 'pause'
-        ? 'its calls of wrapped tools are refused until a person resumes it; built-in tools still run'
-        : 'its next call of a wrapped tool is refused until it has read this; built-in tools still run',
-  next_contact: (action) => `reads it with its next message or tool result${action === 'pause' ? HOLDS : ''}`,
-  waits: (action) => `is not active: reads it when it returns${action === 'pause' ? HOLDS : ''}`,
+        ? 'its calls of wrapped tools are refused until a person resumes the agent; built-in tools still run'
+        : 'its next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
+  next_contact: (action) => `reads this with the next message or tool result${action === 'pause' ? HOLDS : ''}`,
+  waits: (action) => `is not active: reads this when the agent returns${action === 'pause' ? HOLDS : ''}`,
 };
 
 export function notificationView(log: LogKey, item: Item, now: number): NotificationView {

@@ -208,12 +208,12 @@ function checked(request: TokenRequest): TokenRequest {
     throw new EarpieceError('bad_argument', `a token of kind ${kind} ${why}`);
   };
   // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
-  if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name without control characters');
+  if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name that is not blank and has no control characters');
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
-    refuse(`must not end after ${expiresInMs} ms; give it one second (1000) at least`);
+    refuse(`must last at least one second, got ${expiresInMs} ms; write 1000 or more`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
-    refuse('may last at most ten years (3650d); without an end, the token lasts until it is revoked');
+    refuse('may last at most ten years (3650d); leave the time out for a token without an end');
   for (const [what, value] of Object.entries({ project, agent, conversation }))
     if (value !== undefined && nameFrom(value) !== value)
       refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}`);

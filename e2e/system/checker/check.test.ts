@@ -309,8 +309,8 @@ describe('a gateway that cannot reach its store', () => {
     return web.call('c2', one(N1), { at: 100 }).over();
   };
 
-  it('may let a call pass, which is counted; when the store is available again, it may not', () => {
-    const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them');
+  it('lets a call pass, which is counted; when the store is available again, it does not', () => {
+    const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications');
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});
     expect(check(during, 0).counts.excused).toBe(1);

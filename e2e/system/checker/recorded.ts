@@ -67,7 +67,7 @@ export class Recorded {
   /** Records that the gateway reports that it cannot reach its store. */
   outOfReach(t: number): this {
     const text =
-      'notifications cannot be reached (before: no answer within 250 ms); calls pass without them until the store answers';
+      'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications until the store answers';
     this.lines.push({ t, kind: 'stderr', text });
     return this;
   }

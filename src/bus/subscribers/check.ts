@@ -69,7 +69,7 @@ async function failsForSample(
     const line = { subscriber: subscribed, group, kind: { source: type.split('.')[0] ?? '', name }, level, lastAt: time };
     const rendered = await engine.render(template, contextOf(line));
     if (rendered.kind === 'text' && rendered.text.trim() !== '') continue;
-    const reason = rendered.kind === 'text' ? 'its text is empty' : rendered.reason;
+    const reason = rendered.kind === 'text' ? 'the text is empty' : rendered.reason;
     return { severity: 'warning', message: `fails for ${count === 1 ? `a ${type}` : `${count} of ${type}`}: ${reason}` };
   }
   return undefined;

@@ -102,10 +102,10 @@ export class Folder {
       if (code === 'ENOENT' && optional) return [];
       const way =
         code === 'ENOENT'
-          ? 'does not exist; install earpiece again'
+          ? 'does not exist; reinstall earpiece'
           : code === 'ENOTDIR'
             ? 'is not a folder; subscribers are *.toml files in a folder of this name'
-            : `cannot be read (${code}); make it readable or remove it`;
+            : `cannot be read (${code}); make the folder readable, or remove it`;
       problems.push({ file: path, severity: 'error', message: way });
       return [];
     }
@@ -115,7 +115,7 @@ export class Folder {
       problems.push({
         file: path,
         severity: 'error',
-        message: `has ${names.length} files *.toml; the first ${MAX_FILES} by name are read`,
+        message: `has ${names.length} *.toml files; only the first ${MAX_FILES} by name are read: remove some files`,
       });
     return names.slice(0, MAX_FILES);
   }
@@ -178,7 +178,7 @@ export class Folder {
     try {
       // A link in a cloned repository must not bring the user's own files to a model. Links in the user's folder are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
-        return { kind: 'refused', why: 'is a link that leads out of the folder' };
+        return { kind: 'refused', why: 'is a link to a place outside of the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
     } catch (cause) {
       const code = codeOf(cause);

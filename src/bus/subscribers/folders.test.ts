@@ -118,7 +118,7 @@ describe('three folders', () => {
     expect(names()).toEqual([]);
     const without = subscriberFolders({ shipped: join(root, 'none') });
     expect(without.of('web').problems).toEqual([
-      { file: join(root, 'none'), severity: 'error', message: 'does not exist; install earpiece again' },
+      { file: join(root, 'none'), severity: 'error', message: 'does not exist; reinstall earpiece' },
     ]);
   });
 
@@ -192,7 +192,7 @@ describe('the core', () => {
     expect(find('mine')?.output.core).toBe(true);
     expect(find('ours')?.output.core).toBe(false);
     expect(problems()).toEqual([
-      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot set; it can be disabled",
+      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot set, so the subscriber can still be disabled",
     ]);
   });
 });
@@ -418,8 +418,8 @@ describe('files that cannot be read', () => {
       write(`${place}/own.txt`, toml(`${place}_own`));
     }
     expect(problems()).toEqual([
-      'web/s.toml: is a link that leads out of the folder',
-      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link that leads out of the folder',
+      'web/s.toml: is a link to a place outside of the folder',
+      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link to a place outside of the folder',
     ]);
     expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
   });

@@ -90,7 +90,7 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
   };
 }
 
-const NOT_TRUSTED = 'has no effect until you trust it; read it and its template, then run: earpiece trust';
+const NOT_TRUSTED = 'has no effect until you trust it; read the file and its template, then run: earpiece trust';
 
 type Project = {
   folder: Folder | undefined;
@@ -134,13 +134,13 @@ function merge(
       let counts = subscriber;
       if (below?.output.core) {
         if (each.core === false)
-          warn(at.core, `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and stays one`);
+          warn(at.core, `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and cannot become a normal subscriber`);
         const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
           warn(at.types, `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to`);
         counts = withCore(subscriber, true);
       } else if (subscriber.output.core && subscriber.from.folder === 'project') {
-        warn(at.core, "output.core is true, which a project's file cannot set; it can be disabled");
+        warn(at.core, "output.core is true, which a project's file cannot set, so the subscriber can still be disabled");
         counts = withCore(subscriber, false);
       }
       byId.set(subscriber.id, counts);

@@ -7,7 +7,7 @@ import { parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
 const TEMPLATES: Readonly<Record<string, TemplateFound>> = {
   'build.toon.j2': { kind: 'template', template: { name: 'build.toon.j2', text: 'build: {{ event.message }}', hash: 'abc' } },
-  'link.toon.j2': { kind: 'refused', why: 'is a link that leads out of the folder' },
+  'link.toon.j2': { kind: 'refused', why: 'is a link to a place outside of the folder' },
 };
 const parse = (text: string): Parsed =>
   parseSubscriber(text, { file: 'b.toml', folder: 'user', template: (name) => TEMPLATES[name] ?? { kind: 'missing' } });
@@ -157,7 +157,7 @@ describe('an invalid file', () => {
       'a key twice',
       with_('[subscriber]\n'),
       [
-        '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; join both places into one',
+        '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; merge both places into one',
       ],
     ],
     ['a file of 64 kB and more', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, at most 65536 are read']],
@@ -344,7 +344,7 @@ describe('an invalid file', () => {
     [
       'a template that is refused',
       with_('[output]\ntemplate = "link.toon.j2"'),
-      ['7:12: output.template is "link.toon.j2", which is a link that leads out of the folder'],
+      ['7:12: output.template is "link.toon.j2", which is a link to a place outside of the folder'],
     ],
     [
       'supersede without a key',
@@ -354,13 +354,13 @@ describe('an invalid file', () => {
     [
       'withdraw without a key',
       with_('[withdraw]\ntypes = ["build.fixed"]'),
-      ['6:2: withdraw needs [batching] dedupe_key, because it withdraws open notifications with the same key'],
+      ['6:2: withdraw needs [batching] dedupe_key, because this table withdraws open notifications with the same key'],
     ],
     [
       'withdraw with a key that tells types apart',
       with_('[batching]\ndedupe_key = "type:payload.job"\n[withdraw]\ntypes = ["build.fixed"]'),
       [
-        '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw] it cannot contain "type": an event of another type would have another key',
+        '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw], the key cannot contain "type", because an event of another type would have another key',
       ],
     ],
     [

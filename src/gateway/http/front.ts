@@ -80,7 +80,7 @@ export class HttpFront {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
         const why =
           error.code === 'EADDRINUSE'
-            ? `port ${port} of ${host} is in use: choose another, or 0 for any free port`
+            ? `port ${port} of ${host} is in use: choose another port, or 0 for any free port`
             : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code}): choose another port or host`;
         reject(new EarpieceError('bad_argument', why, { cause: error }));
       });
@@ -130,7 +130,7 @@ export class HttpFront {
     const { host, origin, authorization } = request.headers;
     const named = hostName(`http://${host ?? ''}`);
     if (named === undefined || !this.#allowed.has(named))
-      return [403, `Host "${host ?? ''}" is not a known name of this machine; if it is one, add it to the allowed hosts`];
+      return [403, `Host "${host ?? ''}" is not a known name of this machine; if the name is right, add it to the allowed hosts`];
     if (origin !== undefined) {
       const from = hostName(origin);
       if (from === undefined || !this.#allowed.has(from))

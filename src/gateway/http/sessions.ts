@@ -76,10 +76,10 @@ export class HttpSessions implements HttpEndpoint {
     }
     if (id === undefined) {
       const status = request.method === 'POST' ? 400 : 405; // A stateless client learns from status 405 that there is no event stream.
-      return refuse(response, status, 'the header Mcp-Session-Id is missing: begin with initialize');
+      return refuse(response, status, 'the header Mcp-Session-Id is missing: send initialize first');
     }
     if (session === undefined)
-      return refuse(response, 404, `there is no session "${id}", or it has ended: begin with initialize`, SESSION_NOT_FOUND);
+      return refuse(response, 404, `there is no session "${id}", or the session has ended: send initialize first`, SESSION_NOT_FOUND);
     if (request.method === 'GET') return session.listen(response);
     this.#sessions.delete(id);
     await session.close(undefined, 'The session was ended during this call; it is unknown whether the call took effect.');
@@ -114,7 +114,7 @@ export class HttpSessions implements HttpEndpoint {
       refuse(
         response,
         503,
-        `there are already ${MAX_SESSIONS} sessions, the most that are allowed: end one, or wait until one is idle`,
+        `there are already ${MAX_SESSIONS} sessions, the maximum: end a session, or wait until a session is idle`,
       );
       return undefined;
     }

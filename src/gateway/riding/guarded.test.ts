@@ -213,7 +213,7 @@ describe('a rider that is busy with an open log', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await asked).toEqual({ kind: 'none' });
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
     ]);
   });
 });

@@ -96,7 +96,7 @@ export class Lists {
     timeout.abort();
     if (entries) return entries;
     report(
-      `${method} of "${peer.name}" is left out: no answer within ${listMs / 1000} s; its entries are added when they arrive`,
+      `${method} of "${peer.name}" is left out: no answer within ${listMs / 1000} s; the entries are added when they arrive`,
     );
     void asked.then((came) => {
       if (came.length === 0) return;

@@ -140,7 +140,7 @@ function hindrance(file: string): string | undefined {
     const target = existsSync(file) ? realpathSync(file) : file;
     const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     if (mode !== undefined && (mode & 0o222) === 0)
-      return `${file} is read-only; make it writable (chmod u+w), or change the file that it is made from, then run the command again`;
+      return `${file} is read-only; make the file writable (chmod u+w), or change the source from which it is generated, then run the command again`;
     let folder = dirname(target);
     while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);

@@ -67,13 +67,13 @@ export function installBook(at: Surroundings): InstallBook {
       if (code === undefined) return;
       throw new EarpieceError(
         'bad_config',
-        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing is changed. Make ${stateFolder(at)} a folder that you may read and write, or move it away to remove only the entries of Earpiece`,
+        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. Or move the folder away, to remove only the entries of Earpiece`,
       );
     },
     trouble(file) {
       const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
       if (code === undefined) return undefined;
-      return `the bytes that ${file} had before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move it away to remove only the entries of Earpiece`;
+      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move that copy away to remove only the entries of Earpiece`;
     },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {

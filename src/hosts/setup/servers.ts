@@ -80,7 +80,7 @@ const taken = (file: string): Edited => ({
   problem: {
     file,
     key: SERVER_NAME,
-    message: `has another MCP server named "${SERVER_NAME}"; rename it, then run the command again`,
+    message: `has another MCP server named "${SERVER_NAME}"; rename that server, then run the command again`,
   },
 });
 

@@ -55,7 +55,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     timeout: seconds,
     server: (place, program) =>
       tomlServerPart({ file: join(codexFolder(place), 'config.toml'), path: ['mcp_servers'], entry: program }),
-    next: 'start codex once and choose "Trust all and continue"; Codex runs no hook before that',
+    next: 'start codex once and choose "Trust all and continue", because Codex runs no hook before that',
   },
   gemini: {
     commands: ['gemini'],

@@ -97,7 +97,7 @@ export const others = (found: readonly Found[], where = ''): readonly Disabled[]
     const starts = [command, url, httpUrl].some((each) => each !== undefined);
     if (!starts || isOurServer(wordsOf(value))) return [];
     const why = `${source.name} has another MCP server named "${SERVER_NAME}"${where}, which the agent starts instead`;
-    return [{ why, advice: `rename it in ${source.name}`, ofServer: true }];
+    return [{ why, advice: `rename that server in ${source.name}`, ofServer: true }];
   });
 
 /** Whether an agent reads this variable as switched on. */

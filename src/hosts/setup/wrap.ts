@@ -52,15 +52,15 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
 }
 
 function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
-  if (words.length === 0) return 'it is reached over HTTP, and the agent keeps its sign-in';
-  if (!/^[\w-]{1,64}$/u.test(name)) return 'the gateway would change its name';
+  if (words.length === 0) return 'this server is reached over HTTP, and the agent holds the sign-in';
+  if (!/^[\w-]{1,64}$/u.test(name)) return 'the gateway would change the name of this server';
   if (name.includes('__')) return 'its name has "__", which separates a server from its tools';
   const other = Object.keys(table).find((key) => !KNOWN.has(key));
-  if (other !== undefined) return `a gateway cannot preserve its ${other}`;
+  if (other !== undefined) return `a gateway cannot preserve the setting ${other}`;
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
   if (odd !== undefined) return odd.why;
   return [...words, table['cwd']].some((text) => typeof text === 'string' && REFERENCE.test(text))
-    ? 'its command refers to a variable or a file, which only the agent itself fills in'
+    ? 'its command refers to a variable or a file that only the agent can resolve'
     : undefined;
 }
 
@@ -103,7 +103,7 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
     },
     {
       file,
-      what: `one gateway before ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
+      what: `one gateway in front of ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
       add(text) {
         const problem = jsonProblem(text, file);
         if (problem !== undefined) return problem;
@@ -131,7 +131,7 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
 
 const occupied = (file: string): Edited => ({
   kind: 'problem',
-  problem: { file, key: WRAPPED, message: `has another MCP server named "${WRAPPED}"; rename it, then run the command again` },
+  problem: { file, key: WRAPPED, message: `has another MCP server named "${WRAPPED}"; rename that server, then run the command again` },
 });
 
 const isOurs = (entry: unknown): boolean =>

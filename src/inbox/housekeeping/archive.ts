@@ -76,7 +76,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
       if (!(await store.swapSetting(keyOf(log), position, position))) return { records: 0, files: 0 };
       throw new EarpieceError(
         'store_refused',
-        `nothing was removed: ${file} already exists, and not from this state of the database, for example because a backup was restored; move ${folder} to another place, then try again`,
+        `nothing was removed: ${file} already exists, but belongs to another state of the database, for example because a backup was restored; move ${folder} to another place, then try again`,
       );
     }
     fault('archive.written');
@@ -155,7 +155,7 @@ function unwritable(error: unknown, root: string): unknown {
   const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : undefined;
   if (code === undefined || error instanceof EarpieceError) return error;
   const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
-  const way = isFull ? 'the disk is full or a quota is reached; free some space' : 'make it a folder that you may write';
+  const way = isFull ? 'the disk is full or a quota is reached; free some space' : 'give yourself write access to the folder';
   return new EarpieceError(
     isFull ? 'store_full' : 'store_unavailable',
     `nothing was removed, because the archive ${root} cannot be written (${code}): ${way}, or name another folder: archive in your earpiece.toml, or earpiece db prune --archive <folder>`,

@@ -99,7 +99,7 @@ export async function leave(
         ids: [item.id],
         outcome: 'withdrawn',
         by: 'presence',
-        reason: 'it is about a connection that called no tool and is closed',
+        reason: 'the notification concerns a connection that called no tool and is closed',
       },
     ]);
 }

@@ -166,7 +166,7 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
   ids: items.map(({ id }) => id),
   outcome: 'known',
   by: 'succession',
-  reason: 'the session that takes over has a copy, or an earlier session has read it',
+  reason: 'the session that takes over has a copy, or an earlier session has read the notification',
 });
 
 /**

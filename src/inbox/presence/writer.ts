@@ -98,7 +98,7 @@ function taken(place: Place, holder: Holder | undefined, mine: boolean): Earpiec
   const on = holder === undefined || mine ? '' : ` on ${holder.machine}`;
   return new EarpieceError(
     'store_refused',
-    `${by} writes ${place.log}#${place.id}${on}; end that process, or use another conversation`,
+    `${by} already writes to ${place.log}#${place.id}${on}; end that process, or use another conversation`,
     { data: { holder } },
   );
 }

@@ -27,7 +27,7 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
   for (;;) {
     const now = context.store.now();
     if (until !== null && !(until > now))
-      throw new EarpieceError('bad_argument', `until must be in the future, got ${until}; now it is ${now}`, {
+      throw new EarpieceError('bad_argument', `until must be a time after now (${now}), got ${until}`, {
         data: { field: 'until' },
       });
     const stored = await context.store.setting(key);

@@ -63,7 +63,7 @@ async function withdrawLateCopy(context: Context, { log, id }: Beginning, notifi
     conversation: id,
     ids: [notification],
     by: 'project',
-    reason: 'it was withdrawn when this conversation began',
+    reason: 'the notification was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
   // Another carrier of this conversation has delivered the copy in the meantime, so its gate is lifted.

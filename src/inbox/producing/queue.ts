@@ -50,7 +50,7 @@ const isUnwritten = (error: unknown): boolean => error instanceof EarpieceError 
 function refuse(error: unknown, { id }: Notification): never {
   if (!(error instanceof EarpieceError) || error.code !== 'store_unavailable' || !error.retryable) throw error;
   const what = error.message.replace(/[;:] try again$/u, '');
-  throw new EarpieceError(error.code, `${what}; the notification may still be stored: repeat it with the same id (${id})`, {
+  throw new EarpieceError(error.code, `${what}; the notification may be stored nevertheless: queue it again with the same id (${id})`, {
     retryable: true,
     data: { ...error.data, id },
     cause: error,
@@ -75,7 +75,7 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
   const { store, ids, speaker } = context;
   const item = (await store.items(log, { kind: 'ids', ids: [id as NotificationId] }))[0];
   if (item === undefined)
-    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists them`);
+    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists the existing ones`);
   if (item.state !== 'closed')
     throw new EarpieceError(
       'bad_argument',

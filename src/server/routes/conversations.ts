@@ -83,7 +83,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/messages',
       operationId: 'postMessage',
       tags: ['conversations'],
-      summary: "Send a person's message, quoted as the person's words; it is delivered like any notification",
+      summary: "Send a person's message, which is quoted as the person's words and delivered like any notification",
       ...idempotency,
       request: { params: conversationParams, body: jsonBody(messageInput) },
       responses: {

@@ -111,7 +111,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       if (receiver === undefined && known.has(name))
         throw new ProblemError(
           'webhook_not_ready',
-          `the webhook ${JSON.stringify(name)} is configured but cannot receive yet; the output of earpiece serve shows the reason, and so does earpiece config check`,
+          `the webhook ${JSON.stringify(name)} is configured but cannot receive yet; for the reason, run earpiece config check or read the output of earpiece serve`,
         );
       if (receiver === undefined)
         throw new ProblemError(
@@ -142,7 +142,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
 function refuseEvents(): never {
   throw new ProblemError(
     'not_found',
-    'this server takes no events, because it was created without an emitter; queue notifications instead',
+    'this server was created without an emitter, so it accepts no events; queue notifications instead',
   );
 }
 
@@ -168,7 +168,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
     );
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
-    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type names a batch, but the body is not a list');
+    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type names a batch, but the body is not a list; send a list of events');
     return [eventFromCloudEvent(json, { subject })];
   }
   const list = json as readonly Json[];
@@ -221,7 +221,7 @@ function decoded(name: string, value: string): string {
 function jsonOf(body: Buffer): Json {
   const text = body.toString('utf8');
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
-    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it with less nesting`);
+    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send a body with less nesting`);
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch {

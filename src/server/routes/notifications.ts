@@ -45,7 +45,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications',
       operationId: 'queueNotification',
       tags: ['notifications'],
-      summary: 'Queue a notification: the answer means that it is durable',
+      summary: 'Queue a notification; after the answer, the notification is durable',
       ...idempotency,
       request: { body: jsonBody(schemas.notificationInput) },
       responses: {
@@ -89,7 +89,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           by: z
             .enum(TIMED_BY)
             .default('queued')
-            .openapi({ description: 'with from and to: the time that they filter; waiting: open at the time `to`' }),
+            .openapi({ description: 'the time that from and to filter; waiting: open at the time `to`' }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
@@ -178,7 +178,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/withdraw',
       operationId: 'withdrawNotification',
       tags: ['notifications'],
-      summary: 'Withdraw a notification, and learn whether it was still undelivered',
+      summary: 'Withdraw a notification; the answer says whether it was still undelivered',
       request: {
         params: idParams,
         query: logQuery,
@@ -188,7 +188,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           },
         },
       },
-      responses: answers(schemas.withdrawn, 'whether it was still undelivered'),
+      responses: answers(schemas.withdrawn, 'whether the notification was still undelivered'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -208,7 +208,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/read',
       operationId: 'readNotification',
       tags: ['notifications'],
-      summary: 'Mark a notification as read: its gate falls, but a pause holds until it is resumed',
+      summary: 'Mark a notification as read: its gate falls, but a pause holds until a person resumes the agent',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.receipt, 'its current receipt'),
     }),
@@ -249,7 +249,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/receipt',
       operationId: 'awaitReceipt',
       tags: ['notifications'],
-      summary: 'Wait until a notification reaches this receipt, or can no longer reach it',
+      summary: 'Wait until a notification has this receipt, or can no longer get it',
       request: {
         params: idParams,
         query: logQuery.extend({

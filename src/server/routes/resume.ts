@@ -17,7 +17,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
       tags: ['conversations'],
       summary: 'Lift the pauses of a conversation, an agent or a project; without a pause, nothing is sent',
       request: { body: jsonBody(resumeInput) },
-      responses: answers(resumed, 'the pauses that were lifted; asking again is safe'),
+      responses: answers(resumed, 'the pauses that were lifted; a second request is safe'),
     }),
     async (c) => {
       const who = principalOf(c);

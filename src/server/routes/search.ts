@@ -47,7 +47,7 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       const { project, agent, conversation } = c.req.valid('param');
       const { q, from, to, before, limit } = c.req.valid('query');
       if (q === undefined && from === undefined && to === undefined)
-        throw new ProblemError('bad_argument', 'the search is empty; give words in q, or a time in from or to', { field: 'q' });
+        throw new ProblemError('bad_argument', 'the search is empty; write words in q, or a time in from or to', { field: 'q' });
       const times = timesOf(from, to);
       const log = agentIn(project, agent);
       const who = principalOf(c);

@@ -17,7 +17,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       summary: 'Stream records as they are written (server-sent events), resumable without gap or repeat',
       description:
         'Each `record` event has the position as its id and {seq, log, at, body} as its data. The first event, `ready`, has the position where the ' +
-        'stream begins. A client that reconnects with Last-Event-ID gets everything after it.',
+        'stream begins. A client that reconnects with Last-Event-ID gets all records after that position.',
       request: {
         query: z.strictObject({
           log: logParam.optional(),
@@ -26,7 +26,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
           types: z.string().max(1_000).optional().openapi({ description: 'only records of these types, separated by commas' }),
           after: seqQuery
             .optional()
-            .openapi({ description: 'first sends everything after this position; Last-Event-ID has priority' }),
+            .openapi({ description: 'first sends all records after this position; Last-Event-ID has priority' }),
         }),
         headers: z.object({ 'last-event-id': z.string().max(40).optional() }),
       },

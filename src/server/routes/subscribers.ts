@@ -114,7 +114,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       operationId: 'testSubscriber',
       tags: ['subscribers'],
       summary:
-        'Preview a text for a sample event; with `for`, predict its effect on that agent; with `to`, send it to that agent, marked as a test',
+        'Preview the text for a sample event; `for` predicts the effect on an agent, `to` sends the text to an agent as a test',
       request: {
         params: idParams,
         query: projectQuery,
@@ -254,7 +254,7 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
       field,
     });
   if (address.project !== project)
-    throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of it`, {
+    throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of that project`, {
       field,
     });
   return address;

@@ -27,7 +27,7 @@ export function tokenRoutes(api: Api, { tokens }: Deps): void {
       path: '/api/tokens',
       operationId: 'createToken',
       tags: ['tokens'],
-      summary: 'Create a token; it is shown only once',
+      summary: 'Create a token, which is shown only once',
       request: { body: jsonBody(tokenInput) },
       responses: answers(createdToken, 'the token', 201),
     }),
@@ -50,7 +50,7 @@ export function tokenRoutes(api: Api, { tokens }: Deps): void {
       mustBeAdmin(principalOf(c), 'revoking tokens');
       const { id } = c.req.valid('param');
       if (!(await tokens.revoke(id)))
-        throw new ProblemError('not_found', `no token ${JSON.stringify(id.slice(0, 80))}; GET /api/tokens lists them`);
+        throw new ProblemError('not_found', `no token ${JSON.stringify(id.slice(0, 80))}; GET /api/tokens lists the tokens`);
       return reply(c, { id, revoked: true });
     },
   );

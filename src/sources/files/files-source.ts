@@ -249,7 +249,7 @@ class Files implements FilesSource {
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
       if (this.#entries.unread >= this.#maxFiles)
-        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the other files are not watched`);
+        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the other files are not watched: use narrower globs`);
       if (this.#mode !== 'scanning' && isBehindLink(this.#root, path)) return;
       entry = this.#entries.at(path);
       if (this.#mode === 'scanning') {
@@ -365,7 +365,7 @@ class Files implements FilesSource {
     if (typeof content === 'object' && 'hash' in content) {
       if (isHash(content.hash)) return content.hash;
       this.#trouble(
-        `${JSON.stringify(content.hash)} is not a hash; it must be "sha256:" and 64 hexadecimal digits, so the file is read instead`,
+        `${JSON.stringify(content.hash)} is not a hash; a hash is "sha256:" and 64 hexadecimal digits; the file is read instead`,
       );
     }
     const seen = await look(entry.path);
@@ -381,7 +381,7 @@ class Files implements FilesSource {
   }
 
   #unclear(entry: Entry, why: string | undefined): void {
-    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted once it can be read`);
+    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when the file can be read`);
   }
 
   /**

@@ -76,7 +76,7 @@ test('globs of a source: later globs exclude files, unusable globs are named', (
   ]);
   expect([globProblem('src/**'), globProblem('{a,b}'.repeat(12))]).toEqual([
     undefined,
-    'expands to more than 256 globs by its braces',
+    'expands to more than 256 globs, because of its braces; use fewer alternatives',
   ]);
   expect(scopeOf('/repo', []).file('/repo/a')).toBe(false);
 });

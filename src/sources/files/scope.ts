@@ -26,7 +26,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   const rules = globs.flatMap((glob) => {
     const wrong = globProblem(glob);
     if (wrong !== undefined) {
-      problems.push(`the glob ${JSON.stringify(glob)} ${wrong}; it is left out`);
+      problems.push(`the glob ${JSON.stringify(glob)} ${wrong}; this glob is left out`);
       return [];
     }
     const takes = glob.startsWith('!');
@@ -65,5 +65,5 @@ export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
   if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder; write a path below the folder';
-  return expandBraces(path) === undefined ? 'expands to more than 256 globs by its braces' : undefined;
+  return expandBraces(path) === undefined ? 'expands to more than 256 globs, because of its braces; use fewer alternatives' : undefined;
 }

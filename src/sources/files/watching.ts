@@ -58,6 +58,6 @@ function watchTrouble(error: unknown): string {
   if (code === 'ENOSPC')
     return "the system's limit of watched folders is reached (ENOSPC); raise fs.inotify.max_user_watches or narrow sources.files.globs";
   if (code === 'EMFILE')
-    return "the system's limit of open files or watchers is reached (EMFILE); raise it (ulimit -n, fs.inotify.max_user_instances) or narrow sources.files.globs";
+    return "the system's limit of open files or watchers is reached (EMFILE); raise the limit (ulimit -n, fs.inotify.max_user_instances) or narrow sources.files.globs";
   return `watching failed: ${lineOf(error)}`;
 }

@@ -79,7 +79,7 @@ async function filesIn(folder: string, scope: Scope): Promise<Found> {
       const about = await stat(path).catch(() => undefined);
       if (about === undefined) continue;
       if (found.size >= MAX_FILES)
-        throw new CannotLook(`the globs match more than ${MAX_FILES} files; narrow them`, { lasting: true });
+        throw new CannotLook(`the globs match more than ${MAX_FILES} files; use narrower globs`, { lasting: true });
       found.set(relative(folder, path), { state: stateOf(about), at: about.mtimeMs });
     }
   }

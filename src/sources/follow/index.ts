@@ -53,7 +53,7 @@ export function followerOf(followed: Group, inbox: Inbox): Follower {
     case 'lsp':
       return lspFollower(what);
     case 'command':
-      throw new TypeError('a command is followed by the process that runs it');
+      throw new TypeError('only the process that runs a command can follow that command');
     default:
       return what satisfies never;
   }

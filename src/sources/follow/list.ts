@@ -159,7 +159,7 @@ async function change(store: Kept, project: string, to: (list: readonly Followed
     const value = after.length === 0 ? undefined : (after as unknown as Json);
     if (await store.swapSetting(listKey(project), before, value)) return;
   }
-  throw new EarpieceError('conflict', `the list of what ${project} follows keeps changing; try again`, { retryable: true });
+  throw new EarpieceError('conflict', `the list of followed things of ${project} keeps changing; try again`, { retryable: true });
 }
 
 const TRIES = 20;
@@ -222,10 +222,10 @@ function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): voi
   if (list.length >= MAX_FOLLOWED)
     throw new EarpieceError(
       'bad_argument',
-      `this project follows ${MAX_FOLLOWED} things already; to stop following one: earpiece unfollow <id>`,
+      `this project already follows ${MAX_FOLLOWED} things, the maximum; to stop following a thing: earpiece unfollow <id>`,
     );
   if (by !== undefined && list.filter((each) => each.by === by).length >= MAX_OF_AN_AGENT)
-    throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; end one first`);
+    throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; stop following one of them first`);
 }
 
 function freeId(list: readonly Followed[]): string {

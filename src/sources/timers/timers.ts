@@ -38,16 +38,16 @@ export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; no
 export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
   const { message, when, key, level = 'info', ttlMs } = reminder;
   if (message.trim() === '')
-    throw new EarpieceError('bad_argument', 'the text of the reminder is blank; write what the reminder is about');
+    throw new EarpieceError('bad_argument', 'the text of the reminder is blank; write a text');
   if (message.length > LIMITS.messageChars - PREFIX.length)
     throw new EarpieceError(
       'bad_argument',
-      `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; put it into a file and send its path`,
+      `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; write it to a file and send the path`,
     );
   if (!REMINDER_LEVELS.includes(level))
     throw new EarpieceError(
       'bad_argument',
-      `level must be ${REMINDER_LEVELS.join(', ')}, got ${JSON.stringify(level)}: a critical reminder would not wait for its time`,
+      `level must be ${REMINDER_LEVELS.join(', ')}, got ${JSON.stringify(level)}: a critical reminder would interrupt before its time`,
     );
   const deliver = 'inMs' in when ? { at: made.now + when.inMs } : when;
   return {

@@ -35,9 +35,9 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   const [words, here] = elsewhere(text, there);
   const found = text.length > MAX_CHARS ? undefined : await read(words, here);
   if (found === undefined) return refuse(`is not understood; ${FORMS}`);
-  if (found.end) return refuse(`is a span from one time to another; name a single time, ${FORMS}`);
+  if (found.end) return refuse(`is a span from one time to another; write a single time, ${FORMS}`);
   const at = instantOf(found.start, here.timeZone);
-  if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); name a future time, ${FORMS}`);
+  if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); write a future time, ${FORMS}`);
   if (at - here.now > YEAR_MS)
     return refuse(`is more than a year away (${showTime(at, here.timeZone)}); a reminder may wait for at most a year`);
   return { at };
@@ -58,7 +58,7 @@ export function checkWhen(when: When | { readonly inMs: number }, now: number): 
     return;
   }
   const inMs = 'inMs' in when ? when.inMs : when.at - now;
-  if (!(inMs > 0)) refuse('has passed; name a future time');
+  if (!(inMs > 0)) refuse('has passed; write a future time');
   if (inMs > YEAR_MS) refuse('is more than a year away; a reminder may wait for at most a year');
 }
 

@@ -104,16 +104,16 @@ describe('a CloudEvent', () => {
     ['no object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, got a list'],
     ['no version', without('specversion'), 'event attribute specversion must be "1.0", the supported version'],
     ['an older one', { ...WHOLE, specversion: '0.3' }, 'event attribute specversion "0.3": must be "1.0", the supported version'],
-    ['no id', without('id'), 'event attribute id is missing; every CloudEvent has one'],
+    ['no id', without('id'), 'event attribute id is missing; every CloudEvent needs this attribute'],
     [
       'a blank source',
       { ...WHOLE, source: ' ' },
-      'event attribute source " ": needs a text that is not blank; omit it if there is no text',
+      'event attribute source " ": needs a text that is not blank; leave the attribute out if there is no text',
     ],
     [
       'a type that is none',
       { ...WHOLE, type: 7 },
-      'event attribute type 7: needs a text that is not blank; omit it if there is no text',
+      'event attribute type 7: needs a text that is not blank; leave the attribute out if there is no text',
     ],
     [
       'a time',
@@ -137,7 +137,7 @@ describe('a CloudEvent', () => {
     ],
     ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": must be a whole number of milliseconds above 0'],
     ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: must be true or false'],
-    ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; write only one of them'],
+    ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'the event has both data and data_base64; write only one'],
     [
       'no base64',
       { ...(without('data') as object), data_base64: '%%' },
@@ -162,10 +162,10 @@ describe('a CloudEvent', () => {
     });
     expect(said({ type: 'x', sevrity: 'error' }, defaults)).toBe('event attribute "sevrity" is unknown; did you mean severity?');
     expect(said({ type: 'x', 'Build-Id': 1 }, defaults)).toBe(
-      'event attribute "Build-Id" is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put data of the event into data',
+      'event attribute "Build-Id" is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put the data of the event into data',
     );
     expect(said({ type: 'x', traceparent: '00-abc' }, defaults)).toBe('taken');
-    expect(said({}, defaults)).toBe('event attribute type is missing; every CloudEvent has one');
+    expect(said({}, defaults)).toBe('event attribute type is missing; every CloudEvent needs this attribute');
   });
 });
 
@@ -181,8 +181,8 @@ describe('a file of CloudEvents', () => {
   });
 
   it.each([
-    ['', /^there is no event: the input is blank$/u],
-    ['[]', /^there is no event: the list is empty$/u],
+    ['', /^the input is blank; write at least one event$/u],
+    ['[]', /^the list is empty; write at least one event$/u],
     [
       '{"type": }',
       /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such objects, or one object per line$/u,

@@ -46,10 +46,10 @@ export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {
     if (value === undefined || value === null) return undefined;
     return typeof value === 'string' && value.trim() !== ''
       ? value
-      : badAttribute(name, value, 'needs a text that is not blank; omit it if there is no text');
+      : badAttribute(name, value, 'needs a text that is not blank; leave the attribute out if there is no text');
   };
   const needed = (name: string, otherwise: string | undefined): string =>
-    text(name) ?? otherwise ?? badAttribute(name, undefined, 'is missing; every CloudEvent has one');
+    text(name) ?? otherwise ?? badAttribute(name, undefined, 'is missing; every CloudEvent needs this attribute');
 
   const id = lenient ? text('id') : needed('id', undefined);
   const time = timeOf(text('time'));
@@ -118,7 +118,7 @@ export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): 
 function jsonIn(given: string): readonly { readonly json: Json; readonly where: string }[] {
   const text = given.replace(/^\uFEFF/u, '');
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
-  if (lines.length === 0) throw bad(undefined, 'there is no event: the input is blank');
+  if (lines.length === 0) throw bad(undefined, 'the input is blank; write at least one event');
   // In a list, an event is nested one level deeper.
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw bad('data', tooDeep('event data'));
   let whole: Json;
@@ -126,7 +126,7 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
     whole = JSON.parse(text) as Json;
   } catch (error) {
     // If the first of several lines is valid JSON, each line is an event. Otherwise the whole text is one invalid value.
-    if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
+    if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('the input', error);
     return lines.map(({ line, where }) => {
       try {
         return { json: JSON.parse(line) as Json, where };
@@ -136,7 +136,7 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
     });
   }
   if (!Array.isArray(whole)) return [{ json: whole, where: '' }];
-  if (whole.length === 0) throw bad(undefined, 'there is no event: the list is empty');
+  if (whole.length === 0) throw bad(undefined, 'the list is empty; write at least one event');
   return (whole as readonly Json[]).map((json, i) => ({ json, where: `event ${i + 1} of the list` }));
 }
 
@@ -164,7 +164,7 @@ function checkNames(json: Table): void {
     if (!/^[a-z0-9]{1,64}$/.test(name))
       throw bad(
         name,
-        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put data of the event into data`,
+        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put the data of the event into data`,
       );
   }
 }
@@ -211,7 +211,7 @@ function deliverText(deliver: Deliver): string {
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;
   if (base64 !== undefined) {
-    if (data !== undefined) throw bad('data_base64', 'event has both data and data_base64; write only one of them');
+    if (data !== undefined) throw bad('data_base64', 'the event has both data and data_base64; write only one');
     if (typeof base64 !== 'string' || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
       throw wrong('data_base64', base64, 'must be a text in base64');
     return asData(Buffer.from(base64, 'base64'), contentType);
@@ -234,7 +234,7 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
     try {
       json = JSON.parse(text) as Json;
     } catch (error) {
-      throw bad('data', `event data is not JSON (${(error as Error).message}), but datacontenttype declares it`);
+      throw bad('data', `event data is not JSON (${(error as Error).message}), but datacontenttype says JSON; send valid JSON or another datacontenttype`);
     }
     return isTable(json) ? json : { value: json };
   }

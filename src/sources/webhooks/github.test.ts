@@ -158,7 +158,7 @@ describe('the events of GitHub', () => {
       { action: 'completed', check_suite: { ...RUN, name: null, conclusion: 'timed_out', app: { name: 'GitHub Actions' } } },
       'github.check_suite.completed',
       'error',
-      'Checks of GitHub Actions ran out of time on main (abcdef0) of acme/shop',
+      'Checks of GitHub Actions timed out on main (abcdef0) of acme/shop',
     ],
     [
       'deployment_status',

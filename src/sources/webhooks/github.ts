@@ -161,7 +161,7 @@ function release({ payload, action, sender, repository }: Context): Told {
 const CONCLUSIONS = tableOf<{ readonly said: string; readonly severity: Severity }>({
   success: { said: 'succeeded', severity: 'info' },
   failure: { said: 'failed', severity: 'error' },
-  timed_out: { said: 'ran out of time', severity: 'error' },
+  timed_out: { said: 'timed out', severity: 'error' },
   startup_failure: { said: 'could not start', severity: 'error' },
   action_required: { said: 'waits for somebody', severity: 'warning' },
   cancelled: { said: 'was cancelled', severity: 'warning' },

@@ -240,7 +240,7 @@ describe('the allowed bodies', () => {
     [
       'no UTF-8',
       () => github({ body: Buffer.from([0x7b, 0xff, 0x7d]) }),
-      '400 malformed: the body is not UTF-8, which JSON requires',
+      '400 malformed: the body is not UTF-8, which JSON requires; send UTF-8',
     ],
     ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],
@@ -262,7 +262,7 @@ describe('the allowed bodies', () => {
           body: { specversion: '1.0', id: '1', source: 's', type: 't', data_base64: deep(500_000).toString('base64') },
           headers: { 'content-type': 'application/cloudevents+json' },
         }),
-      '422 bad_event: event data nests more than 64 deep; put it into a file and send its path',
+      '422 bad_event: event data nests more than 64 deep; write it to a file and send the path',
     ],
     ['brackets in a text are no depth', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
     ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object'],
@@ -289,7 +289,7 @@ describe('the allowed bodies', () => {
     [
       'no batch',
       () => cloud({ body: {}, headers: { 'content-type': 'application/cloudevents-batch+json' } }),
-      '400 malformed: the body is not a list, but its content type names a batch',
+      '400 malformed: the content type names a batch, but the body is not a list; send a list of events',
     ],
     [
       'too many in a batch',
@@ -304,7 +304,7 @@ describe('the allowed bodies', () => {
       'an attribute of it',
       () =>
         cloud({ body: { specversion: '1.0', id: '1', type: 't' }, headers: { 'content-type': 'application/cloudevents+json' } }),
-      '422 bad_event: event attribute source is missing; every CloudEvent has one',
+      '422 bad_event: event attribute source is missing; every CloudEvent needs this attribute',
     ],
     [
       'a type that is none',
@@ -345,7 +345,7 @@ describe('the allowed bodies', () => {
     [
       'no alerts',
       () => bearer({ kind: 'alertmanager' })({ body: { version: '4' } }),
-      '422 bad_event: the payload has no list of alerts, so it is not from Alertmanager',
+      '422 bad_event: the payload has no list of alerts, so the payload is not from Alertmanager',
     ],
     [
       'another version',

@@ -47,7 +47,7 @@ export function receiverFrom(
 ): { readonly kind: 'ready'; readonly receiver: WebhookReceiver } | { readonly kind: 'problem'; readonly problem: string } {
   const refuse = (why: string): { kind: 'problem'; problem: string } => ({ kind: 'problem', problem: `webhooks.${name} ${why}` });
   const text = env[secretEnv]?.trim() ?? '';
-  if (text === '') return refuse(`needs the secret in ${secretEnv}, which is not set; export it`);
+  if (text === '') return refuse(`needs the secret in ${secretEnv}, which is not set; export the variable`);
   if (settings.kind === 'standard') {
     const secret = Buffer.from(text.replace(/^whsec_/u, ''), 'base64');
     return secret.length >= 16

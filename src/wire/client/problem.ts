@@ -56,7 +56,7 @@ export const notEarpiece = (
     status,
     {
       code: 'not_earpiece',
-      detail: `${url} ${what}; is this the address of an earpiece server?`,
+      detail: `${url} ${what}; check that this is the address of an earpiece server`,
       retryable: status >= 500,
     },
     more,
@@ -69,7 +69,7 @@ export const unreachable = (url: string, cause: unknown): ApiError =>
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
   if (message === 'unexpected redirect')
-    return 'redirects to another address, and the token is not sent there; write that address instead';
+    return 'redirects to another address, and the token is not sent to other addresses; write that address instead';
   if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// instead`;
   if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
     return `is not trusted: its certificate is not valid (${code}); name the certificate of its authority in NODE_EXTRA_CA_CERTS`;

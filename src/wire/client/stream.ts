@@ -62,7 +62,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
       if (!response.ok || response.body === null) throw await errorOf(response);
       if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
         void response.body.cancel().catch(() => undefined);
-        throw notEarpiece(response, 'did not answer with a stream');
+        throw notEarpiece(response, 'did not answer with an event stream');
       }
       for await (const event of eventsOf(response.body, silence)) {
         if (event.kind === 'ready') {

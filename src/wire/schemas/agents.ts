@@ -63,7 +63,7 @@ export const agent = z
     active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
     held: nullable(held).describe(
-      'the interrupt that now refuses the calls of the agent; a pause counts before other interrupts, because only a person ends a pause',
+      'the interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
       'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`)',
@@ -72,7 +72,7 @@ export const agent = z
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),
-    conversations: z.array(conversation).describe('the last seen conversation first, at most 20'),
+    conversations: z.array(conversation).describe('at most 20 conversations, last seen first'),
   })
   .openapi('Agent');
 
@@ -89,7 +89,7 @@ export const record = z
   .openapi('Record');
 export const recordsPage = z
   .object({
-    items: z.array(record).describe('oldest first, even on a page that was requested with `newest`'),
+    items: z.array(record).describe('oldest first, also on a page that was requested with `newest`'),
     next: next.describe(
       'the value for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next page',
     ),

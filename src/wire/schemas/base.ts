@@ -30,7 +30,7 @@ export const problem = z
     type: z.string(),
     title: z.string(),
     status: z.number().int(),
-    detail: z.string().describe('the problem, the value seen, and the way out'),
+    detail: z.string().describe('the problem, the value seen, and what to do'),
     code: z.string().describe('stable, for programs'),
     instance: z.string().describe("the name of this answer, which also is in the server's log"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),

@@ -8,7 +8,7 @@ import { time, nullable, text, json, level, force, next, given } from './base.ts
 export const notification = z
   .object({
     log: z.string(),
-    conversation: nullable(z.string()).describe("the audience; null: the agent's first conversation that carries notifications"),
+    conversation: nullable(z.string()).describe("the audience; null: the agent's first conversation that gets notifications"),
     id: z.string(),
     kind: z.string().describe('`source.name`'),
     level,
@@ -32,7 +32,7 @@ export const notification = z
     state: z.enum(['open', 'offered', 'closed']),
     receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome'),
     markedBy: nullable(z.string()).describe(
-      "the person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` words this",
+      "the person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` describes this",
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
@@ -173,7 +173,7 @@ export const resumeInput = z
       example: 'shop/coder',
     }),
     message: text(LIMITS.messageChars).optional().describe('the text for the agent; default: Go on.'),
-    author: text(LIMITS.idChars).optional().describe('the person who lifts it; default: the owner of the token'),
+    author: text(LIMITS.idChars).optional().describe('the person who lifts the pause; default: the owner of the token'),
   })
   .openapi('ResumeInput');
 
@@ -199,7 +199,7 @@ export const interrupted = z.object({ ...queuedShape, effects: z.array(effect) }
 export const lifted = z.object({
   log: z.string(),
   id: z.string(),
-  conversation: nullable(z.string()).describe("null if no conversation has taken the agent's pause"),
+  conversation: nullable(z.string()).describe("null if no conversation got the agent's pause"),
   message: z.string(),
   person: nullable(z.string()).describe('the person who paused the agent; null if no person did'),
   since: z.number().describe('when the pause was queued, epoch ms'),

@@ -11,7 +11,7 @@ const settingForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('choice'), words: z.array(z.string()) }),
   z
     .object({ kind: z.literal('duration'), never: z.boolean() })
-    .describe('a text such as `30m`; with `never`, the word `never` is accepted too'),
+    .describe('a text such as `30m`; if the field `never` is true, also the text `never`'),
   z.object({ kind: z.literal('list') }),
 ]);
 export const settingChange = z.object({
@@ -110,12 +110,12 @@ export const subscriberTest = z
     problem: nullable(z.string()).describe('the reason why the template failed; null if it did not'),
     about: nullable(z.string()).describe('the agent to which `real` applies'),
     real: nullable(verdict).describe(
-      'the verdict on a real notification, as if it were queued for that agent now; null if no agent was named',
+      'the verdict on a real notification for that agent if it were queued now; null if no agent was named',
     ),
     to: nullable(z.string()).describe('the agent that got the test notification; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('the action and when its result shows, or the reason why it does not show'),
-    verdict: nullable(verdict).describe('the verdict on the sent notification, as from `why`; null if nothing was sent'),
+    message: z.string().describe('what was done and when the result is visible, or why no result is visible'),
+    verdict: nullable(verdict).describe('the verdict on the sent notification, as the `why` route gives it; null if nothing was sent'),
   })
   .openapi('SubscriberTest');
 
@@ -123,7 +123,7 @@ export const muted = z
   .object({
     log: z.string(),
     pattern: z.string(),
-    until: nullable(time).describe('epoch milliseconds; null: until a person lifts it'),
+    until: nullable(time).describe('epoch milliseconds; null: until a person lifts the mute'),
     by: z.string(),
   })
   .openapi('Mute');
@@ -137,6 +137,6 @@ export const muteInput = z
   .strictObject({
     to: logParam,
     pattern: text(200).describe('*, source, source.* or source.name'),
-    until: time.nullable().default(null).describe('epoch milliseconds; null: until a person lifts it'),
+    until: time.nullable().default(null).describe('epoch milliseconds; null: until a person lifts the mute'),
   })
   .openapi('MuteInput');

@@ -63,7 +63,7 @@ export type AgentSummary = {
   /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /** The interrupt that now refuses the calls of the agent; a pause counts before other interrupts, because only a person ends a pause. */
+  /** The interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause. */
   readonly held: Held | null;
   /** The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). */
   readonly asksSince: number | null;

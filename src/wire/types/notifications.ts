@@ -37,7 +37,7 @@ export type NotificationView = {
   readonly state: 'open' | 'offered' | 'closed';
   /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome. */
   readonly receipt: string;
-  /** The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` words this. */
+  /** The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` describes this. */
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;

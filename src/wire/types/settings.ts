@@ -106,7 +106,7 @@ export type SubscriberTestReply = {
 export type MuteView = {
   readonly log: string;
   readonly pattern: string;
-  /** Epoch milliseconds; null: until a person lifts it. */
+  /** Epoch milliseconds; null: until a person lifts the mute. */
   readonly until: number | null;
   readonly by: string;
 };

@@ -39,7 +39,7 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
     });
   const wait = limited(status, headers, body);
   if (wait !== undefined)
-    throw new CannotLook(`GitHub's rate limit is used up until ${new Date(Date.now() + wait).toISOString().slice(11, 16)} UTC`, {
+    throw new CannotLook(`GitHub's rate limit is used up; the next check is in ${Math.ceil(wait / 60_000)} min`, {
       againMs: wait,
     });
   if (status >= 500) throw new CannotLook(`GitHub answers HTTP ${status}`);
@@ -63,7 +63,7 @@ const LONGEST_MS = 60 * 60_000;
 
 function noAnswer(host: string, said: string): CannotLook {
   if (isSignedOut(said))
-    return new CannotLook(`gh is not signed in to ${host}: gh auth login --hostname ${host}`, { lasting: true });
+    return new CannotLook(`gh is not signed in to ${host}; sign in: gh auth login --hostname ${host}`, { lasting: true });
   return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
 }
 
@@ -121,7 +121,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
     done();
     reject(
       (error as NodeJS.ErrnoException).code === 'ENOENT'
-        ? new CannotLook('gh, the command line of GitHub, is not installed: https://cli.github.com', { lasting: true })
+        ? new CannotLook('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com', { lasting: true })
         : new CannotLook(`gh cannot be started: ${error.message}`),
     );
   });

@@ -188,7 +188,7 @@ export async function findPr(
   );
   if (code !== 0 && /known GitHub host/u.test(said))
     throw new CannotLook(
-      'no remote of this repository is on a GitHub that gh knows, and other forges cannot be followed; for another GitHub: gh auth login --hostname <host>',
+      'no remote of this repository is on a GitHub host that gh knows, and only GitHub can be followed; for another GitHub host: gh auth login --hostname <host>',
       { lasting: true },
     );
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });

@@ -351,7 +351,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: '--supersede without a key',
       ...send('--supersede', 'x'),
-      ...usage('--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>'),
+      ...usage(
+        '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
+      ),
     },
     {
       what: 'a person without a name',
@@ -1217,7 +1219,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'to read for an agent on another machine',
       args: ['inbox', '--read', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
-      ...usage('--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine'),
+      ...usage(
+        "--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine",
+      ),
     },
   ],
   'The gateway': [

@@ -238,7 +238,8 @@ describe("inbox in a person's shell", () => {
     expect(await shell.run(['inbox', '--read'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'earpiece: this shell does not belong to an agent, so --read needs an agent's name: earpiece inbox --read shop/<agent>\n',
+      stderr:
+        "earpiece: this shell does not belong to an agent, so --read needs an agent's name: earpiece inbox --read shop/<agent>\n",
     });
   });
 });

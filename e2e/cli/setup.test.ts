@@ -228,7 +228,9 @@ describe('config and trust', () => {
     writeFileSync(file, 'conversation =\n');
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
-    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first\n$/u);
+    expect(refused.stderr).toMatch(
+      /earpiece\.toml:1:15: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first\n$/u,
+    );
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);
   });

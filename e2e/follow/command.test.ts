@@ -128,7 +128,9 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     const [row] = await shell.json(['following']);
     running.process.kill('SIGKILL');
     await running.ended.catch(() => undefined);
-    expect(await shell.json(['following'])).toMatchObject([{ state: 'gone', says: 'the process of this command was killed; start the command again' }]);
+    expect(await shell.json(['following'])).toMatchObject([
+      { state: 'gone', says: 'the process of this command was killed; start the command again' },
+    ]);
     expect(row).toMatchObject({ state: 'runs' });
     rmSync(flag);
     expect((await shell.run(follow(process.execPath, script))).stdout).toBe('built\n');

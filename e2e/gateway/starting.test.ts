@@ -132,7 +132,7 @@ describe('several servers start independently', () => {
     expect(greeting.result.instructions).toMatch(/^quick: Words of quick\./u);
     expect(greeting.result.instructions).not.toContain('slow');
     writeFileSync(ready, '');
-    await client.said('MCP server "slow" started late, so the agent gets the server's instructions as a notification');
+    await client.said('MCP server "slow" started late, so the agent gets the server\'s instructions as a notification');
     await client.line(changed);
     await listed(client, 'l');
     expect(files.entries().filter(({ what }) => what === 'upstream')).toEqual([

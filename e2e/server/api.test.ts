@@ -241,7 +241,11 @@ describe('agents and conversations', () => {
       kind: 'queued',
       id: 'p1',
       effects: [
-        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn, then waits until a person resumes the agent' },
+        {
+          address: 'shop/coder#a1',
+          force: 'aborts_stream',
+          says: 'finishes its turn, then waits until a person resumes the agent',
+        },
       ],
     });
     expect((await client.agents()).items[0]?.paused).toBe(true);

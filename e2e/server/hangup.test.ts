@@ -24,7 +24,9 @@ it('the server continues under nohup, and says so', async () => {
     for (let i = 0; i < 2; i++) {
       server.kill('SIGHUP');
       const { value } = (await Promise.race([complaints.next(), ended.then(() => ({ value: 'it ended' }))])) as { value: string };
-      expect(value).toBe('earpiece: the server got SIGHUP, but continues because it has no terminal; to stop the server, send SIGTERM');
+      expect(value).toBe(
+        'earpiece: the server got SIGHUP, but continues because it has no terminal; to stop the server, send SIGTERM',
+      );
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
     server.kill('SIGTERM');

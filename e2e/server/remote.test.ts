@@ -169,7 +169,9 @@ it('run-and-tell names what it could not report, and how to report it later', as
     env: { EARPIECE_TOKEN: 'ep_x' },
   });
   expect(ran.code).toBe(0);
-  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to send the notification later: earpiece emit .*event\.json\n$/u);
+  expect(ran.stderr).toMatch(
+    /http:\/\/127\.0\.0\.1:9 cannot be reached.*; to send the notification later: earpiece emit .*event\.json\n$/u,
+  );
 });
 
 it('emit to a server prints the same about each event as without a server', async () => {

@@ -323,7 +323,9 @@ describe('a file that the agent has read', () => {
     // The tester may have the right to read everything, but a link to itself is unreadable for every user.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
-    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when the file can be read`]);
+    expect(seen.troubles).toEqual([
+      `files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when the file can be read`,
+    ]);
   });
 
   it('has a name that cannot break out of its line, and a key of at most 256 characters', async () => {

@@ -353,8 +353,9 @@ describe('a failing store', () => {
     const { code, stdout, stderr } = await shell.run(tell('sh', '-c', 'echo fine; exit 9'), { env });
     expect({ code, stdout }).toEqual({ code: 9, stdout: 'fine\n' });
     const [, file] =
-      /^earpiece: shop\/coder was not notified of the result: [^\n]*; to send the notification later: earpiece emit (\S+)\n$/u.exec(stderr) ??
-      [];
+      /^earpiece: shop\/coder was not notified of the result: [^\n]*; to send the notification later: earpiece emit (\S+)\n$/u.exec(
+        stderr,
+      ) ?? [];
     expect(file).toBeDefined();
     expect(await shell.says(['emit', file as string])).toMatch(/^process_ended: queued \S+ for shop\/coder\n$/u);
     // A second `emit` of the same event queues no second notification.

@@ -271,7 +271,10 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (!options.http) {
     const idle = Object.entries({ host, port, 'token-env': tokenFrom }).find(([, value]) => value !== undefined);
     if (idle === undefined) return { kind: 'stdio' };
-    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} works only with --http; add --http, or leave the option out`);
+    throw new EarpieceError(
+      'bad_argument',
+      `--${idle[0]} ${idle[1]} works only with --http; add --http, or leave the option out`,
+    );
   }
   if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
     throw new EarpieceError(

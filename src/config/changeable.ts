@@ -82,7 +82,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
 >([
   [
     SETTINGS.enable,
-    always('Notifications', 'Off: only critical notifications of core kinds are delivered; the log keeps the other notifications.'),
+    always(
+      'Notifications',
+      'Off: only critical notifications of core kinds are delivered; the log keeps the other notifications.',
+    ),
   ],
   [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery, but the log keeps them.')],
   [
@@ -102,7 +105,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.maxItems,
-    always('Items of a carrier', 'The maximum number of notifications in one message. One line counts the remaining notifications.'),
+    always(
+      'Items of a carrier',
+      'The maximum number of notifications in one message. One line counts the remaining notifications.',
+    ),
   ],
   [
     SETTINGS.maxTokens,
@@ -165,7 +171,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.agentTokens,
-    always('Tokens of a turn', 'For the built-in agent. The agent is warned at 80 %; beyond the limit, the agent gives one last answer.'),
+    always(
+      'Tokens of a turn',
+      'For the built-in agent. The agent is warned at 80 %; beyond the limit, the agent gives one last answer.',
+    ),
   ],
   [
     SETTINGS.agentContext,

@@ -70,7 +70,10 @@ describe('a text that cannot be changed is reported with its place', () => {
     ],
     ['[1]', '! f.json:1:1: is a list; write an object'],
     ['{"a": []}', '! f.json:1:7: a.b cannot be changed next to the existing value; change the file by hand'],
-    ['{"a": {"b": 1}, "a": {}, "a": 3}', '! f.json:1:31: a.b cannot be changed next to the existing value; change the file by hand'],
+    [
+      '{"a": {"b": 1}, "a": {}, "a": 3}',
+      '! f.json:1:31: a.b cannot be changed next to the existing value; change the file by hand',
+    ],
   ])('%j', (text, told) => expect(set(text, ['a', 'b'], 1)).toBe(told));
 });
 

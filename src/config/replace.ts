@@ -67,7 +67,10 @@ async function replace(target: string, change: (text: string) => string, options
     const after = change(before);
     if (after === before) return false;
     if (was !== undefined && (was.mode & 0o222) === 0)
-      throw new EarpieceError('bad_config', `${target} is read-only; make the file writable, or change the source from which it is generated`);
+      throw new EarpieceError(
+        'bad_config',
+        `${target} is read-only; make the file writable, or change the source from which it is generated`,
+      );
     write(lock, after, was, options.mode);
     // Editors ignore this lock, and another process may have removed the lock as stale.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)

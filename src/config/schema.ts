@@ -284,7 +284,8 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
   const place = pattern.join('.');
   switch (place) {
     case 'conversation.notifications.kinds.*':
-      if (asTable) return PART.test(name) ? undefined : 'is not a valid source: letters, digits, "_" and "-", at most 64 characters';
+      if (asTable)
+        return PART.test(name) ? undefined : 'is not a valid source: letters, digits, "_" and "-", at most 64 characters';
       if (isKind(name)) return undefined;
       return PART.test(name)
         ? `is a source and not "source.name"; for the whole source, write [conversation.notifications.kinds.${name}] enable = false`
@@ -293,7 +294,9 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'conversation.tools.*.notifications.*':
       if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
         return 'belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content';
-      return isKind(`x.${name}`) ? undefined : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters';
+      return isKind(`x.${name}`)
+        ? undefined
+        : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters';
     case 'conversation.tools.*':
       return name.trim() !== '' && name.length <= 128 ? undefined : 'is not a valid name of a tool';
     case 'coalesce.sources.*':
@@ -307,7 +310,9 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'gateway.servers.*':
       return PART.test(name) ? undefined : 'is not a valid server name: letters, digits, "_" and "-", at most 64 characters';
     case 'matchers.*':
-      return PART.test(name) ? undefined : 'is not a valid name of a matcher: letters, digits, "_" and "-", at most 64 characters';
+      return PART.test(name)
+        ? undefined
+        : 'is not a valid name of a matcher: letters, digits, "_" and "-", at most 64 characters';
     case 'webhooks.*':
       return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64 characters';
     default:

@@ -225,7 +225,9 @@ test('a file that changes while a person reads it is not trusted', () => {
   const book = trustBook(options());
   const seen = book.print(projectFile);
   write(projectFile, '[gateway.servers.a]\ncommand = "evil"\n');
-  expect(() => book.trust(projectFile, seen)).toThrow('has changed since you read the file, so nothing was trusted; read the file again');
+  expect(() => book.trust(projectFile, seen)).toThrow(
+    'has changed since you read the file, so nothing was trusted; read the file again',
+  );
   expect(read().config.gateway.servers).toEqual({});
   expect(short(book.trust(projectFile, book.print(projectFile)).what.join())).toBe('gateway.servers.a (runs evil)');
 });

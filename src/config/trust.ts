@@ -82,7 +82,11 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       const asking = entries.filter((entry) => demand(entry, foreign) !== undefined);
       const path = realPath(of);
       if (seen !== undefined && seen !== fingerprint(asking))
-        throw new EarpieceError('conflict', `${path} has changed since you read the file, so nothing was trusted; read the file again`, {});
+        throw new EarpieceError(
+          'conflict',
+          `${path} has changed since you read the file, so nothing was trusted; read the file again`,
+          {},
+        );
       changeBook(at, ({ files, parts }) => {
         // A name needs trust only while another root has this name, so an earlier consent to the name is kept.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');

@@ -60,15 +60,12 @@ export function webhook(): Value<WebhookEntry> {
       const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
       if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
       if (to === undefined) return problem(`has no to, the agent to notify; write ${WEBHOOK.to.expects}`);
-      if (secretEnv === undefined) return problem(`has no secret_env, so anyone could send events; write ${WEBHOOK.secret_env.expects}`);
+      if (secretEnv === undefined)
+        return problem(`has no secret_env, so anyone could send events; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')
         return problem(`works only with kind "json"; the signature header of ${kind} is fixed`, ['signature_header'], 'key');
       if (map !== undefined && kind !== 'json' && kind !== 'standard')
-        return problem(
-          `works only with kind "json" or "standard"; the payloads of ${kind} have fixed fields`,
-          ['map'],
-          'key',
-        );
+        return problem(`works only with kind "json" or "standard"; the payloads of ${kind} have fixed fields`, ['map'], 'key');
       return value({
         kind,
         to,

@@ -97,7 +97,11 @@ export class Guards {
       );
     if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
     const who = await this.#options.tokens.check(asked.text);
-    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is unknown, revoked or expired; create a token with: earpiece token create'));
+    if (who === undefined)
+      throw this.failed(
+        c,
+        new ProblemError('unauthorized', 'the token is unknown, revoked or expired; create a token with: earpiece token create'),
+      );
     const busy = (who.kind === 'send' ? this.#rates.sendToken : this.#rates.token).take(who.id);
     if (busy !== undefined) throw this.#tooMany('requests', busy);
     c.set('who', who);
@@ -146,7 +150,10 @@ function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: str
     throw refuse('bad_origin', `this request came from another site (${site}); only this server's own pages may use its cookie`);
   }
   if (c.req.header('origin') === undefined || c.req.header('x-earpiece') !== '1')
-    throw refuse('bad_origin', 'this change was sent with a cookie; send also the Origin of this server and the header x-earpiece: 1');
+    throw refuse(
+      'bad_origin',
+      'this change was sent with a cookie; send also the Origin of this server and the header x-earpiece: 1',
+    );
 }
 
 function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string } | undefined {

@@ -245,7 +245,8 @@ export function createServer(options: ServerOptions): Server {
       return listening;
     },
     loginUrl: async () => {
-      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server is not listening yet; call listen() first');
+      if (listening === undefined)
+        throw new EarpieceError('bad_argument', 'the server is not listening yet; call listen() first');
       const { host, port, url } = listening;
       return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(store));
     },

@@ -36,13 +36,20 @@ export class Sessions {
     const hash = hashOf(code);
     const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
     if (until === undefined || until <= this.#store.now())
-      throw new ProblemError('unauthorized', 'the login code was already used or has expired; for a new code run: earpiece token login');
+      throw new ProblemError(
+        'unauthorized',
+        'the login code was already used or has expired; for a new code run: earpiece token login',
+      );
     return this.#made(undefined);
   }
 
   async byToken(text: string): Promise<Session> {
     const who = await this.#tokens.check(text);
-    if (who === undefined) throw new ProblemError('unauthorized', 'the token is unknown, revoked or expired; create a token with: earpiece token create');
+    if (who === undefined)
+      throw new ProblemError(
+        'unauthorized',
+        'the token is unknown, revoked or expired; create a token with: earpiece token create',
+      );
     return this.#made(who);
   }
 

@@ -208,7 +208,8 @@ function checked(request: TokenRequest): TokenRequest {
     throw new EarpieceError('bad_argument', `a token of kind ${kind} ${why}`);
   };
   // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
-  if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name that is not blank and has no control characters');
+  if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name))
+    refuse('needs a name that is not blank and has no control characters');
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
     refuse(`must last at least one second, got ${expiresInMs} ms; write 1000 or more`);

@@ -356,7 +356,9 @@ class MemoryStore implements Store {
 
   #check(options: Wait | undefined): void {
     if (this.#closed)
-      throw new EarpieceError('store_unavailable', 'the memory store was closed by this process: create a new store', { retryable: false });
+      throw new EarpieceError('store_unavailable', 'the memory store was closed by this process: create a new store', {
+        retryable: false,
+      });
     options?.signal?.throwIfAborted();
   }
 

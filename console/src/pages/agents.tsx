@@ -298,7 +298,8 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
       <h3>Your own agent: put the gateway in front of one of its MCP servers</h3>
       <p className="muted">
         {its === undefined && found.length > 0 ? 'Found on this machine. ' : ''}
-        Each command prints a line that adds the gateway, and a line that removes it. Write the command of any MCP server after --.
+        Each command prints a line that adds the gateway, and a line that removes it. Write the command of any MCP server after
+        --.
       </p>
       {clients.map((client) => (
         <Command

@@ -175,7 +175,9 @@ function Story({
         {last !== undefined && <Copy text={textOf(last)} what="what was sent" />}
       </h4>
       {sent.length === 0 && (
-        <p className="muted">{n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken this notification.'}</p>
+        <p className="muted">
+          {n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken this notification.'}
+        </p>
       )}
       {sent.map((each) => (
         <figure className="read" key={each.seq}>
@@ -248,8 +250,7 @@ function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
   if (n.state === 'offered') return `${PASSED}: sent, but not confirmed yet${counted}`;
-  if (n.outcome === 'delivered')
-    return `${PASSED}: sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;
+  if (n.outcome === 'delivered') return `${PASSED}: sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 

@@ -102,7 +102,9 @@ export function VerdictBox({
         <div className="cure-elsewhere">
           <p className="words">
             {`This setting belongs to the project ${project}, and Settings here change another project. `}
-            {file === null ? `Run this in the folder of ${project}:` : `The setting is in ${file}. Run this in that project's folder:`}
+            {file === null
+              ? `Run this in the folder of ${project}:`
+              : `The setting is in ${file}. Run this in that project's folder:`}
           </p>
           <Command text={settingCommand(setting.key, verdict)} />
         </div>

@@ -10,9 +10,7 @@ const says = (verdict: Partial<Verdict>, note: Partial<Note> = {}): string =>
 
 test('the card of an interrupt says that tool calls are refused while its gate is up, but not after a person marked it as read', () => {
   expect(waitsSays(critical, holds)).toBe('refuses the next tool call until the agent has read this notification');
-  expect(waitsSays({ ...critical, gate: false, receipt: 'read' }, holds)).toBe(
-    'waits: marked as read, and the gate is down',
-  );
+  expect(waitsSays({ ...critical, gate: false, receipt: 'read' }, holds)).toBe('waits: marked as read, and the gate is down');
 });
 
 test('the card of a notification that a mute, a filter or the budget holds back names that reason', () => {

@@ -310,7 +310,10 @@ describe('a gateway that cannot reach its store', () => {
   };
 
   it('lets a call pass, which is counted; when the store is available again, it does not', () => {
-    const out = line(105, 'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications');
+    const out = line(
+      105,
+      'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications',
+    );
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});
     expect(check(during, 0).counts.excused).toBe(1);

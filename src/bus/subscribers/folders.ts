@@ -134,7 +134,10 @@ function merge(
       let counts = subscriber;
       if (below?.output.core) {
         if (each.core === false)
-          warn(at.core, `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and cannot become a normal subscriber`);
+          warn(
+            at.core,
+            `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and cannot become a normal subscriber`,
+          );
         const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
           warn(at.types, `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to`);

@@ -150,7 +150,12 @@ function checkTogether(said: Said, walk: Walk): void {
     if (!walk.problems.some(({ message }) => message.startsWith('withdraw.')))
       complain(walk, ['withdraw'], 'key', 'is empty; write types = ["build.fixed"], or remove the table');
   } else if (key === undefined)
-    complain(walk, ['withdraw'], 'key', 'needs [batching] dedupe_key, because this table withdraws open notifications with the same key');
+    complain(
+      walk,
+      ['withdraw'],
+      'key',
+      'needs [batching] dedupe_key, because this table withdraws open notifications with the same key',
+    );
   else if (key.includes('type'))
     complain(
       walk,

@@ -6,7 +6,7 @@ export function chat(command: CommandLine, answer: Answer): void {
     .description(
       'Talks with an agent in this terminal. Notifications arrive with your messages and with tool results, or interrupt the agent. ' +
         'With a message, the conversation begins with that message. Without a terminal, each line of stdin is a message. With --json, the output is one event per line, and the input is messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"}. ' +
-        'If a signal ends the command, the exit code is 128 plus the signal's number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
+        "If a signal ends the command, the exit code is 128 plus the signal's number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.",
     )
     .option(
       '--model <provider:model>',

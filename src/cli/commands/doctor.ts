@@ -112,7 +112,12 @@ function archiveOf({ archive }: Config): Finding[] {
   if (code === undefined) return [{ what: 'archive', value: archive, ok: true }];
   const value = `${archive} cannot be written (${code}), so nothing is pruned`;
   return [
-    { what: 'archive', value, ok: false, advice: 'give yourself write access to this folder, or change archive in your earpiece.toml' },
+    {
+      what: 'archive',
+      value,
+      ok: false,
+      advice: 'give yourself write access to this folder, or change archive in your earpiece.toml',
+    },
   ];
 }
 

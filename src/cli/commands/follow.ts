@@ -179,7 +179,10 @@ async function whatOf(
   }
   if (kind === 'git') {
     if (first !== undefined)
-      throw new EarpieceError('bad_argument', 'follow git needs no argument, because it follows the repository of this folder; leave the argument out');
+      throw new EarpieceError(
+        'bad_argument',
+        'follow git needs no argument, because it follows the repository of this folder; leave the argument out',
+      );
     const { worktreeOf } = await import('../../inbox/index.ts');
     return { kind, folder: worktreeOf(process.cwd()) };
   }
@@ -282,7 +285,7 @@ function addressOf(text: string): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new EarpieceError(
       'bad_argument',
-      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address`,
+      `follow url ${JSON.stringify(text.slice(0, 80))} is not an http or https address; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not store passwords; leave the password out of the address');

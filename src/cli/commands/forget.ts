@@ -46,7 +46,7 @@ export function forget(command: CommandLine, answer: Answer): void {
           print(
             `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all of its records.`,
           );
-          if (!(await agreed('This cannot be undone. Erase this agent's data? [y/N] '))) return print('nothing was erased');
+          if (!(await agreed("This cannot be undone. Erase this agent's data? [y/N] "))) return print('nothing was erased');
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
         const archived = await removeFromArchive(ear, log);

@@ -27,7 +27,7 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .option('--port <port>', 'with --http: the port; 0 chooses a free one (default: 4748)')
     .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
-    .option('--purpose <purpose>', 'the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
+    .option('--purpose <purpose>', "the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)")
     .addOption(choice('--view <view>', VIEW_NAMES, 'the view for the model (default: the configured one)'))
     .addOption(choice('--profile <profile>', PROFILES, 'how notifications are delivered (default: depends on the client)'))
     .onMistake("put the options of the server's command after --: earpiece gateway -- <command>")

@@ -52,7 +52,7 @@ earpiece inbox --read shop/coder#main`,
         if (options.read)
           throw new EarpieceError(
             'bad_argument',
-            '--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine',
+            "--read and --server were given together, but a server only lists notifications; leave out --read, or run the command on the agent's machine",
           );
         const there = await import('../remote.ts');
         return there.remotely(options.server, async (remote) => {

@@ -8,7 +8,7 @@ export function mcp(command: CommandLine, answer: Answer): void {
         'The command earpiece install registers this server in addition to the hooks of a coding agent. An agent without wrapped servers reads and answers through these tools.',
     )
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
-    .option('--purpose <purpose>', 'the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)')
+    .option('--purpose <purpose>', "the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)")
     .example('claude mcp add earpiece -- earpiece mcp')
     .action(async (options: GatewayOptions) => {
       const { serveMcp } = await import('../mcp.ts');

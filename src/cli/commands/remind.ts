@@ -61,7 +61,10 @@ earpiece remind --cancel standup`,
       if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave the option out');
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
       if (ttlMs === 0)
-        throw new EarpieceError('bad_argument', 'with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m');
+        throw new EarpieceError(
+          'bad_argument',
+          'with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m',
+        );
       await withInbox(options, async (ear) => {
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();

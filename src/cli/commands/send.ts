@@ -156,7 +156,9 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
     near === undefined
       ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
       : `did you mean ${plain(logKey(to.project, near))}?`;
-  complain(`no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw the notification: earpiece withdraw ${plain(id)}`);
+  complain(
+    `no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw the notification: earpiece withdraw ${plain(id)}`,
+  );
 }
 
 /** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
@@ -241,7 +243,10 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   if (text === 'never') return { expiresAt: null };
   const ttlMs = durationOption('--ttl', text);
   if (ttlMs === 0)
-    throw new EarpieceError('bad_argument', 'with --ttl "0" the notification expires before the agent can read it; write e.g. 10m, or never');
+    throw new EarpieceError(
+      'bad_argument',
+      'with --ttl "0" the notification expires before the agent can read it; write e.g. 10m, or never',
+    );
   return { ttlMs };
 }
 

@@ -7,9 +7,7 @@ import { toggle } from './subscribers/toggle.ts';
 import { tryOut } from './subscribers/try-out.ts';
 
 export function subscribers(group: CommandLine, answer: Answer): void {
-  group.description(
-    'Lists, checks, tests, copies and switches the rules that turn events into notifications.',
-  );
+  group.description('Lists, checks, tests, copies and switches the rules that turn events into notifications.');
   list(group);
   check(group, answer);
   tryOut(group, answer);

@@ -82,9 +82,7 @@ earpiece tasks list --of coder --status blocked --json`)
 
   changes('add <title...>')
     .summary('add a task')
-    .description(
-      'Adds a task. An agent gets tasks from its tool get_next_action: the most urgent task first, then the oldest.',
-    )
+    .description('Adds a task. An agent gets tasks from its tool get_next_action: the most urgent task first, then the oldest.')
     .option('--to <agent>', 'the agent that will work on the task (default: none yet)')
     .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'the priority', { fallback: 'normal' }))
     .option('--description <text>', 'the description')
@@ -131,7 +129,7 @@ earpiece tasks assign t7 --nobody`)
   changes('status <id> <status>')
     .summary('change the status of a task')
     .description(
-      'Sets the status of a task. If you block, cancel, put back or finish the task, its agent is interrupted: the agent's next tool call is refused, with instructions. ' +
+      "Sets the status of a task. If you block, cancel, put back or finish the task, its agent is interrupted: the agent's next tool call is refused, with instructions. " +
         `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; earpiece tasks show lists the possible next statuses.`,
     )
     .option('--reason <text>', 'the reason, which the agent reads')

@@ -157,7 +157,10 @@ function agentOf(
 ): { project?: string; agent?: string; conversation?: string } {
   if (kind !== 'agent') return {};
   if (agent === undefined)
-    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent, but no agent was named; add --agent <agent>');
+    throw new EarpieceError(
+      'bad_argument',
+      'a token of kind agent is for one agent, but no agent was named; add --agent <agent>',
+    );
   const { log, conversation } = parse(agent);
   const slash = log.indexOf('/');
   return {

@@ -101,7 +101,9 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
 
 test("only the agent's own mark proves that the agent read a notification", () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
-  expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read the notification.');
+  expect(marked).toContain(
+    'It was marked as read by a person in the console. Nothing proves that the agent has read the notification.',
+  );
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
   expect(counted).toContain('It was marked as read by mira in the console. Nothing proves that the agent has read the text.');
   const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
@@ -393,7 +395,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Expired at t-1, and the gate of shop/coder fell then; until then 3 tool calls were refused. The interrupt was delivered at t-2.',
     [],
   ],
-  ['about to expire', { n: { expiresAt: NOW - MIN } }, 'expired', 'Expired at t-1, before a message could carry the notification.', []],
+  [
+    'about to expire',
+    { n: { expiresAt: NOW - MIN } },
+    'expired',
+    'Expired at t-1, before a message could carry the notification.',
+    [],
+  ],
   [
     'withdrawn in time',
     { item: closed('withdrawn'), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },

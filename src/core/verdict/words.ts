@@ -46,7 +46,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
       if (!verdict.holds) return `Filtered: ${mute}. The mute has ended.`;
       const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts the mute';
-      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. The next message will filter the notification.`;
+      return verdict.over
+        ? `Filtered: ${mute} ${until}.`
+        : `Muted: ${mute} ${until}. The next message will filter the notification.`;
     }
     case 'filtered':
       return `Filtered: ${verdict.setting}${verdict.file === null ? '' : `, set in ${verdict.file}`}.${
@@ -95,7 +97,10 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       }.`;
     case 'delivered': {
       const sent = `Delivered at ${clock(verdict.at)} ${rode(verdict.rodeOn)}, ${span(verdict.afterMs)} after it was queued.`;
-      const again = verdict.offers > 1 ? ` The notification was sent ${verdict.offers} times, and marked as repeated from the second time on.` : '';
+      const again =
+        verdict.offers > 1
+          ? ` The notification was sent ${verdict.offers} times, and marked as repeated from the second time on.`
+          : '';
       switch (verdict.evidence) {
         case 'read':
           return `${sent}${again} The agent has read the notification${reader(verdict.readBy)}.`;
@@ -124,7 +129,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? `Expired at ${clock(verdict.at)}, before a message could carry the notification.`
         : `Hidden: the notification has expired by the clock of this process, which is ${offBy(verdict.offByMs)}. The notification stays in the log; a process with a correct clock delivers it.`;
     case 'withdrawn': {
-      const seen = verdict.maybeSeen ? 'The notification had been sent before: the agent may have seen it.' : 'The agent did not get the notification.';
+      const seen = verdict.maybeSeen
+        ? 'The notification had been sent before: the agent may have seen it.'
+        : 'The agent did not get the notification.';
       return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':

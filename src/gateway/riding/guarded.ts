@@ -238,7 +238,9 @@ export class GuardedRider {
     this.#failedAt = performance.now();
     if (this.#out !== undefined) return;
     this.#out = what;
-    this.#report(`notifications cannot be reached (${what}: ${why}); tool calls pass without notifications until the store answers`);
+    this.#report(
+      `notifications cannot be reached (${what}: ${why}); tool calls pass without notifications until the store answers`,
+    );
   }
 
   #well(what: string): void {

@@ -12,6 +12,9 @@ export const ownFilePart = (file: string, content: string): Part => ({
   add: (text) =>
     text.trim() === '' || isOwnFile(text)
       ? { kind: 'text', text: content }
-      : { kind: 'problem', problem: { file, message: 'was not written by Earpiece; move the file away, then run the command again' } },
+      : {
+          kind: 'problem',
+          problem: { file, message: 'was not written by Earpiece; move the file away, then run the command again' },
+        },
   remove: (text) => ({ kind: 'text', text: isOwnFile(text) ? '' : text }),
 });

@@ -131,7 +131,11 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
 
 const occupied = (file: string): Edited => ({
   kind: 'problem',
-  problem: { file, key: WRAPPED, message: `has another MCP server named "${WRAPPED}"; rename that server, then run the command again` },
+  problem: {
+    file,
+    key: WRAPPED,
+    message: `has another MCP server named "${WRAPPED}"; rename that server, then run the command again`,
+  },
 });
 
 const isOurs = (entry: unknown): boolean =>

@@ -50,11 +50,15 @@ const isUnwritten = (error: unknown): boolean => error instanceof EarpieceError 
 function refuse(error: unknown, { id }: Notification): never {
   if (!(error instanceof EarpieceError) || error.code !== 'store_unavailable' || !error.retryable) throw error;
   const what = error.message.replace(/[;:] try again$/u, '');
-  throw new EarpieceError(error.code, `${what}; the notification may be stored nevertheless: queue it again with the same id (${id})`, {
-    retryable: true,
-    data: { ...error.data, id },
-    cause: error,
-  });
+  throw new EarpieceError(
+    error.code,
+    `${what}; the notification may be stored nevertheless: queue it again with the same id (${id})`,
+    {
+      retryable: true,
+      data: { ...error.data, id },
+      cause: error,
+    },
+  );
 }
 
 /** Makes the record that `queue` would append for one agent, for a caller that appends it together with other records. */

@@ -168,7 +168,8 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
     );
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
-    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type names a batch, but the body is not a list; send a list of events');
+    if (/batch/iu.test(type))
+      throw new ProblemError('bad_event', 'the content type names a batch, but the body is not a list; send a list of events');
     return [eventFromCloudEvent(json, { subject })];
   }
   const list = json as readonly Json[];

@@ -19,7 +19,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/forks',
       operationId: 'listForks',
       tags: ['conversations'],
-      summary: 'Show a conversation's origin, its forks, and its number of turns up to a record',
+      summary: "Show a conversation's origin, its forks, and its number of turns up to a record",
       request: {
         params: agentParams.extend({ conversation: inPath(128) }),
         query: z.strictObject({ at: seqQuery.optional().openapi({ description: 'turns are counted up to this record' }) }),

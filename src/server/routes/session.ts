@@ -73,7 +73,10 @@ export function sessionRoutes(api: Api, deps: Deps, guards: Guards): void {
     async (c) => {
       const who = principalOf(c);
       if (!who.session)
-        throw new ProblemError('bad_argument', 'this is a token and not a session; revoke the token with DELETE /api/tokens/{id}');
+        throw new ProblemError(
+          'bad_argument',
+          'this is a token and not a session; revoke the token with DELETE /api/tokens/{id}',
+        );
       await tokens.revoke(who.id);
       setCookie(c, '', 0);
       return reply(c, { ended: true });

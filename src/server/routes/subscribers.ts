@@ -254,9 +254,13 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
       field,
     });
   if (address.project !== project)
-    throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of that project`, {
-      field,
-    });
+    throw new ProblemError(
+      'bad_argument',
+      `${formatAddress(address)} is not in project ${project}; name an agent of that project`,
+      {
+        field,
+      },
+    );
   return address;
 }
 

@@ -65,5 +65,7 @@ export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
   if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder; write a path below the folder';
-  return expandBraces(path) === undefined ? 'expands to more than 256 globs, because of its braces; use fewer alternatives' : undefined;
+  return expandBraces(path) === undefined
+    ? 'expands to more than 256 globs, because of its braces; use fewer alternatives'
+    : undefined;
 }

@@ -234,7 +234,10 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
     try {
       json = JSON.parse(text) as Json;
     } catch (error) {
-      throw bad('data', `event data is not JSON (${(error as Error).message}), but datacontenttype says JSON; send valid JSON or another datacontenttype`);
+      throw bad(
+        'data',
+        `event data is not JSON (${(error as Error).message}), but datacontenttype says JSON; send valid JSON or another datacontenttype`,
+      );
     }
     return isTable(json) ? json : { value: json };
   }

@@ -111,7 +111,8 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
   const type = headers['content-type'] ?? '';
   if (/^application\/cloudevents-batch\+json/iu.test(type)) {
     const batch = jsonOf(body);
-    if (!Array.isArray(batch)) throw new Refused(400, 'malformed', 'the content type names a batch, but the body is not a list; send a list of events');
+    if (!Array.isArray(batch))
+      throw new Refused(400, 'malformed', 'the content type names a batch, but the body is not a list; send a list of events');
     if (batch.length > WEBHOOK_LIMITS.events)
       throw new Refused(413, 'too_big', `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are allowed`);
     return (batch as readonly Json[]).map((each) => fromCloudEvent(each));

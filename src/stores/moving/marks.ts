@@ -7,8 +7,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   const { role, to, from, doneAt, startedAt } = mark;
   const data = { store: name, move: { role, from, to, done: doneAt !== undefined } };
   const error = (text: string): EarpieceError => new EarpieceError('store_refused', text, { data });
-  if (role === 'target')
-    return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
+  if (role === 'target') return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
   if (doneAt !== undefined)
     return error(
       `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use that database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database when you no longer need it`,

@@ -153,10 +153,7 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
 
 function checkEmpty(to: End, found: Found): void {
   if (found.kind === 'store' && found.holds !== undefined)
-    throw new EarpieceError(
-      'conflict',
-      `${to.name} is not empty: it holds ${found.holds}; name an empty database with --to`,
-    );
+    throw new EarpieceError('conflict', `${to.name} is not empty: it holds ${found.holds}; name an empty database with --to`);
 }
 
 async function checkSource(from: End, { onProgress, signal }: MoveOptions): Promise<void> {

@@ -72,9 +72,13 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
   if (nameOf(error) === 'PermissionViolationError')
     return refused(`refuses access to this user (${said}): permit earpiece.> and $JS.API.>`);
   if (FULL.has(codeOf(error)))
-    return new EarpieceError('store_full', `${name} cannot be written (${said}): free some space, or raise the limits of the stream`, {
-      ...options,
-      retryable: true,
-    });
+    return new EarpieceError(
+      'store_full',
+      `${name} cannot be written (${said}): free some space, or raise the limits of the stream`,
+      {
+        ...options,
+        retryable: true,
+      },
+    );
   return error instanceof Error && codeOf(error) > 0 ? refused(`refuses (${said})`) : error;
 }

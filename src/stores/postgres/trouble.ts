@@ -80,11 +80,14 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
     );
   if (code === '53300')
     return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler in front of the server`);
-  if (code === '25006') return unavailable(`is a read-only standby (${said}): name the primary server, or wait until this standby is promoted`);
+  if (code === '25006')
+    return unavailable(`is a read-only standby (${said}): name the primary server, or wait until this standby is promoted`);
   if (isPassing(error))
     return unavailable(`could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`);
-  if (code.startsWith('28')) return refused(`refuses the user ${user} (${said}): correct the user and the password in the address`);
-  if (code === '3D000') return refused(`does not exist (${said}): create the database with createdb ${database}, or name another database`);
+  if (code.startsWith('28'))
+    return refused(`refuses the user ${user} (${said}): correct the user and the password in the address`);
+  if (code === '3D000')
+    return refused(`does not exist (${said}): create the database with createdb ${database}, or name another database`);
   if (code === '42501')
     return refused(
       `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,

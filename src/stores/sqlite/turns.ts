@@ -70,7 +70,10 @@ export class Turns {
 
   #admit(options: Wait | undefined): void {
     if (this.#ended)
-      throw new EarpieceError('store_unavailable', `the database ${this.#path} was closed by this process: open the database again`);
+      throw new EarpieceError(
+        'store_unavailable',
+        `the database ${this.#path} was closed by this process: open the database again`,
+      );
     options?.signal?.throwIfAborted();
   }
 

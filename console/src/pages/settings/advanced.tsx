@@ -187,8 +187,8 @@ function Where({
         </label>
       ))}
       <p className="muted">
-        The project’s file has priority over yours. Flags and variables of the server have priority over both files. The command line
-        changes the same files: <code>earpiece config set budget.max_items 5</code>
+        The project’s file has priority over yours. Flags and variables of the server have priority over both files. The command
+        line changes the same files: <code>earpiece config set budget.max_items 5</code>
       </p>
     </fieldset>
   );

@@ -198,7 +198,9 @@ async function tooLong(program: string, signal: AbortSignal): Promise<never> {
   await pause(STARTS_WITHIN_MS, undefined, { signal, ref: false }).catch(() => {
     throw new CannotLook('this process ends');
   });
-  throw new CannotLook(`${program} did not answer within ${STARTS_WITHIN_MS / 1_000} s; check that the command is a language server on stdio`);
+  throw new CannotLook(
+    `${program} did not answer within ${STARTS_WITHIN_MS / 1_000} s; check that the command is a language server on stdio`,
+  );
 }
 
 const uriOf = (path: string): string => pathToFileURL(path).href;

@@ -121,7 +121,9 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
     done();
     reject(
       (error as NodeJS.ErrnoException).code === 'ENOENT'
-        ? new CannotLook('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com', { lasting: true })
+        ? new CannotLook('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com', {
+            lasting: true,
+          })
         : new CannotLook(`gh cannot be started: ${error.message}`),
     );
   });

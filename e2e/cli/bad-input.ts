@@ -186,7 +186,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
-        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nbecause of this problem, nothing was changed; fix it first',
+        '{folder}/earpiece.toml:2:7: is not valid TOML: invalid value, in "view ="; put a text in double quotes\nnothing was changed; fix the problem above first',
       ),
     },
     {
@@ -312,7 +312,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an id of 300 characters',
       ...send('--id', long(300), 'x'),
-      ...usage('id has 300 characters, at most 256 are allowed; choose a shorter one'),
+      ...usage('id has 300 characters, at most 256 are allowed; choose a shorter value'),
     },
     {
       what: 'data that is not JSON',
@@ -764,7 +764,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder of subscribers without rights',
       files: { '.earpiece/subscribers/build.toml': '[subscriber]' },
       args: ['subscribers', 'check', '.earpiece/subscribers'],
-      stdout: '.earpiece/subscribers: cannot be read (EACCES); make it readable or remove it\n',
+      stdout: '.earpiece/subscribers: cannot be read (EACCES); make the folder readable, or remove it\n',
       stderr: '',
       code: 8,
     },
@@ -1144,7 +1144,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an agent for a token of another kind',
       args: ['token', 'create', '--kind', 'send', '--name', 'ci', '--agent', 'coder'],
-      ...usage('--agent is for --kind agent; a token of kind send is not for a single agent'),
+      ...usage('--agent works only with --kind agent, got --kind send; leave --agent out'),
     },
     {
       what: "an agent's token without the agent",

@@ -11,21 +11,21 @@ describe('withdraw', () => {
     const mine = ear.conversation('shop/coder#main');
     await ear.queue('shop/coder', { id: 'early', message: 'x' });
     expect(await shell.says(['withdraw', 'early', '--reason', 'a mistake'])).toBe(
-      'early  withdrawn before an agent read it (shop/coder)\n',
+      'early  withdrawn: no agent has read this notification (shop/coder)\n',
     );
     expect((await ear.why('early'))?.items[0]?.steps.at(-1)?.detail).toMatch(/: a mistake$/);
 
     await ear.queue('shop/coder', { id: 'offered', message: 'x' });
     await mine.offer({ at: 'tool_result' });
     expect(await shell.says(['withdraw', 'offered'])).toBe(
-      'offered  withdrawn, but it was offered before: the agent may have seen it (shop/coder)\n',
+      'offered  withdrawn, but offered before: the agent may have seen this notification (shop/coder)\n',
     );
 
     await ear.queue('shop/coder', { id: 'late', message: 'x' });
     await (await mine.offer({ at: 'tool_result' }))?.confirm();
     expect(await shell.run(['withdraw', 'late'])).toEqual({
       code: 4,
-      stdout: 'late  too late, it was already delivered (shop/coder)\n',
+      stdout: 'late  too late: this notification was already delivered (shop/coder)\n',
       stderr: '',
     });
     expect((await shell.run(['withdraw', 'late', '--json'])).stdout).toBe(

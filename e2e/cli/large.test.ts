@@ -27,7 +27,7 @@ verifies(
     expect([table.length, table[1]?.includes(`x ${MANY - 1}`), table.at(-1)]).toEqual([
       202,
       true,
-      'these are the newest 200; more are waiting, and earpiece inbox --json lists all',
+      'these are the newest 200 notifications; to list all: earpiece inbox --json',
     ]);
     const ids = (await shell.json(['inbox', 'coder'])).map(({ id }) => id);
     expect([ids.length, new Set(ids).size, ids[0], ids.at(-1)]).toEqual([MANY, MANY, `n${MANY - 1}`, 'n0']);

@@ -97,7 +97,7 @@ describe('db', () => {
     db.close();
     const { code, stdout } = await shell.run(['db', 'check']);
     expect(code).toBe(8);
-    expect(stdout).toContain('put a backup in its place');
+    expect(stdout).toContain('restore a backup');
   });
 
   it('prune removes closed notifications and keeps open notifications', async () => {
@@ -182,7 +182,7 @@ describe('config and trust', () => {
 
     const before = readFileSync(file, 'utf8');
     expect(await shell.says(['config', 'set', 'view', 'json'])).toBe(
-      `view is toon (project file ${file}:3:1)\n${mine} has the value, but project file ${file}:3:1 has higher priority and decides here\n`,
+      `view is toon (project file ${file}:3:1)\n${mine} has the value, but project file ${file}:3:1 has higher priority and applies here\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(before);
     expect(await shell.says(['config', 'set', 'view', 'json', '--project'])).toBe(
@@ -190,7 +190,7 @@ describe('config and trust', () => {
     );
     expect(readFileSync(file, 'utf8')).toBe(before.replace('"toon"', '"json"'));
     expect(await shell.says(['config', 'set', 'view', 'xml', '--project'], { env: { EARPIECE_VIEW: 'toon' } })).toBe(
-      `view is toon (EARPIECE_VIEW)\n${file} has the value, but EARPIECE_VIEW has higher priority and decides here\n`,
+      `view is toon (EARPIECE_VIEW)\n${file} has the value, but EARPIECE_VIEW has higher priority and applies here\n`,
     );
     expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
       `view is json (user file ${mine}:1:1)\nThe change takes effect now, from the next carrier on.\n`,
@@ -229,7 +229,7 @@ describe('config and trust', () => {
     expect(await rides('build-3')).toBe(false);
     const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
     expect(refused.stderr).toMatch(
-      /earpiece\.toml:1:15: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first\n$/u,
+      /earpiece\.toml:1:15: is not valid TOML: .*\nnothing was changed; fix the problem above first\n$/u,
     );
     writeFileSync(file, '');
     expect(await rides('build-4')).toBe(true);

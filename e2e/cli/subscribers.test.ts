@@ -151,7 +151,7 @@ describe('copy', () => {
     expect(await shell.says(['emit', '--to', 'coder', '-'], { input })).toContain('large_result: queued');
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^large_result +on +project /m);
     rmSync(toml);
-    expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
+    expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('the condition is not true');
   });
 
   it('repeated_failures takes effect only as a copy, and reports three failures of a tool with any arguments', async () => {
@@ -307,7 +307,7 @@ describe('test', () => {
       stdout: `deploy.failed: not heard, type deploy.failed is not among build.*
 build.failed: not heard, severity info is below warning
 build.failed: not heard, source elsewhere is not among ci
-build.failed: not heard, its condition is not true: payload.size > 10
+build.failed: not heard, the condition is not true: payload.size > 10
 `,
     });
   });

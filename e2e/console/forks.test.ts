@@ -48,7 +48,7 @@ verifies(
     await person(page, 'Use spaces.').getByRole('button', { name: 'Fork after this turn' }).click();
     const dialog = page.getByRole('dialog', { name: 'Fork after this turn' });
     await dialog.getByText('A fork is a new conversation that begins with a copy of this conversation').waitFor();
-    await dialog.getByText('As it was after turn 2.').waitFor();
+    await dialog.getByText('The fork is a copy up to turn 2.').waitFor();
     const command = await dialog.locator('.command code').innerText();
     expect(command).toMatch(/ chat --as shop\/coder --fork main --turns 2$/u);
     expect(await dialog.getByRole('region', { name: 'Forks of it' }).count()).toBe(0);
@@ -125,6 +125,6 @@ for (const colorScheme of ['light', 'dark'] as const)
       await check('page');
       await person(page, 'Use spaces.').hover();
       await person(page, 'Use spaces.').getByRole('button', { name: 'Fork after this turn' }).click();
-      await page.getByRole('dialog').getByText('As it was after turn 2.').waitFor();
+      await page.getByRole('dialog').getByText('The fork is a copy up to turn 2.').waitFor();
       await check('dialog');
     });

@@ -93,7 +93,7 @@ verifies(
     await page.goto(`${empty.url}/#/agents/shop/coder/main`);
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('No agent with this name has made contact yet').waitFor();
-    await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
+    await page.getByText('Nothing is open. This agent has not made contact yet.').waitFor();
     // An agent that has only received messages is not active, so the page still shows how to connect an agent. When an agent is
     // active, the page hides these commands behind a button.
     await empty.ear.queue('shop/coder', { message: 'for later' });

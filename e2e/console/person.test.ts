@@ -90,7 +90,7 @@ verifies('console:person', 'Stop names its effect at this host in advance, asks 
   expect(model.aborted).toEqual([]);
   await composer.getByRole('button', { name: 'Stop' }).click();
   await composer.getByRole('button', { name: 'Stop: aborts the stream' }).click();
-  await composer.getByText('earpiece: aborts the answer of the model, and its tools').waitFor();
+  await composer.getByText('earpiece: aborts the model’s answer and the running tools').waitFor();
   await turn;
   expect(model.aborted).toEqual([0]);
   await rode(page, 'user.cancel').waitFor();
@@ -116,7 +116,7 @@ verifies(
     const turn = agent.send('Work.');
     await held.called;
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await page.getByText('earpiece: finishes its turn and waits').waitFor();
+    await page.getByText('earpiece: finishes its turn, then waits').waitFor();
     await turn;
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor();
@@ -174,12 +174,12 @@ verifies(
     expect(await composer.getByLabel('When').locator('option').allInnerTexts()).toContain('end of the turn (here: next message)');
     const pause = composer.getByRole('button', { name: 'Pause' });
     expect(await pause.getAttribute('title')).toBe(
-      'Pause: refuses its calls of wrapped tools until you resume it; built-in tools still run',
+      'Pause: refuses calls of wrapped tools until you resume the agent; built-in tools still run',
     );
     await composer.getByRole('button', { name: 'Stop' }).click();
     await composer.getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool' }).click();
     await composer
-      .getByText('claude-code: its next call of a wrapped tool is refused until it has read this; built-in tools still run')
+      .getByText('claude-code: its next call of a wrapped tool is refused until the agent has read this; built-in tools still run')
       .waitFor();
     await staged(page, 'user.cancel').waitFor();
     const refusal = await talk.refuse({ on: 'read_file' });
@@ -211,7 +211,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       );
       await pause.click();
       await composer
-        .getByText(`${host}: its next tool call is refused, of built-in tools too, until a person resumes it`)
+        .getByText(`${host}: its next tool call is refused, also of built-in tools, until a person resumes the agent`)
         .waitFor();
       expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
     },

@@ -105,7 +105,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
     dialog = await test('budget_exceeded');
     await foretells(dialog, 'shop/coder');
     await dialog
-      .getByText('The notification interrupts: the gate of shop/coder goes up, and its tool calls are refused until')
+      .getByText('The notification interrupts: the gate of shop/coder goes up, and tool calls are refused until')
       .waitFor();
     await foretells(dialog, 'shop/wrapped');
     await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
@@ -129,7 +129,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
     dialog = await test('process_ended');
     await dialog.getByText('This subscriber is off in project shop: no event causes a notification.').waitFor();
     await foretells(dialog, 'shop/coder');
-    await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
+    await dialog.getByText('Nothing, because this subscriber is off. With the subscriber on: Muted: mira muted process').waitFor();
   },
 );
 
@@ -223,7 +223,7 @@ verifies(
     const other = await browser.newContext();
     const second = await other.newPage();
     await second.goto(address);
-    await second.getByText('the code was already used or is too old').waitFor();
+    await second.getByText('the login code was already used or has expired').waitFor();
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();

@@ -68,7 +68,7 @@ verifies(
     await row.getByRole('button', { name: 'Block' }).click();
     await row.getByRole('link', { name: 'why' }).click();
     await staged(page, 'task.blocked').waitFor();
-    await page.getByRole('complementary', { name: 'Why' }).getByText('the gate is up because of it').waitFor();
+    await page.getByRole('complementary', { name: 'Why' }).getByText('the gate is up because of this notification').waitFor();
     await page.goBack();
     await row.getByRole('button', { name: 'Unblock' }).click();
     await row.getByRole('button', { name: 'Done' }).waitFor();

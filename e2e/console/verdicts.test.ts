@@ -64,7 +64,7 @@ verifies('console:verdict', 'the button of a cure performs it, and the verdict c
   const becomes = (kind: string): Promise<void> => page.locator(`[data-verdict=${kind}]`).waitFor();
 
   await of('muted');
-  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: it will be filtered at the next message').waitFor();
+  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: the next message will filter this notification').waitFor();
   await cure(page, 'Lift the mute').click();
   await becomes('due');
   expect(await own.ear.mutes('shop/muted' as never)).toEqual([]);
@@ -77,7 +77,7 @@ verifies('console:verdict', 'the button of a cure performs it, and the verdict c
   await of('gate');
   await cure(page, 'Mark read').click();
   await becomes('delivered');
-  await page.getByText('It was marked as read by a person in the console. Nothing proves').waitFor();
+  await page.getByText('The notification was marked as read by a person in the console. Nothing proves').waitFor();
   const foot = page.locator('[data-note=n-gate] footer > span').first();
   for (const _ of ['by the record', 'by the list']) {
     await expect.poll(() => foot.innerText()).toMatch(/ · marked as read by a person in the console$/u);
@@ -168,7 +168,7 @@ verifies(
 
     await page.goto(`${own.url}/#/agents/shop/coder/main?why=n1`);
     await cure(page, 'Queue again').waitFor();
-    await box(page).getByText('If you queue it again now, the mute filters it again.').waitFor();
+    await box(page).getByText('If you queue this notification again now, the mute filters it again.').waitFor();
 
     await page.goto(`${own.url}/#/settings/notifications`);
     await muted.getByText('is muted for shop/coder').waitFor();

@@ -20,22 +20,22 @@ export const VERDICTS: Readonly<
   },
   muted: {
     kind: 'muted',
-    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. It will be filtered at the next message\.$/u,
+    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. The next message will filter the notification\.$/u,
     cures: ['Lift the mute'],
   },
   filtered: {
     kind: 'filtered',
-    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. It will be filtered at the next message\.$/u,
+    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. The next message will filter the notification\.$/u,
     cures: ['Open the setting'],
   },
   budget: {
     kind: 'budget',
-    says: /^Waiting: the next message has no room for it \(beyond max_items 2\)\. It rides on the message after that\.$/u,
+    says: /^Waiting: the next message has no room for the notification \(beyond max_items 2\)\. The message after that carries the notification\.$/u,
     cures: ['Open the setting'],
   },
   gate: {
     kind: 'gate',
-    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. It was delivered at \d\d:\d\d\. The gate falls when the agent has read it\.$/u,
+    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. The interrupt was delivered at \d\d:\d\d\. The gate falls when the agent has read the interrupt\.$/u,
     cures: ['Mark read', 'Withdraw'],
   },
   delivered: {

@@ -68,7 +68,7 @@ describe('a server that does not start', () => {
       const why = 'MCP server `needs` does not work: its entry needs NO_SUCH_VARIABLE, which is not set';
       expect(await heardOn(gateway, ['files__echo', 'files__echo'], why)).toBe(1);
       expect(textOf(await gateway.call('needs__echo', {}))).toContain('needs NO_SUCH_VARIABLE, which is not set');
-      expect(gateway.stderr).toMatch(/servers\.needs needs NO_SUCH_VARIABLE, which is not set; export it/i);
+      expect(gateway.stderr).toMatch(/servers\.needs needs NO_SUCH_VARIABLE, which is not set; export the variable/i);
       const { code, stdout } = await stage.run(['doctor']);
       expect(stdout).toContain(why);
       expect(code).toBe(8);

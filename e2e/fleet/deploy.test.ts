@@ -88,7 +88,7 @@ describe('the files of a deployment', () => {
       compose.services.earpiece.command.map((word) => (word.startsWith('${HOST_NAME') ? 'earpiece.example.com' : word)),
     ).toEqual([serve, ...args]);
     const refused = spawnSync(process.execPath, [CLI, 'serve', ...args, '--port', '0'], { cwd: folder, env, encoding: 'utf8' });
-    expect(refused.stderr).toContain('create one first: earpiece token create --kind admin');
+    expect(refused.stderr).toContain('create a token first: earpiece token create --kind admin');
     spawnSync(process.execPath, [CLI, 'token', 'create', '--kind', 'admin', '--name', 'me'], { cwd: folder, env });
     await using server = new ServerProcess([...args, '--port', '0'], { cwd: folder, env });
     const { url } = await server.ready;

@@ -160,7 +160,7 @@ it('an agent that is no longer followed is not reported; misplaced options are r
     [['agent'], 'follow agent needs the name of an agent'],
     [['agent', 'reviewer', '--until', 'idle', '--match', 'x'], '--match belongs to follow log'],
     [['git', '--until', 'idle'], '--until belongs to follow agent'],
-    [['git', 'status'], 'follow git takes no argument'],
+    [['git', 'status'], 'follow git needs no argument'],
     [['files'], 'follow files needs globs'],
     [['files', '/etc/**'], 'leads out of the folder'],
   ] as const) {

@@ -266,7 +266,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     git('init', '-q', '-b', 'round');
     git('remote', 'add', 'origin', 'https://gitlab.com/acme/shop.git');
     await expect(findPr(shell.folder, undefined, { env: { ...env(), GH_HOST: undefined } })).rejects.toThrow(
-      'no remote of this repository is on a GitHub that gh knows, and other forges cannot be followed',
+      'no remote of this repository is on a GitHub host that gh knows, and only GitHub can be followed',
     );
     const nowhere = { ...env(), PATH: shell.folder };
     await expect(findPr(shell.folder, '12', { env: nowhere })).rejects.toThrow(

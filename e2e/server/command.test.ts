@@ -56,7 +56,7 @@ verifies(
     expect(stdout.split('\n').map((line) => line.replace(/:\d+\/#code=.*$/u, ':…/#code=…').replace(shell.db, '{db}'))).toEqual([
       'http://127.0.0.1:…/#code=…',
       'This address logs in one browser, once, within ten minutes. For another browser: earpiece token login',
-      'sqlite {db} · programs need a token: earpiece token create · Ctrl+C ends it',
+      'sqlite {db} · programs need a token: earpiece token create · Ctrl+C stops the server',
       '',
     ]);
   },

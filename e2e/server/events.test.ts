@@ -157,7 +157,7 @@ describe('events', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { events: [{ source: 'webhook/gh' }] }]);
     expect((await fetch(`${url}/api/webhooks/off`, { method: 'POST', headers, body })).status).toBe(503);
     expect((await fetch(`${url}/api/webhooks/none`, { method: 'POST', headers, body })).status).toBe(404);
-    expect(server.stderr).toBe('earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export it\n');
+    expect(server.stderr).toBe('earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export the variable\n');
   });
 });
 

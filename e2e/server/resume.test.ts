@@ -51,14 +51,14 @@ verifies('server:lifted', 'earpiece resume has the same output and effect with -
   };
   const local = await did(false);
   const standing =
-    "the pause of shop/* still holds for conversations that begin later; earpiece resume 'shop/*' lifts it for all";
+    "the pause of shop/* still holds for conversations that begin later; to lift the pause for all: earpiece resume 'shop/*'";
   expect(local).toMatchObject([
     {
       said: ['', 'shop/coder#a1  continues; lifted the pause by Anna of hh:mm: hold on', standing],
       told: [{ message: 'the migration is over', origin: { person: 'Ben' } }],
     },
     {
-      said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on (the agent never saw it)', standing],
+      said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on (the agent never saw this pause)', standing],
       told: [],
     },
     { said: ['', 'nothing is paused for shop/coder', standing], told: [] },

@@ -180,7 +180,7 @@ const asNobody = (home: Home): RunOptions => {
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   'broken JSON': {
     prepare: (home) => (home.write(SETTINGS, '{\n  "model": "opus",\n  "hooks": {\n'), {}),
-    says: /settings\.json:4:1: is not valid JSON: expected a name in double quotes.*repair it, then run the command again/u,
+    says: /settings\.json:4:1: is not valid JSON: expected a name in double quotes.*repair the file, then run the command again/u,
   },
   'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; write an object/u },
   'hooks that are none': {
@@ -193,7 +193,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   'a read-only file': {
     prepare: (home) => (home.write(SETTINGS, OTHERS, 0o444), {}),
-    says: /is read-only; make it writable \(chmod u\+w\)/u,
+    says: /is read-only; make the file writable \(chmod u\+w\)/u,
   },
   'a folder in its place': {
     prepare: (home) => (mkdirSync(join(home.home, SETTINGS), { recursive: true }), {}),

@@ -111,8 +111,8 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         expect({ ended, stdout }).toEqual({ ended: 2, stdout: '' });
         const index = join(home.home, STATE, 'installed/files.json');
         expect(stderr).toBe(
-          `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing is changed. ` +
-            `Make ${join(home.home, STATE)} a folder that you may read and write, or move it away to remove only the entries of Earpiece\n`,
+          `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. ` +
+            `Give yourself access to the folder ${join(home.home, STATE)}. Or move the folder away, to remove only the entries of Earpiece\n`,
         );
         expect(home.snapshot()).toEqual(before);
       },
@@ -156,7 +156,7 @@ describe('uninstall', () => {
     const before = home.snapshot();
     const { code, stdout } = run(['uninstall', '--yes']);
     expect(code).toBe(8);
-    expect(stdout).toMatch(/the bytes that .*settings\.json had before earpiece install cannot be read \(EISDIR\)/u);
+    expect(stdout).toMatch(/the copy of .*settings\.json from before earpiece install cannot be read \(EISDIR\)/u);
     expect(home.snapshot()).toEqual(before);
   });
 });

@@ -69,8 +69,8 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.snapshot()).toEqual(before);
     const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/web stays unchanged: it is reached over HTTP/u);
-    if (agent === 'gemini') expect(stdout).toMatch(/strict stays unchanged: a gateway cannot preserve its excludeTools/u);
+    expect(stdout).toMatch(/web stays unchanged: this server is reached over HTTP/u);
+    if (agent === 'gemini') expect(stdout).toMatch(/strict stays unchanged: a gateway cannot preserve the setting excludeTools/u);
     expect(stdout).not.toContain(SECRET);
 
     const servers = jsonAt(home.read(file), [path]) as Record<string, Entry>;

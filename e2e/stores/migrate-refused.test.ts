@@ -68,12 +68,12 @@ test('wrong addresses are refused before anything is made', async () => {
     [
       ['--from', join(shell.folder, 'nope.db'), '--to', file()],
       7,
-      'there is no database of Earpiece at sqlite .*/nope.db: correct --from',
+      'there is no Earpiece database at sqlite .*/nope.db: correct --from',
     ],
     [
       ['--from', `${postgres.url}?schema=nope`, '--to', file()],
       7,
-      'there is no database of Earpiece at postgres \\S+ nope: correct --from',
+      'there is no Earpiece database at postgres \\S+ nope: correct --from',
     ],
     [['--from', from, '--db', from, '--to', file()], 2, 'give either --from or --db, because both name the source'],
     [['--from', from, '--to', shell.folder], 6, 'is a folder, not a database'],
@@ -90,7 +90,7 @@ test('a target that holds data is refused with its number of records, and two na
   await refused(
     ['--from', from, '--to', full],
     2,
-    /^earpiece: postgres \S+ r\d+ is not empty: it holds 2 records: a migration needs an empty database/u,
+    /^earpiece: postgres \S+ r\d+ is not empty: it holds 2 records; name an empty database with --to/u,
   );
   const link = file();
   symlinkSync(from, link);
@@ -111,8 +111,8 @@ test('an unfinished migration continues only with its own source and target', as
     6,
     /is being migrated to postgres:\S+ .*or cancel with earpiece migrate .* --cancel/u,
   );
-  await refused(['--from', await stored(file(), 'x'), '--to', to], 6, /holds the beginning of a migration that is not finished/u);
-  await refused(['--from', to, '--to', file()], 6, /holds the beginning of a migration that is not finished/u);
+  await refused(['--from', await stored(file(), 'x'), '--to', to], 6, /holds an unfinished migration/u);
+  await refused(['--from', to, '--to', file()], 6, /holds an unfinished migration/u);
   // Other commands print the same reason.
   const inbox = await shell.run(['inbox', '--all'], { env: { EARPIECE_DB: from } });
   expect([inbox.code, inbox.stderr]).toEqual([6, expect.stringContaining(' is being migrated to postgres:')]);
@@ -152,7 +152,7 @@ test('a target that another process changed is not opened, and every difference 
     8,
     'shop/coder: the 2 records differ\nthe source has 0 rows of setting, the target 1\n',
   ]);
-  expect(ran.stderr).toMatch(/the target is not a true copy \(2 problems\), so it stays closed: .* --cancel/u);
+  expect(ran.stderr).toMatch(/the target differs from the source \(2 problems\), so the target stays closed: .* --cancel/u);
   await expect(openStore(to)).rejects.toMatchObject({ code: 'store_refused' });
 });
 
@@ -189,7 +189,7 @@ test('a file of another program or of a newer Earpiece is refused', async () => 
   await refused(
     ['--from', newer, '--to', file()],
     6,
-    /was written by a newer Earpiece \(schema 1999, this Earpiece knows \d+\): migrate the database with that version/u,
+    /was written by a newer version of Earpiece \(schema 1999, this version knows \d+\): migrate the database with that version/u,
   );
 });
 

@@ -223,6 +223,6 @@ async function refusesWrites(store: Store): Promise<void> {
   for (const write of writes)
     await expect(write(), write.toString()).rejects.toMatchObject({
       code: 'store_refused',
-      message: expect.stringContaining('refuses writes, because it is being migrated or was migrated'),
+      message: expect.stringContaining('refuses writes, because the database is being migrated or was migrated'),
     });
 }

@@ -196,7 +196,7 @@ test('a record that is larger than the server accepts is refused with both sizes
       const small = store.append(LOG, [queued('small')]);
       await expect(large).rejects.toMatchObject({
         code: 'bad_argument',
-        message: expect.stringMatching(/takes at most 1048576 bytes in one message, and this append has 1100\d{3}/u),
+        message: expect.stringMatching(/takes at most 1048576 bytes in one message, but this append has 1100\d{3}/u),
       });
       expect(await small).toMatchObject({ kind: 'appended' });
     });

@@ -436,7 +436,7 @@ test('errors name the database, the reason and what to do, and never the passwor
       /^postgres 127\.0\.0\.1:\d+\/db could not be reached for \d+ ms \(.*ECONNREFUSED\): start the server, or correct the address$/u,
     ],
     ['postgres://ear:wr0ng one@[/db', 'bad_argument', /write postgres:\/\/user:password@host:5432\/database/u],
-    [`${wrong}?schema=A-b`, 'bad_argument', /^schema "A-b": must be a–z, 0–9 and _/u],
+    [`${wrong}?schema=A-b`, 'bad_argument', /^schema "A-b": must have only a–z, 0–9 and _/u],
   ] as const;
   for (const [url, code, message] of rows) {
     const error = await openStore(url).then(
@@ -454,7 +454,7 @@ test('errors name the database, the reason and what to do, and never the passwor
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer version of Earpiece (schema 3, this version knows 2): update Earpiece here too',
+      'was written by a newer version of Earpiece (schema 3, this version knows 2): update Earpiece on this machine',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");

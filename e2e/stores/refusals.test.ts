@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
     given: (path) => new DatabaseSync(path).exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2001`),
     code: 'store_refused',
     says: (path) =>
-      `${path} was written by a newer version of Earpiece (schema 2, this version knows 1): update Earpiece here too, or ${NAME_ANOTHER}`,
+      `${path} was written by a newer version of Earpiece (schema 2, this version knows 1): update Earpiece on this machine, or ${NAME_ANOTHER}`,
   },
   {
     name: 'an old SQLite',
@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     options: { probe: () => ({ type: 0x69_69 }) },
     code: 'store_refused',
     says: (path) =>
-      `${path} lies on nfs, a network file system where SQLite's locks do not work: name a file on a local disk with --db or EARPIECE_DB`,
+      `${path} is on nfs, a network file system where SQLite's locks do not work: name a file on a local disk with --db or EARPIECE_DB`,
   },
   {
     name: 'sshfs by its name',
@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
     options: { probe: () => ({ type: 0x65_73_55_46, name: 'fuse.sshfs', mountedAt: '/home/me/far' }) },
     code: 'store_refused',
     says: (path) =>
-      `${path} lies on fuse.sshfs (mounted at /home/me/far), a network file system where SQLite's locks do not work: name a file on a local disk with --db or EARPIECE_DB`,
+      `${path} is on fuse.sshfs (mounted at /home/me/far), a network file system where SQLite's locks do not work: name a file on a local disk with --db or EARPIECE_DB`,
   },
 ];
 

@@ -62,7 +62,7 @@ console.log(text);
 // disk.full web: queued
 // disk.full web: folded
 // disk.full db: queued
-// disk.full mail: skipped, its condition is not true: payload.used > 90
+// disk.full mail: skipped, the condition is not true: payload.used > 90
 // disk.free db: withdrew
 // ok
 //

@@ -559,7 +559,7 @@ describe('the moment of delivery', () => {
   it('chains of events that cause events end', async () => {
     const { bus } = stage([subscriber()]);
     const { heard } = await bus.emit(failure('a', 'b', { origin: { depth: 5 } }));
-    expect(heard).toEqual([{ subscriber: '*', kind: 'skipped', because: 'a chain of more than 4 causes' }]);
+    expect(heard).toEqual([{ subscriber: '*', kind: 'skipped', because: 'the event ends a chain of more than 4 causes' }]);
   });
 });
 

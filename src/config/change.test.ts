@@ -213,7 +213,7 @@ describe('refused, and nothing is changed', () => {
     [
       'no TOML',
       'view = "json"\nbudget =\n',
-      /earpiece\.toml:2:9: is not valid TOML: .*\nbecause of this problem, nothing was changed; fix it first$/u,
+      /earpiece\.toml:2:9: is not valid TOML: .*\nnothing was changed; fix the problem above first$/u,
     ],
     [
       'another key is wrong',

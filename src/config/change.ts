@@ -183,7 +183,7 @@ const refused = (key: string, text: string): EarpieceError => new EarpieceError(
 function unchanged(problems: readonly Problem[]): EarpieceError {
   const { data } = configError(problems);
   const lines = problems.map(formatProblem).join('\n  ');
-  return new EarpieceError('bad_config', `${lines}\nbecause of this problem, nothing was changed; fix it first`, { data });
+  return new EarpieceError('bad_config', `${lines}\nnothing was changed; fix the problem above first`, { data });
 }
 
 /** Returns the project's configuration file; if none exists, the path of a new file at the project's root. */

@@ -307,12 +307,12 @@ describe('each invalid file is refused with its message', () => {
     [
       'a header that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\nsignature_header = "X-S"',
-      ['5:1: webhooks.ci.signature_header is only for kind "json"; github has a fixed signature'],
+      ['5:1: webhooks.ci.signature_header works only with kind "json"; the signature header of github is fixed'],
     ],
     [
       'a map that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
-      ['5:14: webhooks.ci.map is only for kind "json" or "standard"; the payloads of github have fixed fields'],
+      ['5:14: webhooks.ci.map works only with kind "json" or "standard"; the payloads of github have fixed fields'],
     ],
     [
       'half a place in a map',

@@ -260,7 +260,7 @@ describe('a server and its client refuse', () => {
     [
       'a token that ends before it begins',
       () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }),
-      'must not end after 0 ms; give it one second (1000) at least',
+      'must last at least one second, got 0 ms; write 1000 or more',
     ],
     ['an id of a token that is no text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
     [

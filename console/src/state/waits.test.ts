@@ -14,7 +14,7 @@ test('the card of an interrupt says that tool calls are refused while its gate i
 });
 
 test('the card of a notification that a mute, a filter or the budget holds back names that reason', () => {
-  expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: it will be filtered at the next message');
+  expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: the next message will filter this notification');
   expect(says({ kind: 'filtered' })).toBe('a filter is set: the next message will filter this notification');
   expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for this notification');
   expect(says({ kind: 'muted', by: 'mira' }, { level: 'critical', gate: true })).toMatch(/^muted by mira/u);

@@ -173,7 +173,7 @@ describe('the core', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
     expect(find('a')?.output.core).toBe(true);
     expect(problems()).toEqual([
-      'warning: web/a.toml:7:8: output.core is false, but a is a core subscriber (shipped/a.toml) and stays one',
+      'warning: web/a.toml:7:8: output.core is false, but a is a core subscriber (shipped/a.toml) and cannot become a normal subscriber',
     ]);
   });
 
@@ -359,7 +359,7 @@ describe('files that cannot be read', () => {
     chmodSync(root, 0o755);
     for (const path of closed) chmodSync(path, 0);
     expect(short(askedByOther(root))).toBe(
-      'b\nuser: cannot be read (EACCES); make it readable or remove it\nweb/a.toml: cannot be read (EACCES)\n',
+      'b\nuser: cannot be read (EACCES); make the folder readable, or remove it\nweb/a.toml: cannot be read (EACCES)\n',
     );
     for (const path of closed) chmodSync(path, 0o755);
     expect(askedByOther(root)).toBe('c a b\n');
@@ -430,7 +430,7 @@ describe('files that cannot be read', () => {
     const { subscribers } = source.of('web');
     expect(subscribers).toHaveLength(MAX_FILES);
     expect(subscribers.at(-1)?.id).toBe('s999');
-    expect(problems()).toEqual([`user: has 10000 files *.toml; the first ${MAX_FILES} by name are read`]);
+    expect(problems()).toEqual([`user: has 10000 *.toml files; only the first ${MAX_FILES} by name are read: remove some files`]);
   }, 60_000);
 
   test('other files are still used while files are made, removed and truncated during the read', () => {

@@ -102,10 +102,10 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
 test("only the agent's own mark proves that the agent read a notification", () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
   expect(marked).toContain(
-    'It was marked as read by a person in the console. Nothing proves that the agent has read the notification.',
+    'The notification was marked as read by a person in the console. Nothing proves that the agent has read the notification.',
   );
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
-  expect(counted).toContain('It was marked as read by mira in the console. Nothing proves that the agent has read the text.');
+  expect(counted).toContain('The notification was marked as read by mira in the console. Nothing proves that the agent has read the text.');
   const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
   expect(read).toContain('The agent has read the notification (get_notifications).');
 });
@@ -129,7 +129,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a session that another one goes on with',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN, wrappedOnly: true, passedTo: 'next' })] },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next has taken over: send the notification to that conversation.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended. shop/coder#next has taken over: send the notification to that conversation.',
     ['earpiece withdraw n1'],
   ],
   [
@@ -148,19 +148,19 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'the session has ended',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN })] },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended.',
   ],
   [
     'a decision that a carrier would make for nobody changes nothing',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN })], decisions: TAKE },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended.',
   ],
   [
     'nobody has its purpose',
     { conversations: [there({ purpose: 'chat' })], n: { purpose: 'review' } },
     'other_purpose',
-    'Waiting: it is for conversations of the purpose review, and no active conversation of shop/coder has that purpose.',
+    'Waiting for a conversation of the purpose review: no active conversation of shop/coder has that purpose.',
     ['earpiece withdraw n1'],
   ],
   [
@@ -354,7 +354,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       rodeOn: { point: 'turn_start', name: null },
     },
     'delivered',
-    'Delivered at t0 with a message to the agent, 1 min after it was queued. It was sent 2 times, and marked as repeated from the second time on. The agent has read the notification (get_notifications).',
+    'Delivered at t0 with a message to the agent, 1 min after it was queued. The notification was sent 2 times, and marked as repeated from the second time on. The agent has read the notification (get_notifications).',
   ],
   [
     'superseded',

@@ -64,7 +64,7 @@ test('a writer on another machine keeps its conversation, even if it writes noth
   await a.hold.take(PLACE);
   await vi.advanceTimersByTimeAsync(3_600_000);
   const { s, why } = await timed(b.hold.take(PLACE));
-  expect(why).toContain('process 7 writes shop/coder#main on a; end that process, or use another conversation');
+  expect(why).toContain('process 7 already writes to shop/coder#main on a; end that process, or use another conversation');
   expect(s).toBeLessThanOrEqual(5);
   await a.hold.mustHold(PLACE);
 });
@@ -92,7 +92,7 @@ test('a process that paused writes nothing into a conversation that another mach
   a.frozen = false;
   for (const place of [PLACE, other]) await expect(a.hold.mustHold(place)).rejects.toThrow('end that process, or use');
   // No machine has taken the other conversation, so the process may hold that conversation again.
-  expect((await timed(a.hold.take(PLACE))).why).toContain('writes shop/coder#main on b');
+  expect((await timed(a.hold.take(PLACE))).why).toContain('already writes to shop/coder#main on b');
   expect(await timed(a.hold.take(other))).toEqual({ s: 0 });
   await a.hold.mustHold(other);
   await b.hold.mustHold(PLACE);
@@ -108,7 +108,7 @@ test('a process that the store did not answer for some seconds keeps its convers
   await expect(a.hold.mustHold(PLACE)).rejects.toThrow('it is frozen');
   a.frozen = false;
   await a.hold.mustHold(PLACE);
-  expect((await taking).why).toContain('writes shop/coder#main on a');
+  expect((await taking).why).toContain('already writes to shop/coder#main on a');
 });
 
 test('a process whose count was confirmed late asks the store before it writes', async () => {
@@ -120,7 +120,7 @@ test('a process whose count was confirmed late asks the store before it writes',
   a.frozen = true;
   expect(await timed(b.hold.take(PLACE))).not.toHaveProperty('why');
   a.frozen = false;
-  await expect(a.hold.mustHold(PLACE)).rejects.toThrow('writes shop/coder#main on b');
+  await expect(a.hold.mustHold(PLACE)).rejects.toThrow('already writes to shop/coder#main on b');
 });
 
 test('a process whose count was stored without a confirmation keeps its conversation', async () => {
@@ -131,7 +131,7 @@ test('a process whose count was stored without a confirmation keeps its conversa
   await vi.advanceTimersByTimeAsync(5_000);
   delete a.answer;
   await vi.advanceTimersByTimeAsync(5_000);
-  expect((await timed(b.hold.take(PLACE))).why).toContain('writes shop/coder#main on a');
+  expect((await timed(b.hold.take(PLACE))).why).toContain('already writes to shop/coder#main on a');
   await a.hold.mustHold(PLACE);
 });
 
@@ -145,7 +145,7 @@ test('a process that paused holds a conversation that it takes afterwards', asyn
   a.frozen = false;
   await a.hold.take(later);
   await vi.advanceTimersByTimeAsync(30_000);
-  expect((await timed(b.hold.take(later))).why).toContain('writes shop/coder#later on a');
+  expect((await timed(b.hold.take(later))).why).toContain('already writes to shop/coder#later on a');
   await a.hold.mustHold(later);
 });
 
@@ -156,7 +156,7 @@ test('a process keeps a conversation while it releases another conversation', as
   await a.hold.take(PLACE);
   await a.hold.take(other);
   await a.hold.release(other);
-  expect((await timed(b.hold.take(PLACE))).why).toContain('writes shop/coder#main on a');
+  expect((await timed(b.hold.take(PLACE))).why).toContain('already writes to shop/coder#main on a');
 });
 
 test('another machine takes over from a process that lives, but has closed its inbox', async () => {

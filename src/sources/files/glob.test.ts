@@ -70,9 +70,9 @@ test('globs of a source: later globs exclude files, unusable globs are named', (
     '/repo/src/x',
   ]);
   expect(scope.problems).toEqual([
-    'the glob "/etc/*" leads out of the folder; write a path below the folder; it is left out',
-    'the glob "!" is empty; it is left out',
-    'the glob "../x" leads out of the folder; write a path below the folder; it is left out',
+    'the glob "/etc/*" leads out of the folder; write a path below the folder; this glob is left out',
+    'the glob "!" is empty; this glob is left out',
+    'the glob "../x" leads out of the folder; write a path below the folder; this glob is left out',
   ]);
   expect([globProblem('src/**'), globProblem('{a,b}'.repeat(12))]).toEqual([
     undefined,

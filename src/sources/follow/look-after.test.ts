@@ -585,7 +585,7 @@ describe('the list', () => {
     for (let i = 0; i < 10; i++) await place.follow({ uid: `a${i}`, by: 'shop/coder' });
     await expect(place.follow({ uid: 'a10', by: 'shop/coder' })).rejects.toThrow('shop/coder follows 10 things already');
     for (let i = 0; i < 39; i++) await place.follow({ uid: `p${i}` });
-    await expect(place.follow({ uid: 'p39' })).rejects.toThrow('follows 50 things already');
+    await expect(place.follow({ uid: 'p39' })).rejects.toThrow('already follows 50 things');
     await remove(place.store, 'shop', ({ id }) => id === 'f7');
     expect((await place.follow({ uid: 'p39' })).id).toBe('f7');
     expect(await following(place.store, 'shop')).toHaveLength(50);

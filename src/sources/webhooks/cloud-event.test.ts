@@ -146,7 +146,7 @@ describe('a CloudEvent', () => {
     [
       'no JSON in it',
       { ...(without('data') as object), data_base64: 'AAAA' },
-      expect.stringMatching(/^event data is not JSON \(.*\), but datacontenttype declares it$/u) as string,
+      expect.stringMatching(/^event data is not JSON \(.*\), but datacontenttype says JSON; send valid JSON or another datacontenttype$/u) as string,
     ],
   ])('%s', (_what, json, message) => {
     expect(said(json)).toEqual(message);
@@ -185,9 +185,9 @@ describe('a file of CloudEvents', () => {
     ['[]', /^the list is empty; write at least one event$/u],
     [
       '{"type": }',
-      /^it is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such objects, or one object per line$/u,
+      /^the input is not JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such objects, or one object per line$/u,
     ],
-    ['{\n"type": \n}', /^it is not JSON/u],
+    ['{\n"type": \n}', /^the input is not JSON/u],
     ['{"type":"a"}\n{"type":', /^line 2 is not JSON/u],
     ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],
     ['[{"type":"a"}, 7]', /^event 2 of the list: a CloudEvent is a JSON object/u],

@@ -93,7 +93,7 @@ describe('permission to send', () => {
       const made = receiverFrom('ci', { kind, to: 'shop/coder', secretEnv: 'S' }, defined({ S }));
       return made.kind === 'problem' ? made.problem : 'ready';
     };
-    expect(make('github')).toBe('webhooks.ci needs the secret in S, which is not set; export it');
+    expect(make('github')).toBe('webhooks.ci needs the secret in S, which is not set; export the variable');
     expect(make('github', 'short')).toBe('webhooks.ci needs a longer secret in S: at least 8 characters');
     expect(make('standard', 'whsec_AAAA')).toBe(
       'webhooks.ci needs a secret in S in the form of Standard Webhooks: "whsec_" and at least 16 bytes in base64',
@@ -240,7 +240,7 @@ describe('the allowed bodies', () => {
     [
       'no UTF-8',
       () => github({ body: Buffer.from([0x7b, 0xff, 0x7d]) }),
-      '400 malformed: the body is not UTF-8, which JSON requires; send UTF-8',
+      '400 malformed: the body is not UTF-8, which JSON requires',
     ],
     ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],

@@ -14,6 +14,6 @@ it('a leader that must first copy messages is asked again, and so is a cluster w
   expect(isPassing(few)).toBe(true);
   expect(explain(few, addressOf('nats://localhost/ear?replicas=3'), 5_000)).toMatchObject({
     code: 'store_refused',
-    message: expect.stringContaining('start the others, or lower replicas'),
+    message: expect.stringContaining('start more servers, or lower the parameter replicas'),
   });
 });

@@ -273,7 +273,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
-        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; write it to a file and send the path',
+        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; write the message to a file and send the path',
       ),
     },
     {
@@ -423,7 +423,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time together with --list',
       args: ['remind', '--list', 'in 10m'],
-      ...usage('--list works without a time and a text, got "in 10m"; leave one of them out'),
+      ...usage('--list works without a time and a text, got "in 10m"; leave out one of the two'),
     },
     {
       what: 'a missing file',
@@ -445,7 +445,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'input that is not JSON',
       ...emit('{"type": deploy}'),
       ...usage(
-        'it is not JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
+        'the input is not JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
       ),
     },
     {
@@ -453,7 +453,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'event.json': 'type:\n  deploy\n' },
       args: ['emit', 'event.json'],
       ...usage(
-        'event.json: it is not JSON (Unexpected token \'y\', "type: deploy " is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
+        'event.json: the input is not JSON (Unexpected token \'y\', "type: deploy " is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line',
       ),
     },
     {
@@ -798,7 +798,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{type: "a.b"}', shown: '`{type: "a.b"}`' },
       ...usage(
-        `stdin: it is not JSON (Expected property name or '}' in JSON at position 1 (line 1 column 2)); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line`,
+        `stdin: the input is not JSON (Expected property name or '}' in JSON at position 1 (line 1 column 2)); write {"type": "build.failed", "data": {…}}, a list of such objects, or one object per line`,
       ),
     },
     {
@@ -1287,7 +1287,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a server name that a tool name cannot contain',
       args: ['gateway', '--name', 'my files', '--', 'x'],
-      ...usage('--name "my files" may contain letters, digits, "_" and "-", at most 64 characters'),
+      ...usage('--name "my files" is not a valid name; use at most 64 letters, digits, "_" and "-"'),
     },
     {
       what: 'a whole project instead of a conversation',

@@ -135,7 +135,7 @@ it.concurrent('tokens are created for scripts, listed for people, and revoked', 
   ]);
   expect(stdout).toMatch(/^ep_[0-9a-z]{12}_[0-9a-z]{40}\n$/u);
   const id = stdout.slice(3, 15);
-  expect(stderr).toBe(`${id}, for shop/coder#a1; it is not shown again\n`);
+  expect(stderr).toBe(`${id}, for shop/coder#a1; the token is not shown again\n`);
   const [made] = await shell.json(['token', 'create', '--kind', 'send', '--name', 'ci']);
   expect(made).toMatchObject({ kind: 'send', name: 'ci', project: 'shop', agent: null, session: false });
   const list = await shell.says(['token', 'list']);

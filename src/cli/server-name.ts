@@ -5,7 +5,7 @@ export function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new EarpieceError(
       'bad_argument',
-      `--name ${JSON.stringify(name.slice(0, 80))} may contain letters, digits, "_" and "-", at most 64`,
+      `--name ${JSON.stringify(name.slice(0, 80))} is not a valid name; use at most 64 letters, digits, "_" and "-"`,
     );
 }
 

@@ -10,7 +10,7 @@ if (node !== undefined && !(Number(node.split('.')[0]) >= 24)) {
       process.version +
       ' (' +
       process.execPath +
-      '). Install a newer Node, or run it with one: npx node@24 ' +
+      '). Install a newer Node, or run earpiece with a newer Node: npx node@24 ' +
       (process.argv[1] || '<file>') +
       '\n',
   );

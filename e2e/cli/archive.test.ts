@@ -145,7 +145,7 @@ describe('an archive', () => {
     await shell.past(0, 3);
     await shell.says(['db', 'prune']);
     const said = await shell.says(['uninstall', '--purge', '--yes']);
-    expect(said).toContain(`${shell.archive} stays: it is the archive of removed records`);
+    expect(said).toContain(`${shell.archive} stays, because it is the archive of removed records`);
     expect(archivedIn(shell.archive)).toHaveLength(4);
   });
 });

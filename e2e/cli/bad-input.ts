@@ -158,7 +158,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown id',
       args: ['why', 'nope'],
-      stderr: 'earpiece: no notification "nope"; earpiece log --all lists the existing ones\n',
+      stderr: 'earpiece: no notification "nope"; earpiece log --all lists the existing notifications\n',
       code: 7,
     },
     {
@@ -388,9 +388,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a time more than a year away',
       ...remind('2999-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
-      ...usage(
-        'the time "2999-05-01T10:00:00Z" is more than a year away (Wed 2999-05-01 10:00); a reminder may wait for at most a year',
-      ),
+      ...usage('the time "2999-05-01T10:00:00Z" is more than a year away (Wed 2999-05-01 10:00); write a time within a year'),
     },
     {
       what: 'a reminder after zero turns',
@@ -494,7 +492,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...emit('{"type": "com.example.odd"}'),
       stdout:
         'no subscriber listens for com.example.odd; nothing was queued\n\n' +
-        'To be notified of it, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
+        'To be notified of this event, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
         '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n\nthen run: earpiece trust\n',
       stderr: '',
       code: 5,
@@ -831,14 +829,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown task',
       args: ['tasks', 'show', 't99'],
-      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows the open ones\n',
+      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows the open tasks\n',
       code: 7,
     },
     {
       what: 'an invalid id',
       args: ['tasks', 'status', '#7', 'done'],
       stderr:
-        'earpiece: there is no task "#7" in project shop; task ids look like t7, and earpiece tasks list shows the open ones\n',
+        'earpiece: there is no task "#7" in project shop; task ids look like t7, and earpiece tasks list shows the open tasks\n',
       code: 7,
     },
     {
@@ -934,7 +932,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a folder as the database',
       args: ['--db', '{folder}', 'log'],
-      ...store('{folder} is a folder, not a database: name a file in it, e.g. --db {folder}/earpiece.db'),
+      ...store('{folder} is a folder, not a database: name a file in that folder, e.g. --db {folder}/earpiece.db'),
     },
     {
       what: 'a text file as the database',
@@ -949,7 +947,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: the file was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
       ),
     },
     {
@@ -1229,7 +1227,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'no server',
       args: ['gateway'],
       ...usage(
-        'there is no server to wrap: write its command after --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+        'there is no server to wrap; write the command of a server after --, add [gateway.servers.<name>] to earpiece.toml, or give --servers <mcpServers.json>',
       ),
     },
     {
@@ -1321,7 +1319,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a JSON file without servers',
       files: { 'mcp.json': '{"mcpServers": {}}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('mcp.json has no servers; add one to its "mcpServers", or write a command after --'),
+      ...usage('mcp.json has no servers; add a server to its "mcpServers", or write a command after --'),
     },
     {
       what: 'a list in place of a table of servers',
@@ -1365,13 +1363,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a token that is not set',
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN must hold the bearer token, but it is not set'),
+      ...usage('the environment variable TOKEN must hold the bearer token, but is not set'),
     },
     {
       what: 'a token that is empty',
       env: { TOKEN: '' },
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN must hold the bearer token, but it is empty'),
+      ...usage('the environment variable TOKEN must hold the bearer token, but is empty'),
     },
   ],
 };

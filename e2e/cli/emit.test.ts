@@ -71,7 +71,7 @@ describe('emit', () => {
     const waits = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect(waits.code).toBe(5);
     expect(waits.stdout).toContain(
-      `${place} would match them, but its folder is not trusted. Read it, then run: earpiece trust\n`,
+      `${place} would match these events, but its folder is not trusted. Read the files in the folder, then run: earpiece trust\n`,
     );
     expect(waits.stdout).not.toContain('put this into');
     await shell.says(['trust']);
@@ -80,7 +80,7 @@ describe('emit', () => {
 
     // In a trusted folder, no further step is needed.
     const next = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.next"}' });
-    expect(next.stdout).toContain('com_example_next.toml; it takes effect with the next event:');
+    expect(next.stdout).toContain('com_example_next.toml; the file takes effect with the next event:');
     expect(next.stdout).not.toContain('earpiece trust');
 
     const elsewhere = await shell.run(['emit', '-'], { input: '{"type":"com.example.odd.1","subject":"bank/teller"}' });

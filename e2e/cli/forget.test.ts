@@ -119,7 +119,7 @@ describe('earpiece uninstall --purge', () => {
     run('send', '--db', join(home.home, 'elsewhere/e.db'), '--to', 'coder', 'hello');
 
     const unasked = home.run(['uninstall', '--purge']);
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no terminal to ask on') });
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no terminal for the question') });
     for (const folder of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece'])
       expect(unasked.stdout).toContain(join(home.home, folder));
     expect(home.has('.local/state/earpiece')).toBe(true);
@@ -149,7 +149,7 @@ describe('earpiece uninstall --purge', () => {
       const { code, stdout } = home.run(['uninstall', '--purge', '--yes']);
       expect(code).toBe(0);
       expect(stdout).toContain(`${join(home.home, link)} is a link: the link is removed, and ${where} stays with its content.`);
-      expect(stdout).toContain(`remove it too: rm -r ${where}\n`);
+      expect(stdout).toContain(`run: rm -r ${where}\n`);
       expect(stdout).not.toContain('nothing of Earpiece is left');
       expect(home.has('.local/state/earpiece')).toBe(false);
       expect(home.has(target)).toBe(true);
@@ -167,7 +167,7 @@ describe('earpiece uninstall --purge', () => {
     for (const name of ['work', 'work/', 'notes.txt', 'foreign.db']) {
       const { code, stdout } = home.run(['uninstall', '--purge', '--yes', '--db', join(home.home, name)]);
       expect({ name, code }).toEqual({ name, code: 0 });
-      expect(stdout).toContain('stays: it is not a database of Earpiece');
+      expect(stdout).toContain('stays, because it is not a database of Earpiece');
     }
     for (const name of ['work/a.txt', 'work/sub/b.txt', 'notes.txt']) expect(home.read(name)).toBe('mine');
     expect(home.has('foreign.db')).toBe(true);

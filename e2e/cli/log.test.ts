@@ -241,7 +241,7 @@ describe('why', () => {
     expect(await shell.run(['why', 'nope', 'coder'])).toEqual({
       code: 7,
       stdout: '',
-      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists the existing ones\n',
+      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists the existing notifications\n',
     });
   });
 });

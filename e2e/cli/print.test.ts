@@ -173,7 +173,7 @@ describe('gateway --print', () => {
       stdout: expect.stringContaining('claude mcp add earpiece -- <node> <earpiece> gateway\n'),
     });
     expect(stderr).toMatch(
-      /^earpiece: the gateway cannot start in this folder yet: there is no server to wrap: write its command after --/u,
+      /^earpiece: the gateway cannot start in this folder yet: there is no server to wrap; write the command of a server after --/u,
     );
     stage.config('[gateway.servers.files]\ncommand = "npx"\n');
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');

@@ -235,7 +235,7 @@ describe('send --wait', () => {
     await ear.withdraw('shop/coder', { id: 'n1' }, { by: 'test', reason: 'no longer' });
     expect(await sent.ended).toMatchObject({
       code: 4,
-      stdout: 'n1  queued for shop/coder; it ended as withdrawn, not delivered\n',
+      stdout: 'n1  queued for shop/coder; the notification ended as withdrawn, not delivered\n',
     });
   });
 

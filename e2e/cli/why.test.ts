@@ -150,7 +150,9 @@ describe('the verdict of why', () => {
       .filter((line) => / at hh:mm:ss/u.test(line));
     expect(copies).toEqual([
       expect.stringMatching(/^Delivered at hh:mm:ss in place of a call of list_directory/u),
-      expect.stringMatching(/^Withdrawn by \S+ at hh:mm:ss: by hand\. Conversations that begin from now on do not get the notification\.$/u),
+      expect.stringMatching(
+        /^Withdrawn by \S+ at hh:mm:ss: by hand\. Conversations that begin from now on do not get the notification\.$/u,
+      ),
     ]);
   });
 });

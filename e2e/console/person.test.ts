@@ -179,7 +179,9 @@ verifies(
     await composer.getByRole('button', { name: 'Stop' }).click();
     await composer.getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool' }).click();
     await composer
-      .getByText('claude-code: its next call of a wrapped tool is refused until the agent has read this; built-in tools still run')
+      .getByText(
+        'claude-code: its next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
+      )
       .waitFor();
     await staged(page, 'user.cancel').waitFor();
     const refusal = await talk.refuse({ on: 'read_file' });

@@ -64,7 +64,10 @@ verifies('console:verdict', 'the button of a cure performs it, and the verdict c
   const becomes = (kind: string): Promise<void> => page.locator(`[data-verdict=${kind}]`).waitFor();
 
   await of('muted');
-  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: the next message will filter this notification').waitFor();
+  await page
+    .locator('[data-note=n-muted] footer')
+    .getByText('muted by mira: the next message will filter this notification')
+    .waitFor();
   await cure(page, 'Lift the mute').click();
   await becomes('due');
   expect(await own.ear.mutes('shop/muted' as never)).toEqual([]);

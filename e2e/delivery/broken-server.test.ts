@@ -122,7 +122,7 @@ describe('a server that does not start', () => {
     [
       'arguments of 3 MB',
       { command: 'cat', args: ['x'.repeat(3_000_000)] },
-      /MCP server "bad" failed: the arguments and the environment of the command "cat" are larger than the system accepts; put them into a file/,
+      /MCP server "bad" failed: the arguments and the environment of the command "cat" are larger than the system accepts; put the values into a file/,
     ],
     [
       'a file as its folder',
@@ -218,7 +218,7 @@ describe('an agent that only wrapped tools reach', () => {
     await gateway.call('echo', { text: 'x' });
     const { code, stdout } = await stage.run(['doctor']);
     expect(stdout).toContain(
-      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry no notifications, and a pause or a critical notification does not stop them',
+      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry no notifications, and a pause or a critical notification does not stop these tools',
     );
     expect(code).toBe(0);
   });

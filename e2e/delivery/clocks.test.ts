@@ -138,7 +138,7 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     const why = await shell.says(['why', 'o1']);
     if (ms < 0) return expect(`${first}${second}`).toContain('for the wrong one');
     expect(`${first}${second}`).not.toContain('for the wrong one');
-    expect(clocks[0]?.['value']).toContain('1 open notification for expired and does not deliver it: o1 (shop/other)');
+    expect(clocks[0]?.['value']).toContain('this clock hides 1 open notification as expired: o1 (shop/other)');
     expect(why).toContain(`process ${pid} on`);
     expect(why).toContain(`The clock of that process is ${off}`);
     expect((await shell.run(['why', 'o1'], { env: offBy(ms) })).stdout).toContain(

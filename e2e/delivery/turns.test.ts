@@ -13,7 +13,7 @@ it('a reminder after some turns warns that a gateway cannot see turns, and arriv
   const reminded = await stage.run(AFTER_THREE);
   expect(reminded.code).toBe(0);
   expect(reminded.stderr).toContain(
-    'shop/coder is reached only through the gateway, which cannot see turns: this notification rides with the next result of a wrapped tool',
+    'shop/coder is reached only through the gateway, which cannot see turns: this notification arrives with the next result of a wrapped tool',
   );
   const sent = await stage.run(['send', '--to', 'shop/coder', '--deliver', 'turns:2', 'later']);
   expect(sent.stderr).toContain('cannot see turns');

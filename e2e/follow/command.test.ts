@@ -154,7 +154,7 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     const { code, stderr } = await shell.run(follow('logs'));
     expect(code).toBe(127);
     expect(stderr).toContain(
-      'the command does not exist; follow takes pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command',
+      'the command does not exist; after follow, write pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command',
     );
     expect(await shell.json(['following'])).toEqual([]);
   });

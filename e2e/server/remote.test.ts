@@ -127,7 +127,7 @@ it('an error of a server gives the exit code of its kind', async () => {
   expect(await run(['why', 'nope', '--server', stage.at.url])).toEqual({
     code: 7,
     stdout: '',
-    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists the existing ones\n`,
+    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists the existing notifications\n`,
   });
   expect(await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: 'ep_x' })).toEqual({
     code: 11,

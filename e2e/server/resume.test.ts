@@ -58,7 +58,11 @@ verifies('server:lifted', 'earpiece resume has the same output and effect with -
       told: [{ message: 'the migration is over', origin: { person: 'Ben' } }],
     },
     {
-      said: ['', 'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on (the agent never saw this pause)', standing],
+      said: [
+        '',
+        'shop/coder#a2  continues; lifted the pause by Anna of hh:mm: hold on (the agent never saw this pause)',
+        standing,
+      ],
       told: [],
     },
     { said: ['', 'nothing is paused for shop/coder', standing], told: [] },

@@ -233,7 +233,7 @@ describe('the question of the installer', () => {
     expect(code).toBe(2);
     expect(stdout).toContain('+  "hooks": {');
     expect(stderr).toBe(
-      'earpiece: nothing was changed, because there is no terminal to ask on; to make the changes, add --yes\n',
+      'earpiece: there is no terminal for the question, so nothing was changed; add --yes to make the changes\n',
     );
     expect(home.snapshot()).toEqual(before);
   });

@@ -234,7 +234,7 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     home.write(file, home.read(file).replace(/"node":"[^"]*"/u, `"node":"${node}"`));
     const found = about(home, agent);
     expect(found.map(({ value }) => value).join('\n')).toContain(
-      `a test notification did not arrive through the bridge of the plugin: it ${why}`,
+      `a test notification did not arrive through the bridge of the plugin: the bridge ${why}`,
     );
   });
 });

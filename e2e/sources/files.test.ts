@@ -503,7 +503,7 @@ describe('globs', () => {
     const { source, seen, root } = world({ globs: ['*.md'] });
     rmSync(root, { recursive: true });
     await source.start();
-    expect(seen.troubles).toEqual([`files: ${root} does not exist; changes to its files are emitted when they appear`]);
+    expect(seen.troubles).toEqual([`files: ${root} does not exist; its files are reported when they appear`]);
     mkdirSync(root);
     writeFileSync(join(root, 'a.md'), '1');
     await seen.until('file.created a.md');

@@ -175,7 +175,7 @@ describe('a file that another program changed', () => {
     const c = runScript('writer', [path]);
     expect(await c.line()).toMatch(
       new RegExp(
-        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated. Stop the programs that use it`,
+        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: the file was truncated. Stop the programs that use it`,
         'u',
       ),
     );
@@ -197,7 +197,10 @@ describe('a file that another program changed', () => {
       const whole = statSync(path).size;
       const bytes = Math.floor(cutTo(whole) / 512) * 512;
       truncateSync(path, bytes);
-      const line = new RegExp(`^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated\\. Stop`, 'u');
+      const line = new RegExp(
+        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: the file was truncated\\. Stop`,
+        'u',
+      );
       const refused: (string | undefined)[] = [];
       for (const child of [runScript('writer', [path]), runScript('writer', [path])]) {
         refused.push(await child.line());
@@ -227,7 +230,7 @@ describe('a file that another program changed', () => {
     for (const sides of [[], ['-shm']]) {
       remove(sides);
       const c = runScript('writer', [path]);
-      expect(await c.line()).toMatch(/^store_corrupt the database .* has 40960 of \d+ bytes: it was truncated/u);
+      expect(await c.line()).toMatch(/^store_corrupt the database .* has 40960 of \d+ bytes: the file was truncated/u);
       await c.ended();
     }
   });

@@ -139,7 +139,7 @@ describe('the tools for tasks', () => {
       ],
       [
         { result: 'success', summary: 'x', task_id: 't9' },
-        'there is no task "t9" in project shop; earpiece tasks list shows the open ones',
+        'there is no task "t9" in project shop; earpiece tasks list shows the open tasks',
       ],
     ] as const)
       expect(await agent.does('report_completed', args)).toEqual({ refused });

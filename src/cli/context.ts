@@ -75,7 +75,7 @@ export const readOnly = (options: GlobalOptions, config = configOf(options)): { 
 export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
   if (missing === undefined) return withInbox(options, work);
-  throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve create it`);
+  throw new EarpieceError('not_found', `there is no database ${missing} yet; to create it, run earpiece send, gateway or serve`);
 }
 
 /**
@@ -124,7 +124,7 @@ export function notInItsShell(what: string): void {
   if (address === '' || address.endsWith('*')) return;
   throw new EarpieceError(
     'not_trusted',
-    `this shell belongs to the agent ${JSON.stringify(address.slice(0, 80))} (EARPIECE_ADDRESS), which is not allowed ${what}; a person does that in a shell without this variable`,
+    `this shell belongs to the agent ${JSON.stringify(address.slice(0, 80))} (EARPIECE_ADDRESS), which is not allowed ${what}; let a person do that in a shell without this variable`,
   );
 }
 
@@ -179,7 +179,7 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   if (holding.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists the existing ones`,
+      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists the existing notifications`,
     );
   return holding;
 }

@@ -5,7 +5,7 @@ export const EXIT = {
   ok: { code: 0, means: 'done' },
   failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows the stack trace' },
   usage: { code: 2, means: 'the command, an option, an address or a file is invalid; nothing was changed' },
-  waited: { code: 3, means: 'the time of --timeout passed first' },
+  waited: { code: 3, means: 'the time of --timeout has passed' },
   ended: { code: 4, means: 'the notification ended in another way (withdrawn, expired, filtered …)' },
   nobody: { code: 5, means: 'no conversation can receive the notification' },
   store: { code: 6, means: 'the database cannot be used now' },

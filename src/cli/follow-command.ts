@@ -127,5 +127,5 @@ function wasStopped(outcome: Outcome): boolean {
 
 const hint = (command: string): string =>
   /^(?:prs?|pull|logs?|urls?|files?|agents?|git|lsp)$/iu.test(command)
-    ? '; follow takes pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command'
+    ? '; after follow, write pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command'
     : '';

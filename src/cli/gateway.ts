@@ -242,14 +242,14 @@ async function upstreamsFrom(
   if (options.servers !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${options.servers} has no servers; add one to its "mcpServers", or write a command after --`,
+      `${options.servers} has no servers; add a server to its "mcpServers", or write a command after --`,
     );
   const untrusted = config.untrusted.map(({ file }) => file);
   throw new EarpieceError(
     'bad_argument',
     untrusted.length > 0
       ? `the servers in ${untrusted[0]} are not trusted and cannot be started; read the file, then run: earpiece trust`
-      : 'there is no server to wrap: write its command after --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+      : 'there is no server to wrap; write the command of a server after --, add [gateway.servers.<name>] to earpiece.toml, or give --servers <mcpServers.json>',
   );
 }
 
@@ -287,7 +287,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (tokenEnv !== undefined && !token)
     throw new EarpieceError(
       'bad_argument',
-      `the environment variable ${tokenEnv} must hold the bearer token, but it is ${token === undefined ? 'not set' : 'empty'}`,
+      `the environment variable ${tokenEnv} must hold the bearer token, but is ${token === undefined ? 'not set' : 'empty'}`,
     );
   return {
     kind: 'http',

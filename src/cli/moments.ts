@@ -16,7 +16,7 @@ export async function turnsUnseen(
     ({ conversation }) => to.kind !== 'conversation' || conversation === to.conversation,
   );
   if (there.length === 0 || there.some(seesTurns)) return undefined;
-  return `${plain(formatAddress(to))} is reached only through the gateway, which cannot see turns: this notification rides with the next result of a wrapped tool`;
+  return `${plain(formatAddress(to))} is reached only through the gateway, which cannot see turns: this notification arrives with the next result of a wrapped tool`;
 }
 
 const needsTurns = (deliver: NotificationInput['deliver']): boolean =>

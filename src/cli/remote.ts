@@ -273,7 +273,7 @@ export async function why({ client }: Remote, id: string, log: LogKey | undefine
 const notThere = ({ url }: Client, id: string, log: LogKey | undefined, cause: ApiError): EarpieceError =>
   new EarpieceError(
     'not_found',
-    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists the existing ones`,
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists the existing notifications`,
     { cause },
   );
 

@@ -25,7 +25,7 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): str
   const parts = [
     held.size === 0
       ? undefined
-      : `${[...held].join(', ')} would match ${unheard.length - unknown.length > 1 ? 'them' : 'it'}, but its folder is not trusted. Read it, then run: earpiece trust`,
+      : `${[...held].join(', ')} would match ${unheard.length - unknown.length > 1 ? 'these events' : 'this event'}, but its folder is not trusted. Read the files in the folder, then run: earpiece trust`,
     fileFor(unknown, ear),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join('\n\n');
@@ -51,7 +51,7 @@ function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefine
   const needsTrust = own && !subscriberTrust(at).isTrusted(folder);
   const low = unheard.some(({ severity }) => severityRank(severity) < severityRank('info'));
   return [
-    `To be notified of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it takes effect with the next event'}:`,
+    `To be notified of ${types.length > 1 ? 'these events' : 'this event'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; the file takes effect with the next event'}:`,
     '',
     '[subscriber]',
     `id = ${JSON.stringify(id)}`,

@@ -14,10 +14,10 @@ export function waited(
   if (state === undefined) return { receipt: 'queued', code: EXIT.waited.code, said: `; not ${until}: no agent has it yet` };
   const { receipt, reached, settled } = state;
   if (reached) return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
-  if (settled) return { receipt, code: EXIT.ended.code, said: `; it ended as ${plain(receipt)}, not ${until}` };
+  if (settled) return { receipt, code: EXIT.ended.code, said: `; the notification ended as ${plain(receipt)}, not ${until}` };
   return {
     receipt,
     code: EXIT.waited.code,
-    said: `; not ${until} within ${formatDuration(timeoutMs)}, it is ${receipt === 'queued' ? 'still waiting' : plain(receipt)}`,
+    said: `; not ${until} within ${formatDuration(timeoutMs)}: the notification is ${receipt === 'queued' ? 'still waiting' : plain(receipt)}`,
   };
 }

@@ -46,9 +46,9 @@ export function missed({ log, conversation, carriers, host }: Presence): Finding
   return [
     {
       what: 'reach',
-      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry no notifications, and a pause or a critical notification does not stop them`,
+      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry no notifications, and a pause or a critical notification does not stop these tools`,
       ok: true,
-      advice: 'if an agent must be stopped at once, let it work through wrapped tools, or keep a person at its terminal',
+      advice: 'if an agent must be stopped at once, let the agent work through wrapped tools, or keep a person at its terminal',
     },
   ];
 }

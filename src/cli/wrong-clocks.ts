@@ -17,7 +17,7 @@ export class OwnClock {
     if (own === undefined) return;
     this.#told = true;
     tell(
-      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by this clock stay in the log and are not delivered here; set the clock. earpiece doctor lists them.`,
+      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by this clock stay in the log and are not delivered here; set the clock. To list these notifications: earpiece doctor`,
     );
   }
 }
@@ -35,8 +35,8 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
         if (isExpired(item, by) && !isExpired(item, right)) held.push(`${item.id} (${log})`);
     const hides =
       held.length === 0
-        ? 'it hides no open notification now'
-        : `it takes ${held.length} open ${held.length === 1 ? 'notification' : 'notifications'} for expired and does not deliver ${held.length === 1 ? 'it' : 'them'}: ${held.slice(0, NAMED).join(', ')}${held.length > NAMED ? ' …' : ''}`;
+        ? 'this clock hides no open notification now'
+        : `this clock hides ${held.length} open ${held.length === 1 ? 'notification' : 'notifications'} as expired: ${held.slice(0, NAMED).join(', ')}${held.length > NAMED ? ' …' : ''}`;
     findings.push({
       what: 'clock',
       value: `the clock of ${whose(clock)} is ${offBy(clock.offByMs)}; ${hides}`,

@@ -241,7 +241,9 @@ describe('the order of layers', () => {
       const { config, problems } = world({ project, user: 'redact = ["sk-2"]' }).read();
       expect(config.policy.redact).toEqual(['(', 'sk-2']);
       expect(problems).toEqual([
-        expect.stringMatching(/is not valid TOML: .*; the redact list of this file cannot be read, so whole texts are redacted until you fix the file/u),
+        expect.stringMatching(
+          /is not valid TOML: .*; the redact list of this file cannot be read, so whole texts are redacted until you fix the file/u,
+        ),
       ]);
       // A broken file without a list redacts nothing.
       expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);

@@ -168,7 +168,7 @@ function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): 
     case 'ENAMETOOLONG':
       return `${what}${folder === undefined ? '' : ` or ${folder}`} is longer than the system accepts; shorten it`;
     case 'E2BIG':
-      return `the arguments and the environment of ${what} are larger than the system accepts; put them into a file`;
+      return `the arguments and the environment of ${what} are larger than the system accepts; put the values into a file`;
     case 'ERR_INVALID_ARG_VALUE':
       // Node's message contains the value, which may be a secret of the environment.
       return command === ''

@@ -210,7 +210,14 @@ export class Narrator {
       return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
     });
     if (summarized > 0)
-      lines.push(rodeLine(`and ${summarized} more that were only counted; get_notifications shows them`, undefined, 1, width));
+      lines.push(
+        rodeLine(
+          `and ${summarized} more notifications that were only counted; get_notifications shows their texts`,
+          undefined,
+          1,
+          width,
+        ),
+      );
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width, number?.()));
     this.#print('note', lines);
   }
@@ -250,7 +257,7 @@ const RODE: Readonly<Record<string, string>> = {
   turn_start: 'rode on your message',
   cycle_start: 'rode on your reply',
   tool_batch_end: 'rode on the results',
-  turn_end: 'arrived while it answered',
+  turn_end: 'arrived during the answer',
   idle: 'woke the agent',
   forced: 'interrupted',
 };

@@ -7,14 +7,14 @@ export function hook(command: CommandLine): void {
   command
     .description(
       'Answers one hook call of a coding agent: reads the event on stdin and prints the text for the agent. ' +
-        'The command earpiece install writes this hook into the settings of the agent; you never type it. ' +
+        'The command earpiece install writes this hook into the settings of the agent; you never type this command. ' +
         'If something fails, the hook reports that on stderr, and the agent continues.',
     )
     .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')
     .option('--beside <session>', 'wait during a session and wake its idle agent; the hook of a prompt starts this')
     .option(
       '--served',
-      'also carry notifications while the MCP server of Earpiece does not run; for hosts that call it at the end of a batch',
+      'also carry notifications while the MCP server of Earpiece does not run; for hosts that call this hook at the end of a batch',
     )
     .option('--wait', 'wait in the background, and wake the idle agent for a notification; the host starts this')
     .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')

@@ -105,7 +105,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
 
   const proof = await canary(hooks.host, first.hooks);
   if (proof?.kind === 'deaf')
-    findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: it ${proof.why}`));
+    findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
   return [
@@ -124,7 +124,7 @@ async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Pr
   const proof = await canary(hooks.host, plugin.hooks, { CLAUDE_PLUGIN_ROOT: plugin.folder });
   if (proof?.kind !== 'heard')
     return bad(
-      `a test notification did not arrive through the hook of the plugin ${plugin.name}${proof === undefined ? '' : ` at ${proof.event}: it ${proof.why}`}`,
+      `a test notification did not arrive through the hook of the plugin ${plugin.name}${proof === undefined ? '' : ` at ${proof.event}: the hook ${proof.why}`}`,
       `npm install -g earpiece, or: ${again}`,
     );
   const proved = `a test notification arrived through ${proof.event} in ${duration(proof)}`;
@@ -167,7 +167,7 @@ async function pluginFindings(setup: Setup, ours: Ours): Promise<readonly Findin
   const bridge = plugin.command(readSettings(plugin.file(first)).text ?? '');
   const proof = bridge === undefined ? undefined : await bridgeCanary(plugin.host, bridge);
   if (proof?.kind === 'deaf')
-    findings.push(bad(`a test notification did not arrive through the bridge of the plugin: it ${proof.why}`));
+    findings.push(bad(`a test notification did not arrive through the bridge of the plugin: the bridge ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through its bridge in ${duration(proof)}` : '';
   return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}${proved}`, ok: true }];
@@ -190,7 +190,7 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
   if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];
   return [
     bad(
-      `this ${title} is older than ${CALLS_TOOLS.join('.')} and ignores all hooks of the file, because one of them calls an MCP server`,
+      `this ${title} is older than ${CALLS_TOOLS.join('.')} and ignores all hooks of the file, because one hook calls an MCP server`,
       `update ${title}, or: earpiece install ${name}`,
     ),
   ];

@@ -16,7 +16,7 @@ export async function untrusted(codex: string, lines: readonly string[]): Promis
   const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];
   if (listed !== undefined && own.length === 0) return 'Codex does not see the hooks of Earpiece in this folder';
   const held = own.filter(({ trustStatus }) => trustStatus !== 'trusted' && trustStatus !== 'managed');
-  if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted: Codex does not run them`;
+  if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted, so Codex does not run these hooks`;
   const off = own.filter(({ enabled }) => enabled === false);
   return off.length > 0 ? `${off.length} of ${own.length} hooks are switched off in Codex` : undefined;
 }

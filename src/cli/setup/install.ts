@@ -47,7 +47,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   });
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('nothing was changed, because there is no terminal to ask on; to make the changes, add --yes');
+    complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
   let deaf = false;
   for (const setup of outcome.done) deaf = !(await proves(setup, place, missing.includes(setup))) || deaf;
@@ -71,7 +71,7 @@ async function proves({ title, hooks, next }: Setup, place: Place, missing: bool
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {
     print(
-      `${paint('red', '✗')} ${title}: a test notification did not arrive through the hook at ${proof.event}: it ${plain(proof.why)}`,
+      `${paint('red', '✗')} ${title}: a test notification did not arrive through the hook at ${proof.event}: the hook ${plain(proof.why)}`,
     );
     return false;
   }
@@ -100,9 +100,9 @@ function nextStep(setups: readonly Setup[], missing: readonly Setup[], ours: Our
   const earpiece = ours.fetched === undefined && isOnPath('earpiece', ownPath(process.env)) ? 'earpiece' : 'npx earpiece';
   const namesOf = (some: readonly Setup[]): string => some.map(({ title }) => title).join(', ');
   const there = setups.filter((setup) => !missing.includes(setup));
-  const first = missing.length === 0 ? '' : `install ${namesOf(missing)}${there.length === 0 ? ', start it' : '; '}`;
+  const first = missing.length === 0 ? '' : `install ${namesOf(missing)}${there.length === 0 ? ', start the agent' : '; '}`;
   const again = there.length === 0 ? '' : `restart ${namesOf(there)}`;
-  return `${own}Next: ${first}${again} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
+  return `${own}Next: ${first}${again} in this project, give the agent something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
 
 /** Leaves out the folders that npm adds to the PATH of the programs that it runs: the person's shell does not have them. */
@@ -140,7 +140,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', done: 'removed', write: uninstall });
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('nothing was changed, because there is no terminal to ask on; to make the changes, add --yes');
+    complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');
   if (outcome.asked === undefined && !options.json)
     print(outcome.done.map((setup) => `${paint('green', '✓')} ${takenOut(setup, unrecorded.has(setup))}`).join('\n'));
   return codeOf(outcome);
@@ -149,7 +149,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
 const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
   unrecorded
     ? `the entries of Earpiece were removed from ${title}; no earlier version of its files was recorded`
-    : `${title} is restored; if it is running, restart it`;
+    : `${title} is restored; if the agent is running, restart it`;
 
 function checkNames(names: readonly string[], { all }: SetupOptions): void {
   if (all && names.length > 0)
@@ -169,6 +169,6 @@ function nobodyHere(place: Place): string {
   const folders = SETUPS.flatMap((setup) => setup.folders(place)).map((folder) => short(folder, place));
   return (
     `no coding agent was found: none of ${looked} is on the PATH, and none of these folders exists: ${folders.join(', ')}; ` +
-    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name one that is installed elsewhere: earpiece install claude'
+    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name an agent that is installed elsewhere: earpiece install claude'
   );
 }

@@ -33,7 +33,7 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
     ...(ours.db === undefined ? [] : ['--db', ours.db]),
   ].map(quote);
   return {
-    how: `Type this to put one gateway in front of ${names.join(', ')}. Their values stay in ${short(settings.file, place)}:`,
+    how: `Type this to put one gateway in front of ${names.join(', ')}. The environment values of these servers stay in ${short(settings.file, place)}:`,
     what: `${earpiece.join(' ')} install ${client} --wrap`,
     undo: `${earpiece.join(' ')} uninstall ${client}`,
     ...(Object.keys(left).length === 0

@@ -27,10 +27,10 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain('nothing was removed, because there is no terminal to ask on; to remove it, add --yes');
+      complain('there is no terminal for the question, so nothing was removed; add --yes to remove all of this');
       return EXIT.usage.code;
     }
-    if (!(await agreed('It cannot be undone. Remove all of this? [y/N] '))) {
+    if (!(await agreed('This cannot be undone. Remove all of this? [y/N] '))) {
       print('nothing was removed');
       return EXIT.ok.code;
     }
@@ -38,7 +38,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   // The state folder holds the records of the installation, so the agents' files are restored first.
   const code = await runUninstall([], { ...options, all: true, yes: true });
   if (code !== EXIT.ok.code) {
-    complain('the files stay, because the entries of at least one agent could not be removed; fix that and try again');
+    complain('the entries of at least one agent could not be removed, so the files stay; fix that problem and try again');
     return code;
   }
   for (const { what, path, bytes } of going) {
@@ -74,7 +74,7 @@ function whatGoes(options: SetupOptions): Purge {
   const isOurs = isElsewhere && isEarpieceFile(file);
   const stays = [
     ...(isElsewhere && !isOurs
-      ? [`${file} stays: it is not a database of Earpiece. If you are sure that it is not needed, remove it yourself.`]
+      ? [`${file} stays, because it is not a database of Earpiece. If you do not need this file, remove the file yourself.`]
       : []),
     ...archiveStays(
       config.archive,
@@ -112,7 +112,7 @@ function archiveStays(archive: string | undefined, folders: readonly string[]): 
   if (archive === undefined || bytesOf(archive) === undefined) return [];
   if (folders.some((folder) => `${archive}${sep}`.startsWith(folder + sep))) return [];
   return [
-    `${archive} stays: it is the archive of removed records. If you do not need them, remove it too: rm -r ${quote(archive)}`,
+    `${archive} stays, because it is the archive of removed records. If you do not need the archive, run: rm -r ${quote(archive)}`,
   ];
 }
 
@@ -131,7 +131,7 @@ function linksIn(path: string): readonly string[] {
 function staysBehind(link: string): string {
   try {
     const target = realpathSync(link);
-    return `${link} is a link: the link is removed, and ${target} stays with its content. If Earpiece alone uses that folder, remove it too: rm -r ${quote(target)}`;
+    return `${link} is a link: the link is removed, and ${target} stays with its content. If only Earpiece uses that folder, run: rm -r ${quote(target)}`;
   } catch {
     return `${link} is a link without a target: the link is removed.`;
   }

@@ -105,7 +105,9 @@ test("only the agent's own mark proves that the agent read a notification", () =
     'The notification was marked as read by a person in the console. Nothing proves that the agent has read the notification.',
   );
   const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
-  expect(counted).toContain('The notification was marked as read by mira in the console. Nothing proves that the agent has read the text.');
+  expect(counted).toContain(
+    'The notification was marked as read by mira in the console. Nothing proves that the agent has read the text.',
+  );
   const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
   expect(read).toContain('The agent has read the notification (get_notifications).');
 });

@@ -79,7 +79,10 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
   const { store, ids, speaker } = context;
   const item = (await store.items(log, { kind: 'ids', ids: [id as NotificationId] }))[0];
   if (item === undefined)
-    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists the existing ones`);
+    throw new EarpieceError(
+      'not_found',
+      `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists the existing notifications`,
+    );
   if (item.state !== 'closed')
     throw new EarpieceError(
       'bad_argument',

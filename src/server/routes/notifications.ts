@@ -312,7 +312,7 @@ async function logWith(inbox: Inbox, who: Principal, id: string, named: string |
 const unknown = (id: string, log: string | undefined): ProblemError =>
   new ProblemError(
     'not_found',
-    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; GET /api/notifications lists the existing ones`,
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; GET /api/notifications lists the existing notifications`,
   );
 
 async function visible(inbox: Inbox, who: Principal, log: LogKey, id: string): Promise<readonly Item[]> {

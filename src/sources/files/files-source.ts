@@ -198,7 +198,7 @@ class Files implements FilesSource {
     this.#mode = 'scanning';
     const watched = this.#scope.globs.length > 0;
     if (watched && !existsSync(this.#root))
-      this.#trouble(`${this.#root} does not exist; changes to its files are emitted when they appear`);
+      this.#trouble(`${this.#root} does not exist; its files are reported when they appear`);
     const watcher = new FolderWatch({
       ignored: (path, stats) => this.#ignored(path, stats),
       follows: (path) => this.#entries.has(path),

@@ -74,7 +74,7 @@ describe('a time in words', () => {
     ['yesterday', /has passed \(Fri 2026-03-27 11:00\); write a future time/u],
     ['today at 9', /has passed \(Sat 2026-03-28 09:00\)/u],
     ['2020-01-01', /has passed/u],
-    ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); a reminder may wait for at most a year/u],
+    ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); write a time within a year/u],
     ['after 0 turns', /must be 1 to 1000 turns, got 0/u],
     ['after 5000 turns', /must be 1 to 1000 turns, got 5000/u],
   ])('%j is refused', async (text, message) => {

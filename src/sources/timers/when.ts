@@ -39,7 +39,7 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   const at = instantOf(found.start, here.timeZone);
   if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); write a future time, ${FORMS}`);
   if (at - here.now > YEAR_MS)
-    return refuse(`is more than a year away (${showTime(at, here.timeZone)}); a reminder may wait for at most a year`);
+    return refuse(`is more than a year away (${showTime(at, here.timeZone)}); write a time within a year`);
   return { at };
 }
 
@@ -59,7 +59,7 @@ export function checkWhen(when: When | { readonly inMs: number }, now: number): 
   }
   const inMs = 'inMs' in when ? when.inMs : when.at - now;
   if (!(inMs > 0)) refuse('has passed; write a future time');
-  if (inMs > YEAR_MS) refuse('is more than a year away; a reminder may wait for at most a year');
+  if (inMs > YEAR_MS) refuse('is more than a year away; write a time within a year');
 }
 
 /** Formats a time in a time zone, such as `Fri 2026-05-01 10:00`. */

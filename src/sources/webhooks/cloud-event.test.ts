@@ -146,7 +146,9 @@ describe('a CloudEvent', () => {
     [
       'no JSON in it',
       { ...(without('data') as object), data_base64: 'AAAA' },
-      expect.stringMatching(/^event data is not JSON \(.*\), but datacontenttype says JSON; send valid JSON or another datacontenttype$/u) as string,
+      expect.stringMatching(
+        /^event data is not JSON \(.*\), but datacontenttype says JSON; send valid JSON or another datacontenttype$/u,
+      ) as string,
     ],
   ])('%s', (_what, json, message) => {
     expect(said(json)).toEqual(message);

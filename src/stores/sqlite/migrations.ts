@@ -99,7 +99,7 @@ export const STEPS: readonly string[] = [
   ALTER TABLE records ADD COLUMN clock INTEGER;
   `,
   `
-  -- Items closed in a period, for lists and charts. A queue does not touch it.
+  -- Items closed in a period, for lists and charts. Queueing a notification does not write to this index.
   CREATE INDEX items_closed ON items (log, closed_at, seq) WHERE closed_at IS NOT NULL;
   `,
 ];

@@ -41,7 +41,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   }
   const file = statOf(path);
   if (file?.isDirectory())
-    throw refusal(`${path} is a folder, not a database: name a file in it, e.g. --db ${path}/earpiece.db`, path);
+    throw refusal(`${path} is a folder, not a database: name a file in that folder, e.g. --db ${path}/earpiece.db`, path);
   if (file !== undefined && !file.isFile())
     throw refusal(`${path} is not a regular file: name another file with --db or EARPIECE_DB`, path);
   const fs = probe(file === undefined ? folder : path);

@@ -32,16 +32,16 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
   const hasWal = sizeOf(`${real}-wal`) > 0;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return undefined;
-  if (file.size === 0) return opened || hasWal ? truncated(path, 'is empty: it was truncated to 0 bytes') : undefined;
+  if (file.size === 0) return opened || hasWal ? truncated(path, 'is empty: the file was truncated to 0 bytes') : undefined;
   const header = headerOf(path);
   if (header === undefined)
-    return opened ? truncated(path, `has ${file.size} bytes left and no header: it was truncated`) : undefined;
+    return opened ? truncated(path, `has ${file.size} bytes left and no header: the file was truncated`) : undefined;
   const { pageSize } = header;
   // The log is read before the size, because SQLite writes pages into the main file before it counts them as written.
   const log = byIndex(real) ?? byFrames(real, pageSize);
   const size = sizeOf(path);
   const bytes = log === undefined ? header.bytes : log.pages * pageSize;
-  const cut = truncated(path, `has ${size} of ${bytes} bytes: it was truncated`);
+  const cut = truncated(path, `has ${size} of ${bytes} bytes: the file was truncated`);
   if (size < pageSize) return cut;
   if (size >= bytes) return undefined;
   if (log === undefined) return cut;

@@ -32,7 +32,7 @@ export const problem = z
     status: z.number().int(),
     detail: z.string().describe('the problem, the value seen, and what to do'),
     code: z.string().describe('stable, for programs'),
-    instance: z.string().describe("the name of this answer, which also is in the server's log"),
+    instance: z.string().describe("the name of this answer, which is also in the server's log"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),
     retryable: z.boolean().optional(),
   })

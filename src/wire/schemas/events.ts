@@ -61,7 +61,7 @@ export const activity = z
           delivery: delivery.describe('for notifications that were delivered in this bucket'),
         }),
       )
-      .describe('`at` is the start of the bucket; `waiting` counts at its end'),
+      .describe('`at` is the start of the bucket; `waiting` is the count at the end of the bucket'),
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),

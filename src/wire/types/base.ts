@@ -9,7 +9,7 @@ export type Problem = {
   readonly detail: string;
   /** Stable, for programs. */
   readonly code: string;
-  /** The name of this answer, which also is in the server's log. */
+  /** The name of this answer, which is also in the server's log. */
   readonly instance: string;
   /** For bad input: the invalid field (`level`, `deliver.at`). */
   readonly field?: string;

@@ -30,7 +30,7 @@ export type ActivityReply = {
   readonly from: number;
   readonly to: number;
   readonly bucketMs: number;
-  /** `at` is the start of the bucket; `waiting` counts at its end. */
+  /** `at` is the start of the bucket; `waiting` is the count at the end of the bucket. */
   readonly buckets: readonly {
     readonly at: number;
     readonly queued: Counts;

@@ -102,12 +102,7 @@ describe('which requests an HTTP gateway accepts', () => {
     ['no message', { headers: good, body: '[]x' }, 400, 'not JSON'],
     ['a batch', { headers: good, body: `[${PING}]` }, 400, 'the body must be one message, got a batch'],
     ['no session', { headers: good }, 400, 'the header Mcp-Session-Id is missing'],
-    [
-      'an unknown session',
-      { headers: { ...good, 'mcp-session-id': 'x' } },
-      404,
-      'there is no session \\"x\\", or the session has ended',
-    ],
+    ['an unknown session', { headers: { ...good, 'mcp-session-id': 'x' } }, 404, 'there is no open session \\"x\\"'],
     [
       'a stream without a session',
       { method: 'GET', headers: { ...good, accept: 'text/event-stream' } },

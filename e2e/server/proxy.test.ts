@@ -34,7 +34,7 @@ describe('behind a proxy that speaks TLS', () => {
     const { host } = new URL(stage.at.url);
     const { text } = await login(stage, { host, origin: 'https://agents.example' });
     expect(statusOf(text)).toBe(403);
-    expect(text).toContain('if there is a proxy, let the proxy pass Host unchanged');
+    expect(text).toContain('If there is a proxy, let the proxy pass Host unchanged');
   });
 });
 

@@ -323,9 +323,7 @@ describe('a file that the agent has read', () => {
     // The tester may have the right to read everything, but a link to itself is unreadable for every user.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
-    expect(seen.troubles).toEqual([
-      `files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when the file can be read`,
-    ]);
+    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when it can be read`]);
   });
 
   it('has a name that cannot break out of its line, and a key of at most 256 characters', async () => {
@@ -537,7 +535,7 @@ describe('globs', () => {
     await source.start();
     expect(seen.troubles).toEqual([
       'files: the glob "../x" leads out of the folder; write a path below the folder; this glob is left out',
-      'files: the globs match more than 2 files; the other files are not watched: use narrower globs',
+      'files: the globs match more than 2 files; the rest is not watched: use narrower globs',
     ]);
   });
 });

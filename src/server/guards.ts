@@ -82,7 +82,7 @@ export class Guards {
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
       throw this.#refuse(
         'bad_origin',
-        `Origin ${JSON.stringify(origin.slice(0, 80))} is not the Host ${JSON.stringify(host.slice(0, 80))} of this request, and pages of other sites may not use this server; if there is a proxy, let the proxy pass Host unchanged`,
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not the Host ${JSON.stringify(host.slice(0, 80))} of this request. Pages of other sites may not use this server. If there is a proxy, let the proxy pass Host unchanged`,
       );
     await next();
   };

@@ -79,12 +79,7 @@ export class HttpSessions implements HttpEndpoint {
       return refuse(response, status, 'the header Mcp-Session-Id is missing: send initialize first');
     }
     if (session === undefined)
-      return refuse(
-        response,
-        404,
-        `there is no session "${id}", or the session has ended: send initialize first`,
-        SESSION_NOT_FOUND,
-      );
+      return refuse(response, 404, `there is no open session "${id}": send initialize first`, SESSION_NOT_FOUND);
     if (request.method === 'GET') return session.listen(response);
     this.#sessions.delete(id);
     await session.close(undefined, 'The session was ended during this call; it is unknown whether the call took effect.');

@@ -249,9 +249,7 @@ class Files implements FilesSource {
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
       if (this.#entries.unread >= this.#maxFiles)
-        return this.#trouble(
-          `the globs match more than ${this.#maxFiles} files; the other files are not watched: use narrower globs`,
-        );
+        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched: use narrower globs`);
       if (this.#mode !== 'scanning' && isBehindLink(this.#root, path)) return;
       entry = this.#entries.at(path);
       if (this.#mode === 'scanning') {
@@ -383,8 +381,7 @@ class Files implements FilesSource {
   }
 
   #unclear(entry: Entry, why: string | undefined): void {
-    if (why !== undefined)
-      this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when the file can be read`);
+    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can be read`);
   }
 
   /**

@@ -114,7 +114,7 @@ export const subscriberTest = z
     ),
     to: nullable(z.string()).describe('the agent that got the test notification; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('what was done and when the result is visible, or why no result is visible'),
+    message: z.string().describe('the action and the time when its result is visible, or the reason why no result is visible'),
     verdict: nullable(verdict).describe(
       'the verdict on the sent notification, as the `why` route gives it; null if nothing was sent',
     ),

@@ -52,20 +52,22 @@ describe('withdraw', () => {
     const main = ear.conversation('shop/coder#main');
     await main.seen();
     const sent = await shell.says(['send', '--to', 'shop/*', '--level', 'critical', '--id', 'stop', 'stop']);
-    expect(sent).toBe('stop  queued for shop/coder#main, and each conversation that begins in shop, until it is withdrawn\n');
+    expect(sent).toBe(
+      'stop  queued for shop/coder#main, and each conversation that begins in shop, until the interrupt is withdrawn\n',
+    );
     await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
     expect(await shell.says(['withdraw', 'stop'])).toBe(
       'stop  already delivered; its gate is down now (shop/coder)\n' +
         'stop  withdrawn; conversations that begin later do not get this notification (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
-      'begins in shop, until it is withdrawn or resumed\n',
+      'begins in shop, until the interrupt is withdrawn or resumed\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--ttl', '2s', 'wait'])).toContain(
-      'begins in shop, until it expires in 2s, or it is withdrawn or resumed\n',
+      'begins in shop, until the interrupt expires in 2s, or is withdrawn or resumed\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--level', 'critical', '--ttl', '10m', 'stop'])).toContain(
-      'begins in shop, until it expires in 10m, or it is withdrawn\n',
+      'begins in shop, until the interrupt expires in 10m, or is withdrawn\n',
     );
   });
 

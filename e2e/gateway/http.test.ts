@@ -109,8 +109,8 @@ describe('which requests an HTTP gateway accepts', () => {
       405,
       'Mcp-Session-Id is missing',
     ],
-    ['a session id with a quote', { headers: { ...good, 'mcp-session-id': 'x"y' } }, 404, 'there is no session \\"x\\"y\\"'],
-  ])('refuses %s', async (_, { path = '/mcp', ...what }, status, why) => {
+    ['a session id with a quote', { headers: { ...good, 'mcp-session-id': 'x"y' } }, 404, 'there is no open session \\"x\\"y\\"'],
+  ])('%s', async (_, { path = '/mcp', ...what }, status, why) => {
     const answer = await ask(new URL(path, gateway.url).href, what);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain(why);

@@ -166,7 +166,7 @@ const LISTED = 20;
 
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before it ends. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
-  const end = `${ttl === 'never' ? '' : `the interrupt expires in ${ttl}, or `}the interrupt is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
+  const end = `the interrupt ${ttl === 'never' ? '' : `expires in ${ttl}, or `}is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
   const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to

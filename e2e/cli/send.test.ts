@@ -220,7 +220,7 @@ describe('send --wait', () => {
     const args = ['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '50ms', 'x'];
     expect(await shell.run(args)).toEqual({
       code: 3,
-      stdout: 'n1  queued for shop/coder; not delivered within 50ms, it is still waiting\n',
+      stdout: 'n1  queued for shop/coder; not delivered within 50ms: the notification is still waiting\n',
       stderr: '',
     });
     const ear = await shell.open();

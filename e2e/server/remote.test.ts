@@ -60,7 +60,7 @@ verifies(
     expect(await say(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', 'again'])).toMatch(/; delivered\n$/u);
     const late = await shell.run(['send', '--to', 'coder', '--wait', 'read', '--timeout', '100ms', 'never read', ...there], as);
     expect(late).toMatchObject({ code: 3, stderr: '' });
-    expect(late.stdout).toMatch(/; not read within 100ms, it is still waiting\n$/u);
+    expect(late.stdout).toMatch(/; not read within 100ms: the notification is still waiting\n$/u);
   },
   120_000,
 );

@@ -102,38 +102,33 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   await dialog.getByText(/^Waiting for the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
 
-    dialog = await test('budget_exceeded');
-    await foretells(dialog, 'shop/coder');
-    await dialog
-      .getByText('The notification interrupts: the gate of shop/coder goes up, and tool calls are refused until')
-      .waitFor();
-    await foretells(dialog, 'shop/wrapped');
-    await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    expect(await ear.store.head()).toBe(head);
+  dialog = await test('budget_exceeded');
+  await foretells(dialog, 'shop/coder');
+  await dialog
+    .getByText('The notification interrupts: the gate of shop/coder goes up, and its tool calls are refused until')
+    .waitFor();
+  await foretells(dialog, 'shop/wrapped');
+  await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  expect(await ear.store.head()).toBe(head);
 
-    dialog = await test('process_ended');
-    await foretells(dialog, 'shop/coder');
-    await dialog.getByText('Waiting for the next message to shop/coder#main.').waitFor();
-    await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
-    await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
-    await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
-    await ear.mute('shop/coder', 'process', { by: 'mira' });
-    await dialog
-      .getByText(
-        'Muted: mira muted process for shop/coder until a person lifts it. The next message will filter the notification.',
-      )
-      .waitFor();
-    await dialog.getByRole('button', { name: 'Close' }).click();
-    await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
-    dialog = await test('process_ended');
-    await dialog.getByText('This subscriber is off in project shop: no event causes a notification.').waitFor();
-    await foretells(dialog, 'shop/coder');
-    await dialog
-      .getByText('Nothing, because this subscriber is off. With the subscriber on: Muted: mira muted process')
-      .waitFor();
-  },
-);
+  dialog = await test('process_ended');
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('Waiting for the next message to shop/coder#main.').waitFor();
+  await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
+  await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
+  await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
+  await ear.mute('shop/coder', 'process', { by: 'mira' });
+  await dialog
+    .getByText('Muted: mira muted process for shop/coder until a person lifts it. The next message will filter the notification.')
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
+  dialog = await test('process_ended');
+  await dialog.getByText('This subscriber is off in project shop: no event causes a notification.').waitFor();
+  await foretells(dialog, 'shop/coder');
+  await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
+});
 
 verifies(
   'console:subscribers',
@@ -225,7 +220,7 @@ verifies(
     const other = await browser.newContext();
     const second = await other.newPage();
     await second.goto(address);
-    await second.getByText('the login code was already used or has expired').waitFor();
+    await second.getByText('the code was already used or is too old').waitFor();
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();

@@ -158,8 +158,8 @@ it('an agent that is no longer followed is not reported; misplaced options are r
   for (const [words, why] of [
     [['agent', 'reviewr'], 'did you mean reviewer?'],
     [['agent'], 'follow agent needs the name of an agent'],
-    [['agent', 'reviewer', '--until', 'idle', '--match', 'x'], '--match belongs to follow log'],
-    [['git', '--until', 'idle'], '--until belongs to follow agent'],
+    [['agent', 'reviewer', '--until', 'idle', '--match', 'x'], '--match works only with follow log'],
+    [['git', '--until', 'idle'], '--until works only with follow agent'],
     [['git', 'status'], 'follow git needs no argument'],
     [['files'], 'follow files needs globs'],
     [['files', '/etc/**'], 'leads out of the folder'],

@@ -96,53 +96,57 @@ verifies(
   },
 );
 
-verifies('server:settings-refused', "without the right, and invalid values, in the loader's words; all or nothing", async () => {
-  const at = files('');
-  await using stage = await serving(at);
-  const project = await stage.as({ kind: 'project', project: 'shop' });
-  expect(await refusal(project.changeSettings({ view: 'xml' }))).toMatchObject({ status: 403, code: 'forbidden' });
-  for (const [settings, message] of [
-    [{ view: 'xml', 'budget.max_items': 0 }, 'budget.max_items is 0; write a whole number from 1 to 1000'],
-    [{ veiw: 'xml' }, 'veiw is not a setting; did you mean view?'],
-    [{ budget: 3 }, 'budget is a table; name one of its settings: budget.max_items, budget.max_tokens, budget.max_item_chars'],
-    [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
-    [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
-    // Settings that would run a command, open the network or move the log.
-    [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
-    [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
-    [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
-    [
-      { 'gateway.servers.x.command': 'npx' },
-      'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
-    ],
-    [
-      { 'sources.git.fetch_every': '10s' },
-      'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
-    ],
-    [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
-  ] as const)
-    expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
-  expect(existsSync(at.user)).toBe(false);
-  const raw = await stage.raw('/api/settings', {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ settings: { 'budget.max_items': 'ten' } }),
-  });
-  expect([raw.headers.get('content-type'), await raw.json()]).toMatchObject([
-    'application/problem+json',
-    { status: 400, code: 'bad_argument', field: 'budget.max_items' },
-  ]);
-  writeFileSync(at.project, 'view = "xml"\nbudget =\n');
-  expect(await refusal(stage.client.changeSettings({ view: 'toon' }, { scope: 'project' }))).toMatchObject({
-    status: 400,
-    code: 'bad_config',
-    message: expect.stringContaining(`${at.project}:2:9: is not valid TOML`),
-  });
-  expect(readFileSync(at.project, 'utf8')).toBe('view = "xml"\nbudget =\n');
-  await using without = await Stage.open({ config: () => readConfig(at.at).config });
-  expect((await without.client.settings()).places).toBe(null);
-  expect(await refusal(without.client.changeSettings({ view: 'xml' }))).toMatchObject({ status: 404 });
-});
+verifies(
+  'server:settings-refused',
+  "a change without the right or with any invalid value is refused as a whole, in the loader's words",
+  async () => {
+    const at = files('');
+    await using stage = await serving(at);
+    const project = await stage.as({ kind: 'project', project: 'shop' });
+    expect(await refusal(project.changeSettings({ view: 'xml' }))).toMatchObject({ status: 403, code: 'forbidden' });
+    for (const [settings, message] of [
+      [{ view: 'xml', 'budget.max_items': 0 }, 'budget.max_items is 0; write a whole number from 1 to 1000'],
+      [{ veiw: 'xml' }, 'veiw is not a setting; did you mean view?'],
+      [{ budget: 3 }, 'budget is a table; name one of its settings: budget.max_items, budget.max_tokens, budget.max_item_chars'],
+      [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
+      [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
+      // Settings that would run a command, open the network or move the log.
+      [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
+      [
+        { 'gateway.servers.x.command': 'npx' },
+        'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
+      ],
+      [
+        { 'sources.git.fetch_every': '10s' },
+        'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
+      ],
+      [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
+    ] as const)
+      expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
+    expect(existsSync(at.user)).toBe(false);
+    const raw = await stage.raw('/api/settings', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ settings: { 'budget.max_items': 'ten' } }),
+    });
+    expect([raw.headers.get('content-type'), await raw.json()]).toMatchObject([
+      'application/problem+json',
+      { status: 400, code: 'bad_argument', field: 'budget.max_items' },
+    ]);
+    writeFileSync(at.project, 'view = "xml"\nbudget =\n');
+    expect(await refusal(stage.client.changeSettings({ view: 'toon' }, { scope: 'project' }))).toMatchObject({
+      status: 400,
+      code: 'bad_config',
+      message: expect.stringContaining(`${at.project}:2:9: is not valid TOML`),
+    });
+    expect(readFileSync(at.project, 'utf8')).toBe('view = "xml"\nbudget =\n');
+    await using without = await Stage.open({ config: () => readConfig(at.at).config });
+    expect((await without.client.settings()).places).toBe(null);
+    expect(await refusal(without.client.changeSettings({ view: 'xml' }))).toMatchObject({ status: 404 });
+  },
+);
 
 verifies('server:settings-at-once', 'none of many simultaneous changes is lost', async () => {
   const at = files('');

@@ -285,7 +285,7 @@ function addressOf(text: string): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new EarpieceError(
       'bad_argument',
-      `follow url ${JSON.stringify(text.slice(0, 80))} is not an http or https address; write e.g. http://localhost:3000/health`,
+      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not store passwords; leave the password out of the address');

@@ -39,7 +39,7 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
     });
   const wait = limited(status, headers, body);
   if (wait !== undefined)
-    throw new CannotLook(`GitHub's rate limit is used up; the next check is in ${Math.ceil(wait / 60_000)} min`, {
+    throw new CannotLook(`GitHub's rate limit is used up until ${new Date(Date.now() + wait).toISOString().slice(11, 16)} UTC`, {
       againMs: wait,
     });
   if (status >= 500) throw new CannotLook(`GitHub answers HTTP ${status}`);

@@ -71,7 +71,7 @@ describe('a time in words', () => {
     ['in 10m or so', /is not understood/u],
     ['at 9 or at 10', /is not understood/u],
     ['from 9 to 10', /is (?:a span|not understood)/u],
-    ['yesterday', /has passed \(Fri 2026-03-27 11:00\); write a future time/u],
+    ['yesterday', /has passed \(Fri 2026-03-27 11:00\); write e.g. "in 10m"/u],
     ['today at 9', /has passed \(Sat 2026-03-28 09:00\)/u],
     ['2020-01-01', /has passed/u],
     ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); write a time within a year/u],

@@ -37,7 +37,7 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   if (found === undefined) return refuse(`is not understood; ${FORMS}`);
   if (found.end) return refuse(`is a span from one time to another; write a single time, ${FORMS}`);
   const at = instantOf(found.start, here.timeZone);
-  if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); write a future time, ${FORMS}`);
+  if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); ${FORMS}`);
   if (at - here.now > YEAR_MS)
     return refuse(`is more than a year away (${showTime(at, here.timeZone)}); write a time within a year`);
   return { at };

@@ -118,6 +118,29 @@ const VITEST_TWO: Recording = {
   until: /(?:Watch|Wait)ing for file changes/u,
 };
 
+/** A test file that starts slowly, as on a busy machine. */
+const SLOW = (name: string, expected: number, found = 1): string => `import assert from 'node:assert';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+await setTimeout(2_500);
+test('${name}, twice', () => {
+  assert.equal(${found}, ${expected});
+});
+`;
+
+/** Two test files fail. Then one of them is fixed. Node.js prints nothing for a while before it runs this file again. */
+const NODE_TEST_SLOW: Recording = {
+  files: { 'cart.test.mjs': SLOW('rounds', 2), 'price.test.mjs': SLOW('adds', 3) },
+  run: ['node', '--test', '--watch'],
+  terminal: true,
+  steps: [
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': SLOW('rounds', 1) } },
+    { when: /Restarted/u, write: {} },
+    { when: /duration_ms \d+\./u, write: { 'price.test.mjs': SLOW('adds', 1) } },
+  ],
+  until: /duration_ms \d+\./u,
+};
+
 /** Two modules of a page are broken. Then one of them is fixed. */
 const VITE_TWO: Recording = {
   files: {
@@ -133,6 +156,27 @@ const VITE_TWO: Recording = {
     { when: /hmr update|page reload/u, write: { 'price.ts': SOUND } },
   ],
   until: /hmr update|page reload/u,
+};
+
+/** A comparison, whose error message has several lines, and an exception in another file. */
+const NODE_TEST_VALUES: Files = {
+  'package.json': MODULE,
+  'cart.js': 'export function pay() {\n  throw new TypeError("it\'s empty");\n}\n',
+  'cart.test.js': `import assert from 'node:assert';
+import { test } from 'node:test';
+import { pay } from './cart.js';
+
+test('rounds', () => {
+  const total = Math.floor(3.6);
+  assert.strictEqual(total, 4);
+});
+test('pays', () => {
+  pay();
+});
+test('is', () => {
+  assert.deepStrictEqual({ a: 1 }, { a: 2 });
+});
+`,
 };
 
 export const RECORDINGS: Readonly<Record<string, Recording>> = {
@@ -181,6 +225,46 @@ export const RECORDINGS: Readonly<Record<string, Recording>> = {
       },
     ],
     until: /duration_ms|adds/u,
+  },
+  'node-test-slow': NODE_TEST_SLOW,
+  'node-test-tap-watch': {
+    ...NODE_TEST_SLOW,
+    run: [...NODE_TEST_SLOW.run, '--test-reporter=tap'],
+    steps: [
+      { when: /# duration_ms/u, write: { 'cart.test.mjs': SLOW('rounds', 1) } },
+      { when: /# duration_ms/u, write: { 'price.test.mjs': SLOW('adds', 1) } },
+    ],
+    until: /# duration_ms/u,
+  },
+  'node-test-values': { files: NODE_TEST_VALUES, run: ['node', '--test'] },
+  'node-test-values-tap': { files: NODE_TEST_VALUES, run: ['node', '--test', '--test-reporter=tap'] },
+  'vitest-syntax': {
+    files: {
+      'package.json': MODULE,
+      'vite.config.js': 'export default {};\n',
+      'cart.test.js': "import { it } from 'vitest';\nit('is', () => {\n  (;\n});\n",
+    },
+    run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), 'run', '--root', '.'],
+  },
+  'webpack-unused': {
+    files: {
+      ...WEBPACK,
+      'cart.ts': 'console.log(1);\n',
+      'price.ts': "export const price: number = 'four';\n",
+    },
+    run: ['webpack', 'build'],
+  },
+  'jest-empty': {
+    files: { 'package.json': PACKAGE, 'empty.test.js': 'module.exports = 1;\n', 'sound.test.js': "test('is', () => {});\n" },
+    run: ['jest'],
+  },
+  'pytest-line': {
+    files: {
+      'cart.py': 'def price(name):\n    raise KeyError(name)\n',
+      'test_cart.py':
+        "from cart import price\n\ndef test_price():\n    assert price('tea') == 3\n\ndef test_rounds():\n    assert round(3.4) == 4\n",
+    },
+    run: ['python3', '-m', 'pytest', '-p', 'no:cacheprovider', '--tb=line'],
   },
   'jest-watch-two': {
     files: {

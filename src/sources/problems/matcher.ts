@@ -49,6 +49,11 @@ export type Rounds = {
    * Returns the file or test that repeats a problem. Default: the problem's file, otherwise the file that the tool named last.
    */
   readonly unitOf?: (problem: Problem) => string | undefined;
+  /**
+   * Whether `names` returns tests and not files. Such a tool names a file only when the file cannot be loaded, so a later round
+   * fixes that problem if the file has changed.
+   */
+  readonly areTests?: true;
 };
 
 /** A file or test that a round has repeated. */

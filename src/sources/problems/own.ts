@@ -4,7 +4,8 @@ import { GROUPS, type LinePattern, type MatcherForm } from '../../core/matcher-f
 import { readPattern, type Pattern } from '../../input/index.ts';
 import type { Matcher, Rounds, Step } from './matcher.ts';
 import { LINE_CHARS } from './reader.ts';
-import { ROUNDS, SHIPPED } from './shipped.ts';
+import { SHIPPED } from './shipped.ts';
+import { ROUNDS } from './shipped-rounds.ts';
 
 /** Matchers, and the rounds of their tools. */
 export type Matchers = { readonly matchers: readonly Matcher[]; readonly rounds: Readonly<Record<string, Rounds>> };

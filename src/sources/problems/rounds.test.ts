@@ -76,6 +76,42 @@ describe('the problems of a program that keeps running', () => {
     expect(open(...first, ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
   });
 
+  it('stay open if node --test runs another file again, even after a silence before its first line', () => {
+    const nodeFailed = (test: string, file: string): readonly string[] => [
+      `test at ${file}:2:1`,
+      `✖ ${test} (1.2ms)`,
+      '  AssertionError [ERR_ASSERTION]: 1 == 2',
+    ];
+    const end = 'ℹ duration_ms 466.563046';
+    const two = [
+      ...['✖ one (1.2ms)', '✖ two, too (1.3ms)', end, '✖ failing tests:'],
+      ...nodeFailed('one', 'a.test.mjs'),
+      ...nodeFailed('two, too', 'b.test.mjs'),
+      undefined,
+    ];
+    const restarted = 'Restarted at 11/26/2026, 9:31:44 PM';
+    expect(open(...two, restarted, undefined)).toEqual(['a.test.mjs', 'b.test.mjs']);
+    expect(open(...two, restarted, undefined, '✔ one (1.1ms)', end, undefined)).toEqual(['b.test.mjs']);
+    // A restart interrupts the run after the first result.
+    expect(open(...two, restarted, '✔ one (1.1ms)', restarted, '✖ two, too (1.3ms)', end, undefined)).toEqual(['b.test.mjs']);
+    expect(open(...two, 'ok 1 - two, too', '# duration_ms 4.1', undefined)).toEqual(['a.test.mjs']);
+  });
+
+  it('end if a test file that node --test could not load has changed', () => {
+    let stamp = '1';
+    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
+    const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {
+      for (const line of lines) problems.read(line);
+      problems.silent();
+      return [...problems.open().values()].map(({ problem }) => problem.file);
+    };
+    const failed = ['test at a.test.mjs:1:1', '✖ a.test.mjs (322.7ms)', "  'test failed'"];
+    expect(readAll('✖ a.test.mjs (322.7ms)', 'ℹ duration_ms 9.1', ...failed)).toEqual(['a.test.mjs']);
+    expect(readAll('✔ two (1.1ms)', 'ℹ duration_ms 9.1')).toEqual(['a.test.mjs']);
+    stamp = '2';
+    expect(readAll('✔ one (1.1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
+  });
+
   it('end if vite updates another module, and their own file has changed', () => {
     const stamps = new Map([
       ['/shop/a.ts', '1'],

@@ -6,7 +6,7 @@
 import type { Matcher, Named, Rounds } from './matcher.ts';
 import { fingerprintOf, type Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
-import { RESTARTS, ROUNDS } from './shipped.ts';
+import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 
 /** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
@@ -152,10 +152,11 @@ export class OpenProblems {
     const named = all.filter(({ name }) => isSameFile(name, unit));
     // A tool may leave out the errors of a file that failed again.
     if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
-    const isTest = this.#roundsOf(problem.tool).unitOf !== undefined;
+    const { unitOf, areTests } = this.#roundsOf(problem.tool);
     const now = this.#stampOf(unit, problem);
     // A build names the module that it replaces, and a person may have fixed a different file.
-    return isTest ? stamp !== undefined && now === undefined : stamp === undefined || now !== stamp;
+    if (unitOf === undefined) return stamp === undefined || now !== stamp;
+    return stamp !== undefined && (now === undefined || (areTests === true && now !== stamp));
   }
 }
 

@@ -1,8 +1,7 @@
 /**
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
-import { step, type Matcher, type Named, type Rounds } from './matcher.ts';
-import type { Problem } from './problem.ts';
+import { step, type Matcher } from './matcher.ts';
 
 /** The pattern of the file in a place such as `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
@@ -318,66 +317,3 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
 ];
-
-const RESTARTED =
-  /^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
-
-/** The rounds of a tool whose output shows none: a program that watches files starts the tool again. */
-export const RESTARTS: Rounds = { begins: RESTARTED };
-
-/** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
-const named =
-  (pattern: RegExp, fails?: RegExp) =>
-  (line: string): readonly Named[] =>
-    pattern
-      .exec(line)
-      ?.groups?.['names']?.split(', ')
-      .map((name) => ({ name, failed: fails?.test(line) ?? false })) ?? [];
-
-/** A line of next that shows a successful build, or a request. */
-const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d{3} in /u;
-
-/** Returns the file of a test that vitest names as `project file > suite > test`. */
-const fileOfTest = ({ test = '' }: Problem): string | undefined => test.split(' > ', 1)[0]?.split(' ').at(-1);
-
-/**
- * The rounds of tools whose output shows rounds. The problems of other tools stay open until a watching program starts the tool
- * again, or until the program ends without an error.
- */
-export const ROUNDS: Readonly<Record<string, Rounds>> = {
-  tsc: {
-    begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,
-    ends: /Found \d+ errors?\. Watching for file changes/u,
-  },
-  vite: {
-    begins: /\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated)|^build started\.\.\.$/u,
-    clean: /^(?:✓ )?built in /u,
-    names: named(/\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated:?) (?<names>\S.*?)(?: \(x\d+\))?$/u),
-  },
-  esbuild: { begins: /\[watch\] build started/u, ends: /\[watch\] build finished/u },
-  // Next reports the errors of a page with each request, and does not name the files that it compiles.
-  next: { begins: NEXT_TRIES, names: (line) => (NEXT_TRIES.test(line) ? [{ name: '', failed: / 5\d\d in /u.test(line) }] : []) },
-  webpack: { ends: /\bwebpack [\d.]+ compiled |\bcompiled (?:successfully|with \d+ (?:error|warning))/iu },
-  vitest: {
-    begins: /^\s*(?:\S+ )?RERUN\b/u,
-    ends: /^\s*Test Files\s/u,
-    isLate: true,
-    names: named(/^\s*[✓❯×↓] (?:.* )?(?<names>\S+\.\w+) (?:\(\d+ tests?\b|> )/u, /^\s*[❯×]/u),
-    unitOf: fileOfTest,
-  },
-  jest: {
-    ends: /^Ran all test suites/u,
-    names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
-  },
-  mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
-  'node --test': {
-    begins: RESTARTED,
-    names: named(/^\s*[✔✖] (?<names>\S.*?) \([\d.]+ms\)$/u, /^\s*✖/u),
-    unitOf: ({ test }) => test,
-  },
-  pytest: {
-    begins: /^=+ test session starts =+$/u,
-    ends: /^=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.]+s\b.*=+$/u,
-  },
-  cargo: { begins: /^\[Running '/u, ends: /^\s*Finished |^error: could not compile|^error: test failed|^test result: ok/u },
-};

@@ -1,0 +1,79 @@
+/**
+ * The lines with which each tool shows the rounds of its builds and test runs. The problems of other tools stay open until a
+ * watching program starts the tool again, or until the program ends without an error.
+ */
+import type { Named, Rounds } from './matcher.ts';
+import type { Problem } from './problem.ts';
+
+const RESTARTED =
+  /^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
+
+/** The rounds of a tool whose output shows none: a program that watches files starts the tool again. */
+export const RESTARTS: Rounds = { begins: RESTARTED };
+
+/** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
+const named =
+  (pattern: RegExp, fails?: RegExp) =>
+  (line: string): readonly Named[] =>
+    pattern
+      .exec(line)
+      ?.groups?.['names']?.split(', ')
+      .map((name) => ({ name, failed: fails?.test(line) ?? false })) ?? [];
+
+/** A line of next that shows a successful build, or a request. */
+const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d{3} in /u;
+
+/** Returns the file of a test that vitest names as `project file > suite > test`. */
+const fileOfTest = ({ test = '' }: Problem): string | undefined => test.split(' > ', 1)[0]?.split(' ').at(-1);
+
+/** A result of `node --test`, in its reporters spec and TAP: `✔ rounds (1.2ms)`, `not ok 1 - rounds`. */
+const NODE_RESULT = /^\s*(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok \d+ - (?<tap>\S.*?))(?: # .*)?$/u;
+
+/** Returns the test that a line of `node --test` shows. The name of a test may have a comma. */
+function testsOfNode(line: string): readonly Named[] {
+  const { spec, tap } = NODE_RESULT.exec(line)?.groups ?? {};
+  const name = spec ?? tap;
+  return name === undefined ? [] : [{ name, failed: /^\s*(?:✖|not ok)/u.test(line) }];
+}
+
+/** The rounds of tools whose output shows rounds. */
+export const ROUNDS: Readonly<Record<string, Rounds>> = {
+  tsc: {
+    begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,
+    ends: /Found \d+ errors?\. Watching for file changes/u,
+  },
+  vite: {
+    begins: /\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated)|^build started\.\.\.$/u,
+    clean: /^(?:✓ )?built in /u,
+    names: named(/\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated:?) (?<names>\S.*?)(?: \(x\d+\))?$/u),
+  },
+  esbuild: { begins: /\[watch\] build started/u, ends: /\[watch\] build finished/u },
+  // Next reports the errors of a page with each request, and does not name the files that it compiles.
+  next: { begins: NEXT_TRIES, names: (line) => (NEXT_TRIES.test(line) ? [{ name: '', failed: / 5\d\d in /u.test(line) }] : []) },
+  webpack: { ends: /\bwebpack [\d.]+ compiled |\bcompiled (?:successfully|with \d+ (?:error|warning))/iu },
+  vitest: {
+    begins: /^\s*(?:\S+ )?RERUN\b/u,
+    ends: /^\s*Test Files\s/u,
+    isLate: true,
+    names: named(/^\s*[✓❯×↓] (?:.* )?(?<names>\S+\.\w+) (?:\(\d+ tests?\b|> )/u, /^\s*[❯×]/u),
+    unitOf: fileOfTest,
+  },
+  jest: {
+    ends: /^Ran all test suites/u,
+    names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
+  },
+  mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
+  'node --test': {
+    // A restart shows no beginning: it may interrupt a round, whose results still count.
+    ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,
+    isLate: true,
+    names: testsOfNode,
+    unitOf: ({ test }) => test,
+    areTests: true,
+  },
+  pytest: {
+    begins: /^=+ test session starts =+$/u,
+    ends: /^=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.]+s\b.*=+$/u,
+  },
+  cargo: { begins: /^\[Running '/u, ends: /^\s*Finished |^error: could not compile|^error: test failed|^test result: ok/u },
+};

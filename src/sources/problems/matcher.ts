@@ -19,6 +19,8 @@ export type Step = {
   readonly optional?: true;
   /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
+  /** Whether the parts of this line replace the same parts of earlier lines. */
+  readonly replaces?: true;
   /** Whether each further line of this form is another problem. Only the last step may have this property. */
   readonly loop?: true;
 };
@@ -60,6 +62,12 @@ export type Rounds = {
 export type Named = { readonly name: string; readonly failed: boolean };
 
 type LineTest = Pick<RegExp, 'test'>;
+
+/** Makes a step that one of several patterns matches. */
+export function either(patterns: readonly RegExp[], more: Omit<Step, 'match'> = {}): Step {
+  const steps = patterns.map((pattern) => step(pattern));
+  return { match: (line) => steps.map(({ match }) => match(line)).find((parts) => parts !== undefined), ...more };
+}
 
 /** Makes a step from a JavaScript regular expression. Use this for patterns of this package, which run in linear time. */
 export function step(pattern: RegExp, more: Omit<Step, 'match'> = {}): Step {

@@ -55,8 +55,10 @@ export class ProblemReader {
     for (let at = begun.next; at < matcher.steps.length; at++) {
       const step = matcher.steps[at] as Step;
       const parts = step.match(line);
-      if (parts !== undefined)
-        return this.#advance(matcher, { parts: merged(begun.parts, parts), next: at + 1, skipped: 0 }, found);
+      if (parts !== undefined) {
+        const all = step.replaces ? { ...begun.parts, ...defined(parts) } : merged(begun.parts, parts);
+        return this.#advance(matcher, { parts: all, next: at + 1, skipped: 0 }, found);
+      }
       if (!step.optional) break;
     }
     const last = matcher.steps[begun.next - 1] as Step;
@@ -108,14 +110,22 @@ export class ProblemReader {
     // The last note may still wait for optional lines.
     for (const matcher of this.#matchers) if (matcher.isNote && matcher.tool === tool) this.#abandon(matcher, []);
     const name = test.split('::').slice(1).join('.');
-    const at = this.#notes.findIndex((note) => note.tool === tool && note.test === name);
-    const [note] = at < 0 ? [] : this.#notes.splice(at, 1);
-    if (note === undefined) return problem;
     // A tool cuts the message in its summary to the width of the terminal.
     const isCut = problem.message === NO_MESSAGE || problem.message.endsWith('...');
+    const start = problem.message.replace(/\.{3}$/u, '');
+    const named = this.#notes.findIndex((note) => note.tool === tool && note.test === name);
+    const at = named < 0 ? this.#notes.findIndex((note) => isSame(note, tool, isCut, start)) : named;
+    const [note] = at < 0 ? [] : this.#notes.splice(at, 1);
+    if (note === undefined) return problem;
     return { ...note, ...problem, ...(isCut ? { message: note.message } : {}) };
   }
 }
+
+/** Whether a note without the name of its test has this message, of which only the start may be known. */
+const isSame = (note: Problem, tool: string, isCut: boolean, message: string): boolean =>
+  note.tool === tool &&
+  note.test === undefined &&
+  (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
 /** The message of a failed test for which the tool prints no reason. */

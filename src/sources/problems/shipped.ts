@@ -1,7 +1,8 @@
 /**
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
-import { step, type Matcher } from './matcher.ts';
+import { either, step, type Matcher } from './matcher.ts';
+import { NODE_TEST } from './shipped-node-test.ts';
 
 /** The pattern of the file in a place such as `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
@@ -23,6 +24,10 @@ const PYTEST_FRAME =
 
 /** The last line of a section of pytest: `cart.py:3: AssertionError`. */
 const PYTEST_PLACE = /^(?!\S*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^\s:<]+):(?<line>\d+): [\w.]+$/u;
+
+/** A failure in one line: `cart.py:3: KeyError: 'tea'`. */
+const PYTEST_LINE =
+  /^(?!\S*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^\s:<]+\.py):(?<line>\d+): (?<message>\S.*)$/u;
 
 export const SHIPPED: readonly Matcher[] = [
   {
@@ -114,7 +119,9 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'webpack',
     steps: [
       step(/^ERROR in (?<file>[^\s:]+)(?:[ :](?<line>\d+):(?<column>\d+)\S*)?$/u),
-      step(/^(?<message>(?!\.\/\S+ \d+:\d+)\S.*)$/u),
+      step(/^(?:\.\/\S+ )?(?<line>\d+):(?<column>\d+)\S*$/u, { optional: true }),
+      // The matcher above reads the lines of ts-loader.
+      step(/^(?<message>(?!\[tsl\])\S.*)$/u),
     ],
   },
   {
@@ -122,13 +129,33 @@ export const SHIPPED: readonly Matcher[] = [
     steps: [
       step(/^\s*FAIL\s+(?<test>\S.*?)(?:\s+\[ .+ \])?$/u),
       step(/^(?<message>\w*(?:Error|Exception)\b.*)$/u),
-      step(new RegExp(String.raw`^\s*❯ (?:\S+ )?${FILE}:(?<line>\d+):(?<column>\d+)$`, 'u'), { skip: 30, optional: true }),
+      either(
+        [
+          /^\s+File: (?!\S*node_modules)(?<file>[^:]+):(?<line>\d+):(?<column>\d+)$/u,
+          new RegExp(String.raw`^\s*❯ (?:\S+ )?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)$`, 'u'),
+        ],
+        { skip: 30, optional: true },
+      ),
+    ],
+  },
+  {
+    // A file that jest cannot run. Only the line above the problem names the file.
+    tool: 'jest',
+    steps: [
+      step(/^\s*FAIL (?:\S+ )?(?:\.\/)?(?<file>[^\s/]\S*\.\w+)(?: \([\d.]+ m?s\))?$/u),
+      step(/^\s+● (?<test>Test suite failed to run)$/u, { skip: 200 }),
+      step(/^\s+(?<message>\S.*)$/u, { skip: 1 }),
+      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
+        skip: 30,
+        optional: true,
+        replaces: true,
+      }),
     ],
   },
   {
     tool: 'jest',
     steps: [
-      step(/^\s+● (?<test>\S.*)$/u),
+      step(/^\s+● (?<test>(?!Test suite failed to run$)\S.*)$/u),
       step(/^\s+(?<message>\S.*)$/u, { skip: 1 }),
       step(/^\s+(?<more>Expected\b.*)$/u, { skip: 1, optional: true }),
       step(/^\s+(?<more>Received\b.*)$/u, { optional: true }),
@@ -164,22 +191,7 @@ export const SHIPPED: readonly Matcher[] = [
       }),
     ],
   },
-  {
-    tool: 'node --test',
-    steps: [
-      step(/^test at (?<file>[^:]+):(?<line>\d+):(?<column>\d+)$/u),
-      step(/^✖ (?<test>\S.*?)(?: \([\d.]+ms\))?$/u),
-      step(/^\s+(?<message>\S.*)$/u),
-    ],
-  },
-  {
-    tool: 'node --test',
-    steps: [
-      step(/^\s*not ok \d+ - (?<test>\S.*)$/u),
-      step(/^\s+location: '(?<file>[^:]+):(?<line>\d+):(?<column>\d+)'$/u, { skip: 4, optional: true }),
-      step(/^\s+error: (?:'(?<message>(?!\d+ subtests? failed).+)'|(?<more>[^|'].*))$/u, { skip: 4 }),
-    ],
-  },
+  ...NODE_TEST,
   {
     tool: 'go',
     steps: [step(/^\s*--- FAIL: (?<test>\S+) /u), step(/^\s+(?<file>[^\s:]+\.go):(?<line>\d+): (?<message>.+)$/u, { skip: 2 })],
@@ -228,6 +240,8 @@ export const SHIPPED: readonly Matcher[] = [
       step(PYTEST_PLACE, { skip: 40, optional: true }),
     ],
   },
+  // With `--tb=line`, only the message shows the test.
+  { tool: 'pytest', isNote: true, steps: [step(PYTEST_LINE)] },
   { tool: 'pytest', steps: [step(/^(?:FAILED|ERROR) (?<test>[^\s:]+\.py::\S.*?)(?: - (?<message>.+))?$/u)] },
   { tool: 'pytest', steps: [step(/^ERROR (?<file>[^\s:]+\.py) - (?<message>.+)$/u)] },
   {

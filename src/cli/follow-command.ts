@@ -5,7 +5,6 @@ import { checksum, makeEvent } from '../core/event.ts';
 import { clean } from '../handles/text.ts';
 import { loadConfig } from '../config/index.ts';
 import { add, followOutput, keepState, remove, stateOf, type Followed } from '../sources/follow/index.ts';
-import { problemsIn } from '../sources/problems/index.ts';
 import {
   catchSignals,
   commandLine,
@@ -35,10 +34,12 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
   const followed = await begun(ear, label, to);
   const untold: Error[] = [];
-  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now(), matchers }, followed, (error) =>
-    untold.push(error),
-  );
   const last = new LastLines(EXCERPT_FROM);
+  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now(), matchers }, followed, {
+    trouble: (error) => untold.push(error),
+    // The report of the exit does not repeat the lines of reported problems.
+    told: () => last.forget(),
+  });
   const lasts = { stdout: last.stream(), stderr: last.stream() };
   const signals = catchSignals();
   let interrupted = false;
@@ -68,7 +69,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);
   const stopped = interrupted || wasStopped(outcome);
-  await output.ended(stopped || !isFailure(outcome));
+  const { fresh, reported } = await output.ended(stopped || !isFailure(outcome));
   if (!stopped && outcome.kind !== 'not_started') {
     const lines = last.read();
     const event = makeEvent(
@@ -81,7 +82,8 @@ export async function followCommand(words: readonly string[], options: FollowOpt
         outcome,
         durationMs: performance.now() - startedAt,
         lastLines: excerpt(lines, SHOWN, isFailure(outcome)),
-        problems: problemsIn(lines, matchers.matchers),
+        problems: fresh,
+        reported,
         levelOnFailure: 'error',
       }),
       { id: randomUUID(), now: Date.now() },

@@ -5,7 +5,16 @@
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
-import { fingerprintOf, linesOf, OpenProblems, sayProblem, stampIn, type Matchers, type Open } from '../problems/index.ts';
+import {
+  fingerprintOf,
+  linesOf,
+  OpenProblems,
+  sayProblem,
+  stampIn,
+  type Matchers,
+  type Open,
+  type Problem,
+} from '../problems/index.ts';
 import type { Standing } from './follower.ts';
 import { keepState, stateOf, type Followed, type Group, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
@@ -22,23 +31,30 @@ export type Output = {
   readonly stderr: (chunk: Buffer) => void;
   /**
    * Records the end of the program. `well` says that the program ended without an error, so no problem is open. Resolves when the
-   * end is reported.
+   * end is reported, with the open problems that are left to the report of the exit.
    */
-  readonly ended: (well: boolean) => Promise<void>;
+  readonly ended: (well: boolean) => Promise<Left>;
 };
+
+/** The open problems at the end: those that no report has named, and the number of those that were reported before. */
+export type Left = { readonly fresh: readonly Problem[]; readonly reported: number };
+
+/** `trouble` gets the error if the last report fails. `told` is called when found or fixed problems were reported. */
+type Listener = { readonly trouble: (error: Error) => void; readonly told?: () => void };
 
 type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; readonly matchers: Matchers };
 
-/** Follows the output of a program, and never throws. `onTrouble` gets the error if the last report fails. */
-export function followOutput(place: Place, followed: Followed, onTrouble: (error: Error) => void): Output {
+/** Follows the output of a program, and never throws. */
+export function followOutput(place: Place, followed: Followed, on: Listener): Output {
   const problems = new OpenProblems(place.matchers.matchers, {
     rounds: place.matchers.rounds,
     stampOf: stampIn(folderOf(followed)),
   });
-  const telling = new Telling(place, followed);
+  const telling = new Telling(place, followed, on.told);
   let together: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;
-  const say = (): Promise<void> => telling.tell([...problems.open().values()].map((open) => standingOf(followed, open)));
+  const standing = (): readonly Standing[] => [...problems.open().values()].map((open) => standingOf(followed, open));
+  const say = (): Promise<unknown> => telling.tell(standing());
   const sayLater = (): void => void say().catch(() => {});
   const heard = (): void => {
     together ??= setTimeout(() => {
@@ -69,7 +85,13 @@ export function followOutput(place: Place, followed: Followed, onTrouble: (error
       for (const stream of streams) stream.end();
       if (well) problems.clear();
       else problems.silent();
-      await say().catch(onTrouble);
+      const found = [...problems.open().values()].map(({ problem }) => problem);
+      const reported = await telling.tell(standing(), true).catch((error: Error) => {
+        on.trouble(error);
+        return new Set<string>();
+      });
+      const fresh = found.filter((problem) => !reported.has(checksum(fingerprintOf(problem))));
+      return { fresh, reported: found.length - fresh.length };
     },
   };
 }
@@ -80,28 +102,36 @@ const folderOf = ({ what }: Followed): string => (what.kind === 'command' ? what
 class Telling {
   readonly #place: Place;
   readonly #group: Pick<Group, 'uid' | 'tos'>;
+  readonly #onTold: () => void;
   #state: State | undefined;
   #said = '';
-  #last: Promise<void> = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(place: Place, { uid, to }: Followed) {
+  constructor(place: Place, { uid, to }: Followed, onTold: () => void = () => undefined) {
     this.#place = place;
     this.#group = { uid, tos: [to] };
+    this.#onTold = onTold;
   }
 
-  tell(standing: readonly Standing[]): Promise<void> {
-    const turn = this.#last.then(() => this.#tell(standing));
+  /** Reports these problems. With `ending`, only withdraws old ones. Resolves with the keys of the reported open problems. */
+  tell(standing: readonly Standing[], ending = false): Promise<ReadonlySet<string>> {
+    const turn = this.#last.then(async () => {
+      await this.#tell(standing, ending);
+      return new Set(Object.keys(this.#state?.told ?? {}));
+    });
     // If the store failed, the next report reads the state again.
     this.#last = turn.catch(() => void (this.#state = undefined));
     return turn;
   }
 
-  async #tell(standing: readonly Standing[]): Promise<void> {
+  async #tell(all: readonly Standing[], ending: boolean): Promise<void> {
     const { store, now } = this.#place;
     const { uid } = this.#group;
-    const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
     const before = (this.#state ??= await caughtUp(this.#place, this.#group, begun(await stateOf(store, uid), now())));
-    if (wanted === this.#said || before === undefined) return;
+    if (before === undefined) return;
+    const standing = ending ? all.filter(({ key }) => before.told[key] !== undefined) : all;
+    const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
+    if (wanted === this.#said) return;
     const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
     const state: State = { turn: before.turn + 1, told: before.told, summary, lookedAt: now() };
     const reports = reportsOf(this.#group, before, { standing, news: [], whole: true });
@@ -110,7 +140,9 @@ class Telling {
     await keepState(store, uid, after);
     fault('follow.kept');
     this.#state = after;
-    if (heard) this.#said = wanted;
+    if (!heard) return;
+    this.#said = wanted;
+    if (!ending && reports.length > 0) this.#onTold();
   }
 }
 

@@ -34,6 +34,11 @@ export class LastLines {
     };
   }
 
+  /** Drops the complete lines that were kept so far. */
+  forget(): void {
+    this.#raw.length = 0;
+  }
+
   /** Returns the lines as a terminal shows them: without escape sequences, and with progress bars in their last state. */
   read(): readonly string[] {
     if (this.#lines === 0) return [];

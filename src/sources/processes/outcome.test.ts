@@ -78,6 +78,16 @@ describe('the event about a command', () => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });
 
+  it('errors that were reported before are only counted', () => {
+    const lastLines = ['Test Files  1 failed (1)'];
+    expect(ended(exited(1), { lastLines, problems: [], reported: 2 }).message).toBe(
+      '`npm test` failed with exit code 1 after 12 s: Test Files  1 failed (1); 2 reported errors are still open',
+    );
+    expect(ended(exited(1), { reported: 1 }).message).toBe(
+      '`npm test` failed with exit code 1 after 12 s; 1 reported error is still open',
+    );
+  });
+
   it('a name replaces the command line, which is otherwise quoted and cut', () => {
     expect(ended(exited(0), { name: 'the build' }).message).toBe('the build succeeded after 12 s');
     const long = ended(exited(0), { args: ['it\'s "a" test', 'x'.repeat(5_000)] });

@@ -24,6 +24,8 @@ export type Ended = {
   readonly lastLines: readonly string[];
   /** The problems in the command's whole output. Default: the problems in `lastLines`. */
   readonly problems?: readonly Problem[];
+  /** The number of open problems that the agent was told of before. */
+  readonly reported?: number;
   readonly levelOnFailure: Level;
 };
 
@@ -46,7 +48,7 @@ export function eventOf(ended: Ended): EventInput {
     source: 'processes',
     subject: ended.subject,
     severity: failed ? ended.levelOnFailure : 'info',
-    message: `${what} ${howItWent(outcome, durationMs)}${telling === undefined ? '' : `: ${telling}`}`,
+    message: `${what} ${howItWent(outcome, durationMs)}${telling === undefined ? '' : `: ${telling}`}${sayReported(failed ? ended.reported : 0)}`,
     key: `process:${checksum([cwd, name ?? command].join('\0'))}`,
     supersede: true,
     data: {
@@ -75,6 +77,9 @@ function sayFirst([first, ...more]: readonly Problem[]): string | undefined {
   if (first === undefined) return undefined;
   return `${cut(sayProblem(first), 300)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
 }
+
+const sayReported = (count = 0): string =>
+  count === 0 ? '' : `; ${count} reported ${count === 1 ? 'error is' : 'errors are'} still open`;
 
 function dataOf(problem: Problem): Record<string, string> {
   const { tool, test, message } = problem;

@@ -1,4 +1,5 @@
 /** `earpiece follow -- <command>` with real programs: their output passes through, and the agent is notified of their errors. */
+import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -164,6 +165,20 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
       expect(await open()).toEqual([]);
     }
   }, 60_000);
+
+  it('a reader that closes the pipe is no failure', async () => {
+    const line = `"$0" "$1" follow --to coder -- seq 1 1000000 | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const child = spawn('bash', ['-c', line, process.execPath, CLI], {
+      cwd: shell.folder,
+      env: shell.env(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(out).toBe('1\n141\n');
+    expect(await open()).toEqual([expect.stringMatching(/^process\.ended: `seq 1 1000000` ended after /u)]);
+  });
 
   it('a missing command gives an error that names the arguments of follow', async () => {
     const { code, stderr } = await shell.run(follow('logs'));

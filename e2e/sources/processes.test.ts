@@ -280,7 +280,12 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     await new Promise((resolve) => child.once('close', resolve));
     expect(out).toBe('y\n141\n');
-    expect((await told(shell))[0]?.data.signal).toBe('SIGPIPE');
+    expect((await told(shell))[0]).toMatchObject({
+      kind: 'process.ended',
+      level: 'info',
+      message: expect.stringMatching(/^`yes` ended after .*, because the reader of its output closed: y$/u) as string,
+      data: { signal: 'SIGPIPE' },
+    });
   });
 
   it('in a terminal the command gets a terminal with its size, its colours and its keys', async () => {

@@ -14,6 +14,7 @@ import {
   exitCodeOf,
   isFailure,
   LastLines,
+  lostItsReader,
   run,
   type Outcome,
 } from '../sources/processes/index.ts';
@@ -69,7 +70,8 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);
   const stopped = interrupted || wasStopped(outcome);
-  const { fresh, reported } = await output.ended(stopped || !isFailure(outcome));
+  // A program that lost its reader may have ended before it fixed or printed an error.
+  const { fresh, reported } = await output.ended(stopped || !(isFailure(outcome) || lostItsReader(outcome)));
   if (!stopped && outcome.kind !== 'not_started') {
     const lines = last.read();
     const event = makeEvent(

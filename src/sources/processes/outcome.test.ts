@@ -24,6 +24,22 @@ describe('the event about a command', () => {
     [exited(0), 'process.ended', '`npm test` succeeded after 12 s'],
     [exited(1), 'process.failed', '`npm test` failed with exit code 1 after 12 s'],
     [{ kind: 'killed', signal: 'SIGKILL', timedOut: false }, 'process.failed', '`npm test` was ended by SIGKILL after 12 s'],
+    [{ kind: 'killed', signal: 'SIGPIPE', timedOut: false }, 'process.failed', '`npm test` was ended by SIGPIPE after 12 s'],
+    [
+      { kind: 'killed', signal: 'SIGPIPE', timedOut: false, readerClosed: true },
+      'process.ended',
+      '`npm test` ended after 12 s, because the reader of its output closed',
+    ],
+    [
+      { kind: 'exited', code: 141, timedOut: false, readerClosed: true },
+      'process.ended',
+      '`npm test` ended after 12 s, because the reader of its output closed',
+    ],
+    [
+      { kind: 'exited', code: 1, timedOut: false, readerClosed: true },
+      'process.failed',
+      '`npm test` failed with exit code 1 after 12 s',
+    ],
     [{ kind: 'killed', signal: 'SIGTERM', timedOut: true }, 'process.failed', '`npm test` was ended after 12 s, its time limit'],
     [{ kind: 'exited', code: 0, timedOut: true }, 'process.failed', '`npm test` was ended after 12 s, its time limit'],
     [

@@ -5,10 +5,13 @@ import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
 import { placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 
-/** How the command ended. `timedOut` says that the time limit ended the command. */
+/**
+ * How the command ended. `timedOut` says that the time limit ended the command. `readerClosed` says that the reader of its output
+ * closed the output first, as `head` does.
+ */
 export type Outcome =
-  | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean }
-  | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean }
+  | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean; readonly readerClosed?: true }
+  | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean; readonly readerClosed?: true }
   /** The command did not start. As in shells, the code is 127 if the command does not exist, and 126 if it cannot run. */
   | { readonly kind: 'not_started'; readonly code: 126 | 127; readonly reason: string };
 
@@ -29,7 +32,18 @@ export type Ended = {
   readonly levelOnFailure: Level;
 };
 
-export const isFailure = (outcome: Outcome): boolean => outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut;
+export const isFailure = (outcome: Outcome): boolean =>
+  (outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut) && !lostItsReader(outcome);
+
+/** Whether the command ended only because nobody reads its output any more. */
+export const lostItsReader = (outcome: Outcome): boolean =>
+  outcome.kind !== 'not_started' &&
+  outcome.readerClosed === true &&
+  !outcome.timedOut &&
+  (outcome.kind === 'killed' ? outcome.signal === 'SIGPIPE' : outcome.code === SIGPIPE);
+
+/** The exit code of a shell whose command was ended by SIGPIPE. */
+const SIGPIPE = 141;
 
 /**
  * Makes the event `process.ended`, or `process.failed` for a failure. The event replaces unread older events of the same command
@@ -89,6 +103,7 @@ function dataOf(problem: Problem): Record<string, string> {
 
 function howItWent(outcome: Outcome, durationMs: number): string {
   const after = `after ${words(durationMs)}`;
+  if (lostItsReader(outcome)) return `ended ${after}, because the reader of its output closed`;
   switch (outcome.kind) {
     case 'not_started':
       return `could not be started: ${outcome.reason}`;

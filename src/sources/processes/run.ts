@@ -87,11 +87,17 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
     send(terminal ? pid : -pid, name);
   };
   let wroteAt = performance.now();
+  let readerClosed = false;
   const tee = (from: Readable, to: Writable, stream: 'stdout' | 'stderr'): Promise<void> =>
-    passOn(from, to, (chunk) => {
-      wroteAt = performance.now();
-      options.wrote(stream, chunk);
-    });
+    passOn(
+      from,
+      to,
+      (chunk) => {
+        wroteAt = performance.now();
+        options.wrote(stream, chunk);
+      },
+      () => void (readerClosed = true),
+    );
   const closed = Promise.all([tee(stdout, options.stdout, 'stdout'), tee(stderr, options.stderr, 'stderr')]);
   options.started?.(signal);
   const timer = endAfter(options.timeoutMs, (name) => send(terminal ? pid : -pid, name));
@@ -105,7 +111,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   }
   stdout.destroy();
   stderr.destroy();
-  return outcomeOf(exit, timer.over());
+  return { ...outcomeOf(exit, timer.over()), ...(readerClosed ? { readerClosed } : {}) };
 }
 
 async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof NodePty): Promise<Outcome> {
@@ -157,11 +163,18 @@ type Exit = { readonly code: number | null; readonly signal: string | null };
 const outcomeOf = ({ code, signal }: Exit, timedOut: boolean): Outcome =>
   signal === null ? { kind: 'exited', code: code ?? 1, timedOut } : { kind: 'killed', signal, timedOut };
 
-/** Copies data as fast as `to` accepts the data. When `to` closes, `from` is closed too, as it would be without Earpiece. */
-function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Promise<void> {
+/**
+ * Copies data as fast as `to` accepts the data. When `to` closes, `closed` is called, and `from` is closed too, as it would be
+ * without Earpiece.
+ */
+function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void, closed: () => void): Promise<void> {
   const gone = (): void => void from.destroy();
+  const lost = (): void => {
+    closed();
+    gone();
+  };
   const goOn = (): void => void from.resume();
-  to.on('error', gone);
+  to.on('error', lost);
   from.on('data', (chunk: Buffer) => {
     seen(chunk);
     if (to.write(chunk)) return;
@@ -173,7 +186,7 @@ function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Pr
     from.once('close', () => {
       to.off('drain', goOn);
       // A standard stream keeps the listener, because it can report an error after the last write.
-      if (to !== process.stdout && to !== process.stderr) to.off('error', gone);
+      if (to !== process.stdout && to !== process.stderr) to.off('error', lost);
       resolve();
     });
   });

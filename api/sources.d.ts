@@ -1074,10 +1074,12 @@ type Outcome = {
   readonly kind: 'exited';
   readonly code: number;
   readonly timedOut: boolean;
+  readonly readerClosed?: true;
 } | {
   readonly kind: 'killed';
   readonly signal: string;
   readonly timedOut: boolean;
+  readonly readerClosed?: true;
 } |
 {
   readonly kind: 'not_started';

@@ -20,7 +20,9 @@ function said(file: string): readonly string[] {
     const name = [...versions.keys()].find((each) => path === each || path.endsWith(`/${each}`));
     return name === undefined ? undefined : String(versions.get(name));
   };
-  const problems = new OpenProblems(undefined, { stampOf });
+  const contents = new Map(Object.entries(files));
+  const sourceOf = (path: string): readonly string[] | undefined => contents.get(path)?.split('\n');
+  const problems = new OpenProblems(undefined, { stampOf, sourceOf });
   const events: string[] = [];
   let before = new Map<string, string>();
   const look = (): void => {
@@ -45,7 +47,10 @@ function said(file: string): readonly string[] {
     look();
     // The program was silent, and then the files were changed.
     if (at < steps.length) events.push('~');
-    for (const name of Object.keys(steps[at]?.write ?? {})) versions.set(name, (versions.get(name) ?? 0) + 1);
+    for (const [name, text] of Object.entries(steps[at]?.write ?? {})) {
+      versions.set(name, (versions.get(name) ?? 0) + 1);
+      contents.set(name, text);
+    }
   }
   stream.end();
   problems.silent();

@@ -42,6 +42,9 @@ const TSCONFIG = JSON.stringify({
 const PACKAGE = JSON.stringify({ name: 'shop', private: true });
 const MODULE = JSON.stringify({ name: 'shop', private: true, type: 'module' });
 
+/** Two lines that give the same error for a number. */
+const SAME = (one: string, two: string): string => `\n\nexport const one: string = ${one};\nexport const two: string = ${two};\n`;
+
 const tscWatch = (tsc: string): Recording => ({
   files: {
     'tsconfig.json': TSCONFIG,
@@ -389,6 +392,16 @@ func TestSum(t *testing.T) {
     run: ['node', 'app.js'],
   },
   'tsc-watch': tscWatch(join(REPOSITORY, '.bin/tsc')),
+  'tsc-same': {
+    files: { 'tsconfig.json': TSCONFIG, 'cart.ts': SAME('5', '6') },
+    run: [join(REPOSITORY, '.bin/tsc'), '--watch'],
+    steps: [
+      { when: /Found 2 errors/u, write: { 'cart.ts': `\n\n${SAME("'5'", '6')}` } },
+      { when: /Found 1 error/u, write: { 'cart.ts': `const more: string = 7;\n${SAME("'5'", '6')}` } },
+      { when: /Found 2 errors/u, write: { 'cart.ts': SAME("'5'", "'6'") } },
+    ],
+    until: /Found 0 errors/u,
+  },
   'tsc-5-watch': tscWatch('tsc'),
   'tsc-5-terminal': { ...tscWatch('tsc'), run: ['tsc', '--pretty'], steps: [], until: /Found 2/u, terminal: true },
   eslint: {

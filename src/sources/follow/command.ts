@@ -6,10 +6,10 @@ import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import {
-  fingerprintOf,
   linesOf,
   OpenProblems,
   sayProblem,
+  sourceIn,
   stampIn,
   type Matchers,
   type Open,
@@ -49,11 +49,12 @@ export function followOutput(place: Place, followed: Followed, on: Listener): Ou
   const problems = new OpenProblems(place.matchers.matchers, {
     rounds: place.matchers.rounds,
     stampOf: stampIn(folderOf(followed)),
+    sourceOf: sourceIn(folderOf(followed)),
   });
   const telling = new Telling(place, followed, on.told);
   let together: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;
-  const standing = (): readonly Standing[] => [...problems.open().values()].map((open) => standingOf(followed, open));
+  const standing = (): readonly Standing[] => [...problems.open()].map(([key, open]) => standingOf(followed, key, open));
   const say = (): Promise<unknown> => telling.tell(standing());
   const sayLater = (): void => void say().catch(() => {});
   const heard = (): void => {
@@ -85,12 +86,12 @@ export function followOutput(place: Place, followed: Followed, on: Listener): Ou
       for (const stream of streams) stream.end();
       if (well) problems.clear();
       else problems.silent();
-      const found = [...problems.open().values()].map(({ problem }) => problem);
+      const found = [...problems.open()];
       const reported = await telling.tell(standing(), true).catch((error: Error) => {
         on.trouble(error);
         return new Set<string>();
       });
-      const fresh = found.filter((problem) => !reported.has(checksum(fingerprintOf(problem))));
+      const fresh = found.filter(([key]) => !reported.has(checksum(key))).map(([, { problem }]) => problem);
       return { fresh, reported: found.length - fresh.length };
     },
   };
@@ -153,10 +154,10 @@ class Telling {
  */
 const begun = (state: State, now: number): State => (state.turn === 0 ? { ...state, turn: now } : state);
 
-function standingOf({ what }: Followed, { problem, count }: Open): Standing {
+function standingOf({ what }: Followed, key: string, { problem, count }: Open): Standing {
   const command = what.kind === 'command' ? what.command : '';
   const { tool, file, line, column, code, test, message } = problem;
-  const fingerprint = checksum(fingerprintOf(problem));
+  const fingerprint = checksum(key);
   return {
     key: fingerprint,
     fingerprint,

@@ -1,7 +1,8 @@
 /** Problem matchers, which find the errors that compilers, test runners and servers print. */
 export { matchersWith, type Matchers } from './own.ts';
 export { problemsIn } from './reader.ts';
-export { fingerprintOf, placeOf, sayProblem, type Problem } from './problem.ts';
+export { placeOf, sayProblem, type Problem } from './problem.ts';
 export { OpenProblems, type Open } from './rounds.ts';
 export { linesOf } from './lines.ts';
+export { sourceIn } from './source.ts';
 export { stampIn } from './stamp.ts';

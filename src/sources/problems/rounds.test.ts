@@ -33,7 +33,9 @@ describe('the problems of a program that keeps running', () => {
 
   it('stay the same if lines are added above them, and are counted if they repeat in a round', () => {
     const moved = "a.ts(9,7): error TS2322: Type 'string' is not assignable to type 'number'.";
-    expect(open(STARTS, wrong('a.ts'), moved, ends(2))).toEqual(['a.ts x2']);
+    expect(open(STARTS, wrong('a.ts'), ends(1), STARTS, moved, ends(1))).toEqual(['a.ts']);
+    expect(open(STARTS, wrong('a.ts'), wrong('a.ts'), ends(1))).toEqual(['a.ts x2']);
+    expect(open(STARTS, wrong('a.ts'), moved, ends(2))).toEqual(['a.ts', 'a.ts']);
   });
 
   it('end when vite applies an update without errors, or when the program restarts without output', () => {

@@ -3,15 +3,17 @@
  * problems of that round are the only open ones. If a round repeats only some files, the problems of the other files stay open.
  * During a round, new problems are added.
  */
+import { defined } from '../../core/defined.ts';
 import type { Matcher, Named, Rounds } from './matcher.ts';
-import { fingerprintOf, type Problem } from './problem.ts';
+import { keyOf, type Occurrence } from './occurrences.ts';
+import type { Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
 import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 
 /** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
 /** `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. */
-type Kept = Open & { readonly unit?: string; readonly stamp?: string };
+type Kept = Open & Occurrence & { readonly unit?: string; readonly stamp?: string };
 type Found = Map<string, Kept>;
 
 /** The maximum number of different problems of one tool that are kept. */
@@ -21,12 +23,15 @@ export type Surroundings = {
   readonly rounds?: Readonly<Record<string, Rounds>>;
   /** Returns a text that changes when the file changes, or undefined if there is no such file. */
   readonly stampOf?: (file: string, problem: Problem) => string | undefined;
+  /** Returns the lines of a file without their indent, or undefined if the file cannot be read. */
+  readonly sourceOf?: (file: string) => readonly string[] | undefined;
 };
 
 export class OpenProblems {
   readonly #reader: ProblemReader;
   readonly #rounds: Readonly<Record<string, Rounds>>;
   readonly #stampOf: NonNullable<Surroundings['stampOf']>;
+  readonly #sourceOf: NonNullable<Surroundings['sourceOf']>;
   /** The open problems of each tool. `#round` holds the problems of the current round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
@@ -35,10 +40,12 @@ export class OpenProblems {
   /** The files and tests that the current round of each tool has named. The last of these files or tests runs now. */
   readonly #named = new Map<string, Named[]>();
 
-  constructor(matchers?: readonly Matcher[], { rounds = ROUNDS, stampOf = () => undefined }: Surroundings = {}) {
+  constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
+    const { rounds = ROUNDS, stampOf = () => undefined, sourceOf = () => undefined } = around;
     this.#reader = new ProblemReader(matchers);
     this.#rounds = rounds;
     this.#stampOf = stampOf;
+    this.#sourceOf = sourceOf;
   }
 
   /** Reads one line without escape sequences. */
@@ -91,6 +98,7 @@ export class OpenProblems {
     this.#round.clear();
   }
 
+  /** Returns the open problems by their keys. */
   open(): ReadonlyMap<string, Open> {
     return new Map([...this.#open.values()].flatMap((found) => [...found]));
   }
@@ -111,15 +119,21 @@ export class OpenProblems {
   #add(problems: readonly Problem[]): void {
     for (const problem of problems) {
       if (problem.severity !== 'error') continue;
-      const kept = this.#kept(problem);
-      for (const all of [this.#open, this.#round]) {
-        const found = all.get(problem.tool) ?? new Map<string, Kept>();
-        all.set(problem.tool, found);
-        const fingerprint = fingerprintOf(problem);
-        if (found.size >= MAX_OPEN && !found.has(fingerprint)) continue;
+      const { tool, file, line = 0 } = problem;
+      const [open, round] = [this.#open, this.#round].map((all) => all.get(tool) ?? new Map<string, Kept>()) as [Found, Found];
+      const source = file === undefined ? undefined : this.#sourceOf(file);
+      const [text, made] = [source?.[line - 1], file === undefined ? undefined : this.#stampOf(file, problem)];
+      const kept = { ...this.#kept(problem), ...defined({ text, made }) };
+      const key = keyOf(kept, round, open, (each) => source?.includes(each) ?? true);
+      for (const [all, found] of [
+        [this.#open, open],
+        [this.#round, round],
+      ] as const) {
+        all.set(tool, found);
+        if (found.size >= MAX_OPEN && !found.has(key)) continue;
         // Each round starts to count at 1, because each build prints the same problem again.
-        const count = all === this.#round ? (found.get(fingerprint)?.count ?? 0) + 1 : (found.get(fingerprint)?.count ?? 1);
-        found.set(fingerprint, { ...kept, count });
+        const count = all === this.#round ? (found.get(key)?.count ?? 0) + 1 : (found.get(key)?.count ?? 1);
+        found.set(key, { ...kept, count });
       }
     }
   }

@@ -74,6 +74,21 @@ describe('a followed command', () => {
     expect(await until((all) => all.length > 1)).toContain(none);
     file('export const total: number = 3;\nexport const none = nothing;\n');
     expect(await until((all) => all.length < 2)).toEqual([none]);
+    // An unread notification names the line to which the error has moved.
+    file('\n\n\nexport const none = nothing;\nexport const more = nothing;\n');
+    expect(await until((all) => all.length > 1 && !all.includes(none))).toEqual([
+      none.replace(':2:', ':4:'),
+      none.replace(':2:', ':5:'),
+    ]);
+    file('\n\n\n\n\nexport const more = nothing;\n');
+    expect(await until((all) => all.length < 2 && !all.includes(none.replace(':2:', ':5:')))).toEqual([
+      none.replace(':2:', ':6:'),
+    ]);
+    // The agent reads it. The error moves again, which is no news.
+    await shell.run(['inbox', '--read', 'shop/coder#main']);
+    expect(await open()).toEqual([]);
+    file('export const more = nothing;\nexport const other = missing;\n');
+    expect(await until((all) => all.length > 0)).toEqual(["problem.found: TS2304: Cannot find name 'missing'. (cart.ts:2:22)"]);
     running.process.kill('SIGINT');
     await running.ended;
     expect(await open()).toEqual([]);
@@ -166,7 +181,7 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     }
   }, 60_000);
 
-  it('a reader that closes the pipe is no failure', async () => {
+  it('a program whose reader closes the pipe has not failed', async () => {
     const line = `"$0" "$1" follow --to coder -- seq 1 1000000 | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const child = spawn('bash', ['-c', line, process.execPath, CLI], {
       cwd: shell.folder,

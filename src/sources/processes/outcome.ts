@@ -27,7 +27,7 @@ export type Ended = {
   readonly lastLines: readonly string[];
   /** The problems in the command's whole output. Default: the problems in `lastLines`. */
   readonly problems?: readonly Problem[];
-  /** The number of open problems that the agent was told of before. */
+  /** The number of open problems that were reported before. */
   readonly reported?: number;
   readonly levelOnFailure: Level;
 };

@@ -84,7 +84,7 @@ describe('a followed command', () => {
     expect(await until((all) => all.length < 2 && !all.includes(none.replace(':2:', ':5:')))).toEqual([
       none.replace(':2:', ':6:'),
     ]);
-    // The agent reads it. The error moves again, which is no news.
+    // The agent reads the notification. Later moves of the error are not reported.
     await shell.run(['inbox', '--read', 'shop/coder#main']);
     expect(await open()).toEqual([]);
     file('export const more = nothing;\nexport const other = missing;\n');

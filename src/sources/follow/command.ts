@@ -104,8 +104,6 @@ class Telling {
   readonly #place: Place;
   readonly #group: Pick<Group, 'uid' | 'tos'>;
   readonly #onTold: () => void;
-  /** The reported messages, by key. A message names the place of an error, which moves. */
-  #messages: ReadonlyMap<string, string> = new Map();
   #state: State | undefined;
   #said = '';
   #last: Promise<unknown> = Promise.resolve();
@@ -132,11 +130,8 @@ class Telling {
     const { uid } = this.#group;
     const before = (this.#state ??= await caughtUp(this.#place, this.#group, begun(await stateOf(store, uid), now())));
     if (before === undefined) return;
-    const standing = (ending ? all.filter(({ key }) => before.told[key] !== undefined) : all).map((each) => ({
-      ...each,
-      reworded: (this.#messages.get(each.key) ?? each.message) !== each.message,
-    }));
-    const wanted = JSON.stringify(standing.map(({ key, fingerprint, message }) => [key, fingerprint, message]));
+    const standing = ending ? all.filter(({ key }) => before.told[key] !== undefined) : all;
+    const wanted = JSON.stringify(standing.map(({ key, fingerprint }) => [key, fingerprint]));
     if (wanted === this.#said) return;
     const summary = standing.length === 0 ? 'no problems' : `${standing.length} open, last: ${standing.at(-1)?.message}`;
     const state: State = { turn: before.turn + 1, told: before.told, summary, lookedAt: now() };
@@ -148,7 +143,6 @@ class Telling {
     this.#state = after;
     if (!heard) return;
     this.#said = wanted;
-    this.#messages = new Map(standing.map(({ key, message }) => [key, message]));
     if (!ending && reports.length > 0) this.#onTold();
   }
 }

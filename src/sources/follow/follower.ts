@@ -13,12 +13,7 @@ type Told = {
 };
 
 /** A state that lasts. `key` identifies the state in this follower. A state whose `fingerprint` changes is reported again. */
-export type Standing = Told & {
-  readonly key: string;
-  readonly fingerprint: string;
-  /** Whether the message has changed since its report, although the state is the same. Only an unread report is replaced. */
-  readonly reworded?: boolean;
-};
+export type Standing = Told & { readonly key: string; readonly fingerprint: string };
 
 /**
  * An event that happened once. News with the same `id` are reported only once. News with the same `key` are counted in one line.

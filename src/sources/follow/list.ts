@@ -72,8 +72,6 @@ export type Report = {
   readonly tos?: readonly string[];
   /** The key of the ended state whose withdrawal replaces this report. */
   readonly endOf?: string;
-  /** Whether the report only replaces an unread report of the same key, which the report before this one has withdrawn. */
-  readonly ifUnread?: true;
 };
 
 /** The memory of a follower: its reports, and the state of its source. */

@@ -37,18 +37,6 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
   return [
     ...(left.length === 0 ? [] : Object.keys(before.told).map((key) => ({ event: over(group, before, key), tos: left }))),
     ...ended.map((key) => ({ event: over(group, before, key), key })),
-    // The state stays reported. A crash between these two reports loses only an unread notification.
-    ...found.standing
-      .filter(({ key, fingerprint, reworded }) => reworded === true && before.told[key] === fingerprint)
-      .flatMap((each) => [
-        { event: over(group, before, each.key), key: each.key, fingerprint: each.fingerprint },
-        {
-          event: eventOf(group, { ...before, ids: {} }, each),
-          key: each.key,
-          fingerprint: each.fingerprint,
-          ifUnread: true as const,
-        },
-      ]),
     ...again.map((each) => ({ event: eventOf(group, before, each), tos: joined })),
     ...changed.map((each) => ({ event: eventOf(group, before, each), key: each.key, fingerprint: each.fingerprint })),
     ...found.news.map((each) => ({ event: newsOf(group, each), ...defined({ endOf: each.endOf }) })),
@@ -95,11 +83,10 @@ async function queue(reports: readonly Report[], before: State, emitter: Emitter
   });
   /** The addresses and states whose unread report was withdrawn. */
   const withdrawn = new Set<string>();
-  for (const { event, key, fingerprint, endOf, ifUnread, tos = group.tos } of reports) {
+  for (const { event, key, fingerprint, endOf, tos = group.tos } of reports) {
     try {
       for (const to of tos) {
         if (endOf !== undefined && withdrawn.has(`${to} ${endOf}`)) continue;
-        if (ifUnread && !withdrawn.has(`${to} ${key}`)) continue;
         const { heard } = await emitter.emit({ ...event, subject: to });
         if (heard.some((each) => each.kind === 'withdrew' && each.ids.length > 0)) withdrawn.add(`${to} ${key}`);
       }

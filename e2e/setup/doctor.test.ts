@@ -111,6 +111,37 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /the hooks use the database of this user, but this shell uses .*other\.db/u,
     advice: INSTALL,
   },
+  'the hooks are twice in one file': {
+    make(home) {
+      const settings = JSON.parse(home.read(SETTINGS)) as { hooks: Record<string, object[]> };
+      const groups = settings.hooks['PreToolUse'] ?? [];
+      home.write(SETTINGS, JSON.stringify({ hooks: { ...settings.hooks, PreToolUse: [...groups, ...groups] } }));
+    },
+    says: /^~\/\.claude\/settings\.json has the hooks of Earpiece at PreToolUse more than once$/u,
+    advice: INSTALL,
+  },
+  'one hook starts a program that somebody renamed': {
+    make: (home) => change(home, /\/\S+\/main\.js/gu, '/gone/m.js'),
+    says: /^the hooks start programs that do not exist: their Earpiece \/gone\/m\.js no longer exists$/u,
+    advice: INSTALL,
+  },
+  'the file of the MCP server is broken': {
+    make: (home) => void home.write('.claude.json', '{ "mcpServers": '),
+    says: /^\S+\/\.claude\.json:1:17: is not valid JSON: expected a value/u,
+    advice: INSTALL,
+  },
+  'the MCP server starts a program that does not exist': {
+    make: (home) =>
+      void home.write('.claude.json', home.read('.claude.json').replace(/\/[^"]+\/dist\/cli\/main\.js/u, '/gone/cli/main.js')),
+    says: /^the MCP server earpiece in ~\/\.claude\.json starts a program that does not exist: \/gone\/cli\/main\.js$/u,
+    advice: INSTALL,
+  },
+  'another server has the name': {
+    make: (home) =>
+      void home.write('.claude.json', '{ "mcpServers": { "earpiece": { "command": "cat", "args": ["--token", "s3cret"] } } }'),
+    says: /^~\/\.claude\.json has another MCP server named "earpiece", which starts cat --token …$/u,
+    advice: /^rename it in ~\/\.claude\.json, then: earpiece install claude$/u,
+  },
   'the settings are broken': {
     make: (home) => void home.write(SETTINGS, '{ "hooks": '),
     says: /settings\.json:1:12: is not valid JSON: expected a value/u,

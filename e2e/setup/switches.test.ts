@@ -1,31 +1,24 @@
 /** `earpiece doctor` about settings, of the user or of the project, with which an agent ignores what is installed. */
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
+import {
+  about,
+  ANOTHER,
+  append,
+  byHand,
+  CLAUDE,
+  commandsOf,
+  GEMINI,
+  hooksOf,
+  inProject,
+  merge,
+  reports,
+  reportsNothing,
+  write,
+  type Fault,
+  type Harmless,
+} from './faults.ts';
 import { Home } from './home.ts';
-
-type Found = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
-
-type Fault = {
-  readonly agent: string;
-  readonly make: (home: Home) => void;
-  readonly says: RegExp;
-  readonly advice: RegExp;
-};
-
-const write = (file: string, settings: unknown) => (home: Home) => void home.write(file, JSON.stringify(settings));
-const parsed = (home: Home, file: string) => JSON.parse(home.read(file)) as Record<string, object>;
-/** Adds settings to a file. */
-const merge = (file: string, settings: (home: Home) => object) => (home: Home) =>
-  void home.write(file, JSON.stringify({ ...(home.has(file) ? parsed(home, file) : {}), ...settings(home) }));
-const hooksOf = (home: Home, file: string): Record<string, { hooks: { command: string }[] }[]> =>
-  parsed(home, file)['hooks'] as ReturnType<typeof hooksOf>;
-const commandsOf = (home: Home, file: string): readonly string[] =>
-  Object.values(hooksOf(home, file)).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ command }) => command)));
-
-const CLAUDE = '.claude/settings.json';
-const GEMINI = '.gemini/settings.json';
-const ANOTHER = { type: 'stdio', command: 'another-server', args: [] };
-const inProject = (settings: object) => merge('.claude.json', (home) => ({ projects: { [home.project]: settings } }));
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   'Gemini: the project switches every hook off': {
@@ -81,6 +74,48 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     make: (home) => write(`shop/${CLAUDE}`, { hooks: hooksOf(home, CLAUDE) })(home),
     says: /installed twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.json/u,
     advice: /^remove the hooks of Earpiece from ~\/shop\/\.claude\/settings\.json$/u,
+  },
+  'Claude: a person wrote a second hook in the project': {
+    agent: 'claude',
+    make: write(`shop/${CLAUDE}`, byHand('npx -y earpiece hook claude')),
+    says: /installed twice: in ~\/\.claude\/settings\.json, and by hand in ~\/shop\/\.claude\/settings\.json$/u,
+    advice: /^remove the lines with "earpiece hook claude" that you added to ~\/shop\/\.claude\/settings\.json$/u,
+  },
+  'Claude: a person wrote a second hook beside the hooks of Earpiece': {
+    agent: 'claude',
+    make: (home) =>
+      merge(CLAUDE, () => ({
+        hooks: { ...hooksOf(home, CLAUDE), Notification: byHand('earpiece hook claude').hooks.PreToolUse },
+      }))(home),
+    says: /installed twice: in ~\/\.claude\/settings\.json, and by hand in ~\/\.claude\/settings\.json$/u,
+    advice: /^remove the lines with "earpiece hook claude" that you added to /u,
+  },
+  'Gemini: the MCP server is another program': {
+    agent: 'gemini',
+    make: merge(GEMINI, () => ({ mcpServers: { earpiece: { command: process.execPath, args: ['/gone/m.js', 'mcp'] } } })),
+    says: /^the MCP server earpiece in ~\/\.gemini\/settings\.json starts a program that does not exist: \/gone\/m\.js$/u,
+    advice: /^earpiece install gemini$/u,
+  },
+  'Codex: a person wrote a second hook in config.toml': {
+    agent: 'codex',
+    make: append(
+      '.codex/config.toml',
+      '\n[[hooks.PreToolUse]]\nmatcher = ".*"\n[[hooks.PreToolUse.hooks]]\ntype = "command"\ncommand = "earpiece hook codex"\n',
+    ),
+    says: /installed twice: in ~\/\.codex\/hooks\.json, and by hand in ~\/\.codex\/config\.toml$/u,
+    advice: /^remove the lines with "earpiece hook codex" that you added to ~\/\.codex\/config\.toml$/u,
+  },
+  'Codex: config.toml is broken': {
+    agent: 'codex',
+    make: append('.codex/config.toml', '\n[[[\n'),
+    says: /\.codex\/config\.toml:\d+:\d+: /u,
+    advice: /^earpiece install codex$/u,
+  },
+  'opencode: the MCP server is gone': {
+    agent: 'opencode',
+    make: write('.config/opencode/opencode.json', {}),
+    says: /^the MCP server earpiece is missing in ~\/\.config\/opencode\/opencode\.json$/u,
+    advice: /^earpiece install opencode$/u,
   },
   'Claude: the MCP server is switched off in the project': {
     agent: 'claude',
@@ -148,29 +183,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-function about(home: Home, agent: string): readonly Found[] {
-  const { stdout } = home.run(['doctor', '--json']);
-  const all = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Found);
-  return all.filter(({ what }) => what === agent);
-}
+reports(FAULTS);
 
-describe.each(Object.entries(FAULTS))('red: %s', (_fault, { agent, make, says, advice }) => {
-  proves('hosts:doctor');
-  it('doctor reports the setting and its file', () => {
-    using home = new Home(agent);
-    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    make(home);
-    const found = about(home, agent);
-    const reasons = found.filter(({ value }) => says.test(value));
-    expect(reasons, JSON.stringify(found, null, 2)).toMatchObject([{ ok: false }]);
-    expect(reasons[0]?.advice).toMatch(advice);
-  });
-});
-
-const HARMLESS: Readonly<Record<string, Omit<Fault, 'says' | 'advice'>>> = {
+const HARMLESS: Readonly<Record<string, Harmless>> = {
   'Gemini: hooks of others are switched off': {
     agent: 'gemini',
     make: merge(GEMINI, () => ({ hooksConfig: { enabled: true, disabled: ['lint'] }, mcp: { excluded: ['files'] } })),
@@ -183,6 +198,10 @@ const HARMLESS: Readonly<Record<string, Omit<Fault, 'says' | 'advice'>>> = {
       home.write('shop/.mcp.json', '{ "mcpServers": { "earpiece": { "command": "npx", "args": ["-y", "earpiece", "mcp"] } } }');
     },
   },
+  'Gemini: keys that Gemini CLI does not read from these files': {
+    agent: 'gemini',
+    make: merge(GEMINI, () => ({ tools: { enableHooks: false }, admin: { mcp: { enabled: false } } })),
+  },
   'pi: the file of the plugin is included again, and the project has its own list': {
     agent: 'pi',
     make(home) {
@@ -192,15 +211,7 @@ const HARMLESS: Readonly<Record<string, Omit<Fault, 'says' | 'advice'>>> = {
   },
 };
 
-describe.each(Object.entries(HARMLESS))('green: %s', (_name, { agent, make }) => {
-  proves('hosts:doctor');
-  it('doctor reports nothing', () => {
-    using home = new Home(agent);
-    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    make(home);
-    expect(about(home, agent)).toMatchObject([{ ok: true }]);
-  });
-});
+reportsNothing(HARMLESS);
 
 describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
   proves('hosts:doctor');
@@ -225,10 +236,7 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     expect(home.has('own.db')).toBe(false);
   });
 
-  it.each([
-    ['/bin/false', 'ended with 1 and carried nothing'],
-    ['/gone/node', 'ended with -2: spawn /gone/node ENOENT'],
-  ])('is named if its bridge carries nothing: %s', (node, why) => {
+  it.each([['/bin/false', 'ended with 1 and carried nothing']])('is named if its bridge carries nothing: %s', (node, why) => {
     using home = new Home(agent);
     expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
     home.write(file, home.read(file).replace(/"node":"[^"]*"/u, `"node":"${node}"`));
@@ -236,6 +244,38 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     expect(found.map(({ value }) => value).join('\n')).toContain(
       `a test notification did not arrive through the bridge of the plugin: the bridge ${why}`,
     );
+  });
+});
+
+describe.each(['opencode', 'pi'])('the plugin of %s without its package', (agent) => {
+  proves('hosts:doctor');
+  const file = { opencode: '.config/opencode/plugins/earpiece.js', pi: '.pi/agent/extensions/earpiece.js' }[agent] ?? '';
+
+  it.each([
+    ['node', '/gone/node'],
+    ['entry', '/gone/cli/main.js'],
+  ])('has one finding, which names the path: %s', (part, path) => {
+    using home = new Home(agent);
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    home.write(file, home.read(file).replace(new RegExp(`"${part}":"[^"]*"`, 'u'), `"${part}":"${path}"`));
+    expect(about(home, agent)).toEqual([
+      {
+        what: agent,
+        value: `the plugin starts a program that does not exist: ${path}`,
+        ok: false,
+        advice: `earpiece install ${agent}`,
+      },
+    ]);
+  });
+});
+
+describe('a broken file of Codex', () => {
+  proves('hosts:doctor');
+  it('is the only finding', () => {
+    using home = new Home('codex');
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    append('.codex/config.toml', '\n[[[\n')(home);
+    expect(about(home, 'codex').map(({ value }) => value)).toEqual([expect.stringMatching(/config\.toml:\d+:\d+: /u) as string]);
   });
 });
 

@@ -23,6 +23,7 @@ import { bridgeCanary } from './bridge-canary.ts';
 import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
 import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
+import { brokenFiles, goneOf, serverFindings } from './server-checks.ts';
 
 export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
   const ours = oursHere(options);
@@ -77,14 +78,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
         twice(name),
       ),
     );
-  for (const file of hooks.elsewhere(user))
-    if (installed.every((each) => each.file !== file) && hooks.found(readSettings(file).text ?? '').length > 0)
-      findings.push(
-        bad(
-          `the hooks of Earpiece are installed twice: in ${short(first.file, user)} and ${short(file, user)}`,
-          `remove the hooks of Earpiece from ${short(file, user)}`,
-        ),
-      );
+  findings.push(...secondCopies(setup, first, user, bad));
   if (plugin !== undefined)
     findings.push(
       bad(
@@ -94,12 +88,15 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
     );
   const paths = wrongPaths(first, user, bad);
   const old = tooOld(setup, first, ours, bad);
-  const gone = missingServer(setup, first, ours, bad);
-  const wrong = [...old, ...paths, ...gone];
+  const broken = brokenFiles(setup, first.place, ours, bad);
+  // A missing package breaks the hooks and the server, and is reported once.
+  const server = paths.length > 0 ? [] : serverFindings(setup, first.place, ours, bad);
+  const wrong = [...broken, ...old, ...paths, ...server];
   findings.push(...(wrong.length > 0 ? wrong : wrongPlans(setup, first, ours, bad)));
   const lines = commandsOf(first);
   const isOff = disabled.some(({ ofServer }) => ofServer !== true);
-  const trust = name === 'codex' && command !== undefined && !isOff ? await untrusted(command, lines) : undefined;
+  const trust =
+    name === 'codex' && command !== undefined && !isOff && broken.length === 0 ? await untrusted(command, lines) : undefined;
   if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
   findings.push(...wrongDatabase(first, ours, bad));
 
@@ -151,20 +148,25 @@ async function pluginFindings(setup: Setup, ours: Ours): Promise<readonly Findin
     const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
+  const bridge = plugin.command(readSettings(plugin.file(first)).text ?? '');
+  const gone = bridge === undefined ? undefined : goneOf([bridge.node, bridge.entry]);
   const findings: Finding[] = [];
+  if (gone !== undefined) findings.push(bad(`the plugin starts a program that does not exist: ${short(gone, user)}`));
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
   for (const { why, advice } of setup.switchedOff(user)) findings.push(bad(why, advice));
   if (files.length > 1)
     findings.push(bad('the plugin of Earpiece is installed twice: in your settings and in the project', twice(name)));
-  const problem = problemOf(setup, first, ours);
-  if (problem !== undefined) findings.push(bad(problem));
+  // The other faults of an installation whose package is gone have the same cause.
+  if (gone !== undefined) return findings;
+  const broken = [...brokenFiles(setup, first, ours, bad), ...serverFindings(setup, first, ours, bad)];
+  const problem = broken.length > 0 ? undefined : problemOf(setup, first, ours);
+  findings.push(...broken, ...(problem === undefined ? [] : [bad(problem)]));
   const other = planInstall(setup, first, ours, installBook({ env: process.env })).filter(changes);
-  if (problem === undefined && other.length > 0)
+  if (broken.length === 0 && problem === undefined && other.length > 0)
     findings.push(
       bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: written by another version, or not by earpiece install`),
     );
-  const bridge = plugin.command(readSettings(plugin.file(first)).text ?? '');
   const proof = bridge === undefined ? undefined : await bridgeCanary(plugin.host, bridge);
   if (proof?.kind === 'deaf')
     findings.push(bad(`a test notification did not arrive through the bridge of the plugin: the bridge ${proof.why}`));
@@ -196,13 +198,24 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
   ];
 }
 
-/** Reports that Earpiece's MCP server is missing where an installation puts it. */
-function missingServer(setup: Setup, { place }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
-  const gone = setup
-    .parts(place, ours)
-    .filter(({ file, hasServer }) => hasServer !== undefined && !hasServer(readSettings(file).text ?? ''));
-  return gone.map(({ file }) => bad(`the MCP server earpiece is missing in ${short(file, place)}`));
+/** Reports hooks in files to which no installation writes, and hooks that a person wrote. */
+function secondCopies({ name, hooks }: Setup, { file: own }: Installed, user: Place, bad: Bad): readonly Finding[] {
+  return (hooks?.copies(user) ?? []).map(({ file, isByHand }) => {
+    const where = short(file, user);
+    return isByHand
+      ? bad(
+          `the hooks of Earpiece are installed twice: in ${short(own, user)}, and by hand in ${where}`,
+          `remove the lines with "earpiece hook ${name}" that you added to ${where}`,
+        )
+      : bad(
+          `the hooks of Earpiece are installed twice: in ${short(own, user)} and ${where}`,
+          `remove the hooks of Earpiece from ${where}`,
+        );
+  });
 }
+
+/** Returns the database that the hooks name. */
+const databaseOf = ({ hooks }: Pick<Installed, 'hooks'>): string | undefined => partsOfLine(commandsOf({ hooks })[0] ?? '').db;
 
 function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Finding[] {
   const lines = new Set(commandsOf({ hooks }));
@@ -217,10 +230,12 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
 }
 
 /** Reports parts of the installation that are missing, or that another version wrote. */
-function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+function wrongPlans(setup: Setup, { place, file, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const wanted = Object.keys(setup.hooks?.host.events ?? {});
   const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));
   if (missing.length > 0) return [bad(`the hooks at ${missing.join(', ')} are missing`)];
+  const doubled = setup.hooks?.doubled(readSettings(file).text ?? '') ?? [];
+  if (doubled.length > 0) return [bad(`${short(file, place)} has the hooks of Earpiece at ${doubled.join(', ')} more than once`)];
   const problem = problemOf(setup, place, ours);
   if (problem !== undefined) return [bad(problem)];
   const book = installBook({ env: process.env });
@@ -234,8 +249,8 @@ function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: 
   ];
 }
 
-function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
-  const said = partsOfLine(commandsOf({ hooks })[0] ?? '').db;
+function wrongDatabase(first: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+  const said = databaseOf(first);
   if (said === ours.db) return [];
   return [
     bad(

@@ -25,6 +25,24 @@ export const hooksIn = (text: string, isOurs: HookSettings['isOurs']): readonly 
       }),
   );
 
+/** Returns the handlers of all events in the parsed settings. */
+export const handlersIn = (settings: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Object.values((isTable(settings) && isTable(settings['hooks']) ? settings['hooks'] : {}) as object)
+    .flatMap((groups: unknown) => (Array.isArray(groups) ? groups : []))
+    .flatMap((group: unknown) => handlersOf(group))
+    .filter(isTable);
+
+/** Returns the events that have Earpiece's hooks more than once. */
+export const doubledIn = (text: string, isOurs: HookSettings['isOurs']): readonly string[] =>
+  eventsOf(text).filter((event) => {
+    const own = groupsOf(text, event)
+      .map((group) => handlersOf(group).filter((handler) => isTable(handler) && isOurs(handler)))
+      .filter((handlers) => handlers.length > 0);
+    return (
+      own.length > 1 || own.some((all) => all.some((one, i) => all.slice(0, i).some((other) => isDeepStrictEqual(one, other))))
+    );
+  });
+
 export const hooksPart = (settings: HookSettings): Part => ({
   file: settings.file,
   what: `hooks at ${Object.keys(settings.wanted).join(', ')}`,

@@ -4,4 +4,5 @@ export { changes, readSettings, planInstall, planUninstall, type FilePlan } from
 export { installBook, type InstallBook } from './record.ts';
 export type { EnabledPlugin, Hooks, Place, Scope, Setup } from './setup.ts';
 export { SETUPS } from './setups.ts';
+export { syntaxProblem } from './syntax.ts';
 export { wrappingOf } from './wrap.ts';

@@ -100,17 +100,23 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
 /**
- * Whether Earpiece has written this hook. A line that a person wrote belongs to the person, even if it starts Earpiece. Such a
- * line may be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message.
+ * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if it starts Earpiece: such a line may
+ * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. Such a line stays
+ * Earpiece's if somebody edits its paths.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;
   if (isServed(handler)) return true;
   return (
     typeof command === 'string' &&
-    new RegExp(`(?:^|; )\\[ -f .* && exec .*${EARPIECE} hook ${host}(?![\\w-]).*; echo 'earpiece: [^']*' >&2$`, 'u').test(command)
+    new RegExp(`(?:^|; )\\[ -f .* && exec .+ hook ${host}(?![\\w-]).*; echo 'earpiece: [^']*' >&2$`, 'u').test(command)
   );
 }
+
+/** Whether a handler runs Earpiece's hook command, in a line of Earpiece or of a person. */
+export const startsHook = ({ command }: Readonly<Record<string, unknown>>, host: string): boolean =>
+  typeof command === 'string' &&
+  (isOurHook({ command }, host) || new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command));
 
 /** Whether a server in a settings file is Earpiece's, by any spelling of its start command. */
 export const isOurServer = (words: readonly string[]): boolean =>

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { editToml, type Edited } from '../../config/edit.ts';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
+import { withoutSecretWords } from '../../config/secret-words.ts';
 import { isOurServer, SERVER_NAME } from './ours.ts';
 import type { Part } from './setup.ts';
 
@@ -15,9 +16,10 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
     file,
     what: `the MCP server ${SERVER_NAME}`,
     hasServer: (text) => isOurServer(wordsOf(jsonAt(text, own))),
+    serverWords: (text) => wordsOf(jsonAt(text, own)),
     add(text) {
       const there = jsonAt(text, own);
-      if (there !== undefined && !isOurServer(wordsOf(there))) return taken(file);
+      if (there !== undefined && !isOurServer(wordsOf(there))) return taken(file, wordsOf(there));
       // A person may have added keys of the agent, such as `excludeTools`.
       const wanted = { ...(there as object | undefined), ...entry };
       return isDeepStrictEqual(there, wanted) ? { kind: 'text', text } : setJson(text, own, wanted, file);
@@ -54,10 +56,14 @@ export function tomlServerPart({
       const found = there(text);
       return found.kind === 'server' && isOurServer(wordsOf(found.server));
     },
+    serverWords(text) {
+      const found = there(text);
+      return found.kind === 'server' ? wordsOf(found.server) : [];
+    },
     add(text) {
       const found = there(text);
       if (found.kind !== 'server') return found;
-      if (found.server !== undefined && !isOurServer(wordsOf(found.server))) return taken(file);
+      if (found.server !== undefined && !isOurServer(wordsOf(found.server))) return taken(file, wordsOf(found.server));
       let edited: Edited = { kind: 'text', text };
       for (const [key, value] of Object.entries(entry))
         if (edited.kind === 'text' && !isDeepStrictEqual(member(found.server, key), value))
@@ -75,12 +81,12 @@ export function tomlServerPart({
   };
 }
 
-const taken = (file: string): Edited => ({
+const taken = (file: string, words: readonly string[]): Edited => ({
   kind: 'problem',
   problem: {
     file,
     key: SERVER_NAME,
-    message: `has another MCP server named "${SERVER_NAME}"; rename that server, then run the command again`,
+    message: `has another MCP server named "${SERVER_NAME}"${words.length === 0 ? '' : `, which starts ${withoutSecretWords(words).join(' ')}`}; rename that server, then run the command again`,
   },
 });
 

@@ -35,6 +35,8 @@ export type Part = {
   readonly isPrivate?: true;
   /** Whether the text contains Earpiece's MCP server. Set only for the part that adds this server. */
   readonly hasServer?: (text: string) => boolean;
+  /** The words of the command of the MCP server with Earpiece's name. Set only for the part that adds this server. */
+  readonly serverWords?: (text: string) => readonly string[];
 };
 
 /**
@@ -51,6 +53,9 @@ export type Disabled = {
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
 
+/** A file with a second copy of Earpiece's hooks. `isByHand`: a person wrote a hook of the copy. */
+export type HookCopy = { readonly file: string; readonly isByHand: boolean };
+
 /** A plugin of Earpiece that is enabled at the host, with the same hooks. */
 export type EnabledPlugin = {
   /** The host's name for the plugin. */
@@ -66,8 +71,10 @@ export type Hooks = {
   file(place: Place): string;
   /** Earpiece's hooks in the text of a settings file. */
   found(text: string): readonly FoundHook[];
-  /** Other files in which the agent finds hooks. An installation does not write to these files. */
-  elsewhere(place: Place): readonly string[];
+  /** The events for which the text of a settings file has Earpiece's hooks more than once. */
+  doubled(text: string): readonly string[];
+  /** Hooks of Earpiece in other files of the agent, and hooks of Earpiece that a person wrote. */
+  copies(place: Place): readonly HookCopy[];
   enabledPlugin(place: Place): EnabledPlugin | undefined;
 };
 

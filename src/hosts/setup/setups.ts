@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
+import { copiesOf } from './copies.ts';
 import { enabledPlugin } from './enabled-plugin.ts';
 import { claudeFolder, claudeServers, claudeSettings, codexFolder, geminiFolder, qwenFolder } from './folders.ts';
 import { hookGroups } from './hook-groups.ts';
-import { hooksIn, hooksPart } from './hook-settings.ts';
+import { doubledIn, hooksIn, hooksPart } from './hook-settings.ts';
 import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
 import { readSettings } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
@@ -28,8 +29,6 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
    * files.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
-  /** Other files in which the agent finds hooks. An installation does not write to these files. */
-  alsoHooks?(place: Place): readonly string[];
 };
 
 const seconds = (s: number): number => s;
@@ -43,7 +42,6 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     // Every clone of the project has the same settings.json, so paths of this machine must not be in that file.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
-    alsoHooks: (place) => [join(place.project, '.claude', 'settings.json')],
     timeout: seconds,
     server: (place, program) => jsonServerPart({ ...claudeServers(place), entry: { type: 'stdio', ...program } }),
     servers: (place) => ({ ...claudeServers(place), type: 'stdio' }),
@@ -88,7 +86,11 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
     host,
     file: (place) => setup.hooksFile(place),
     found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
-    elsewhere: (place) => setup.alsoHooks?.(place) ?? [],
+    doubled: (text) => doubledIn(text, (handler) => isOurHook(handler, host.name)),
+    copies: (place) => {
+      const managed = (['user', 'project'] as const).map((scope) => setup.hooksFile({ ...place, scope }));
+      return copiesOf(host.name, place, managed);
+    },
     enabledPlugin: (place) => (setup.plugins === undefined ? undefined : enabledPlugin(...setup.plugins(place))),
   },
   wraps:

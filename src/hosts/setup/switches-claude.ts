@@ -1,7 +1,7 @@
 /** The settings with which Claude Code ignores Earpiece. */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { claudeMachine, claudeManaged, claudeServers, claudeSettings, type SettingsFile } from './folders.ts';
+import { claudeMachine, claudeManaged, claudeServers, claudeSettings } from './folders.ts';
 import { isOurServer, SERVER_NAME } from './ours.ts';
 import { wordsOf } from './servers.ts';
 import type { Disabled, Place } from './setup.ts';
@@ -13,6 +13,7 @@ import {
   last,
   listOf,
   lists,
+  ofMachine,
   others,
   serverOff,
   sourcesOf,
@@ -50,8 +51,6 @@ export function claude(user: Place, project: Place): readonly Disabled[] {
     ...others(each(shared, ['mcpServers', SERVER_NAME])),
   ];
 }
-
-const ofMachine = (files: readonly string[]): readonly SettingsFile[] => files.map((file) => ({ file, of: 'machine' }));
 
 /** The settings override a variable of the shell. Claude Code ignores these variables in the settings of a project. */
 function modeOn(name: string, settings: readonly Source[], { env }: Place): readonly Disabled[] {

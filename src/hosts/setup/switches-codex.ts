@@ -5,9 +5,14 @@ import { SERVER_NAME } from './ours.ts';
 import type { Disabled, Place } from './setup.ts';
 import { each, hooksAre, isDisabled, last, others, serverOff, sourcesOf, toml, type Source } from './switches-found.ts';
 
-export function codex(place: Place): readonly Disabled[] {
+/** Returns the settings that Codex reads in this project. */
+export function codexSources(place: Place): readonly Source[] {
   const files = sourcesOf(codexSettings(place), toml);
-  const sources = trusts(files, place) ? files : files.filter(({ of }) => of !== 'project');
+  return trusts(files, place) ? files : files.filter(({ of }) => of !== 'project');
+}
+
+export function codex(place: Place): readonly Disabled[] {
+  const sources = codexSources(place);
   const required = sourcesOf([{ file: codexRequirements(place), of: 'machine' }], toml);
   return [
     ...hooksAre(feature(sources), false),

@@ -45,6 +45,8 @@ export const each = (sources: readonly Source[], path: readonly string[]): reado
 /** Returns the value of this setting from the last source that has one, because that source decides. */
 export const last = (sources: readonly Source[], path: readonly string[]): readonly Found[] => each(sources, path).slice(-1);
 
+export const ofMachine = (files: readonly string[]): readonly SettingsFile[] => files.map((file) => ({ file, of: 'machine' }));
+
 const valueAt = (settings: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (value, key) =>

@@ -1,0 +1,44 @@
+/** Collects the findings of `doctor` about Earpiece's MCP server in the settings of an agent. */
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { withoutSecretWords } from '../../config/secret-words.ts';
+import { syntaxProblem, readSettings, type Ours, type Place, type Setup } from '../../hosts/setup/index.ts';
+import type { Finding } from '../what-agents-miss.ts';
+import { short } from './here.ts';
+
+type Bad = (value: string, advice?: string) => Finding;
+
+/** Reports settings files of an installation that the agent cannot parse. */
+export function brokenFiles(setup: Setup, place: Place, ours: Ours, bad: Bad): readonly Finding[] {
+  const files = new Set(setup.parts(place, ours).map(({ file }) => file));
+  return [...files].flatMap((file) => {
+    const problem = syntaxProblem(file);
+    return problem === undefined ? [] : [bad(problem)];
+  });
+}
+
+/** Reports that Earpiece's MCP server is missing where an installation puts it, or that it cannot start. */
+export function serverFindings(setup: Setup, place: Place, ours: Ours, bad: Bad): readonly Finding[] {
+  return setup.parts(place, ours).flatMap(({ file, hasServer, serverWords }) => {
+    if (hasServer === undefined || syntaxProblem(file) !== undefined) return [];
+    const text = readSettings(file).text ?? '';
+    const words = serverWords?.(text) ?? [];
+    const where = short(file, place);
+    const gone = goneOf(words);
+    if (gone !== undefined)
+      return [bad(`the MCP server earpiece in ${where} starts a program that does not exist: ${short(gone, place)}`)];
+    if (hasServer(text)) return [];
+    if (words.length === 0) return [bad(`the MCP server earpiece is missing in ${where}`)];
+    const started = withoutSecretWords(words).join(' ');
+    return [
+      bad(
+        `${where} has another MCP server named "earpiece", which starts ${started}`,
+        `rename it in ${where}, then: earpiece install ${setup.name}`,
+      ),
+    ];
+  });
+}
+
+/** Returns the program or the script of a command, if it is an absolute path without a file. */
+export const goneOf = ([program, script]: readonly string[]): string | undefined =>
+  [program, script].find((path) => path !== undefined && isAbsolute(path) && !existsSync(path));

@@ -1,0 +1,16 @@
+/** Checks whether a settings file can be parsed. */
+import { jsonProblem } from '../../config/edit-json.ts';
+import { formatProblem, readToml } from '../../config/index.ts';
+import { readSettings } from './plan.ts';
+
+/**
+ * Returns the place and the reason of the first syntax error, for people. Undefined if the file is missing, empty or correct, or if
+ * the file has another format than JSON or TOML.
+ */
+export function syntaxProblem(file: string): string | undefined {
+  if (!/\.(?:jsonc?|toml)$/u.test(file)) return undefined;
+  const { text, problem } = readSettings(file);
+  if (problem !== undefined || text === undefined || text.trim() === '') return problem;
+  const read = file.endsWith('.toml') ? readToml(text, file) : jsonProblem(text, file);
+  return read?.kind === 'problem' ? formatProblem(read.problem) : undefined;
+}

@@ -23,20 +23,21 @@ import { bridgeCanary } from './bridge-canary.ts';
 import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
 import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
+import { otherVariables } from './other-variables.ts';
 import { brokenFiles, goneOf, serverFindings } from './server-checks.ts';
 
 export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
   const ours = oursHere(options);
   const findings: Finding[] = [];
-  for (const setup of SETUPS) findings.push(...(await findingsOf(setup, ours)));
+  for (const setup of SETUPS) findings.push(...(await findingsOf(setup, ours, options)));
   return findings;
 }
 
 type Installed = { readonly place: Place; readonly file: string; readonly hooks: ReturnType<Hooks['found']> };
 
-async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
+async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
   const { hooks, name, title } = setup;
-  if (hooks === undefined) return await pluginFindings(setup, ours);
+  if (hooks === undefined) return await pluginFindings(setup, wanted, options);
   const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
   const user = placeHere('user');
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
@@ -49,7 +50,8 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   });
   const plugin = hooks.enabledPlugin(user);
   const [first] = installed;
-  if (first === undefined && plugin !== undefined) return [await enabledFinding(setup, plugin, bad)];
+  if (first === undefined && plugin !== undefined)
+    return [await enabledFinding(setup, plugin, bad), ...variableFindings(setup, user, options, undefined, bad)];
   if (first === undefined) {
     const recorded = installBook({ env: process.env })
       .list()
@@ -57,7 +59,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
     if (recorded !== undefined)
       return [
         bad(
-          problemOf(setup, { ...user, scope: recorded.scope }, ours) ??
+          problemOf(setup, { ...user, scope: recorded.scope }, wanted) ??
             `the hooks of Earpiece are missing from ${short(recorded.file, user)}`,
         ),
       ];
@@ -66,6 +68,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
 
+  const ours = withoutSetDatabase(setup, first, wanted);
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
@@ -98,7 +101,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const trust =
     name === 'codex' && command !== undefined && !isOff && broken.length === 0 ? await untrusted(command, lines) : undefined;
   if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
-  findings.push(...wrongDatabase(first, ours, bad));
+  findings.push(...wrongDatabase(first, ours, bad), ...variableFindings(setup, user, options, databaseOf(first), bad));
 
   const proof = await canary(hooks.host, first.hooks);
   if (proof?.kind === 'deaf')
@@ -133,7 +136,7 @@ async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Pr
 }
 
 /** Reports on the file of a plugin, and tests the bridge that the plugin starts. */
-async function pluginFindings(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
+async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
   const user = placeHere('user');
@@ -155,6 +158,9 @@ async function pluginFindings(setup: Setup, ours: Ours): Promise<readonly Findin
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
   for (const { why, advice } of setup.switchedOff(user)) findings.push(bad(why, advice));
+  const { args = [] } = bridge ?? {};
+  const said = args.includes('--db') ? args[args.indexOf('--db') + 1] : undefined;
+  findings.push(...variableFindings(setup, user, options, said, bad));
   if (files.length > 1)
     findings.push(bad('the plugin of Earpiece is installed twice: in your settings and in the project', twice(name)));
   // The other faults of an installation whose package is gone have the same cause.
@@ -212,6 +218,22 @@ function secondCopies({ name, hooks }: Setup, { file: own }: Installed, user: Pl
           `remove the hooks of Earpiece from ${where}`,
         );
   });
+}
+
+/** Reports variables of the agent's settings with which Earpiece uses another database, project or address than this shell. */
+const variableFindings = (
+  setup: Setup,
+  user: Place,
+  { db }: GlobalOptions,
+  said: string | undefined,
+  bad: Bad,
+): readonly Finding[] => otherVariables(setup.variables(user), { named: db, said }).map(({ why, advice }) => bad(why, advice));
+
+/** If the agent's settings name the database in a variable, the hooks need not name it. `otherVariables` compares that database. */
+function withoutSetDatabase(setup: Setup, first: Installed, wanted: Ours): Ours {
+  const { db: _, ...rest } = wanted;
+  const isSet = setup.variables(first.place).some(({ name, of }) => of === 'all' && name === 'EARPIECE_DB');
+  return isSet && databaseOf(first) === undefined ? rest : wanted;
 }
 
 /** Returns the database that the hooks name. */

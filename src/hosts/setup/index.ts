@@ -2,7 +2,7 @@ export { install, uninstall } from './apply.ts';
 export { partsOfLine, type Ours } from './ours.ts';
 export { changes, readSettings, planInstall, planUninstall, type FilePlan } from './plan.ts';
 export { installBook, type InstallBook } from './record.ts';
-export type { EnabledPlugin, Hooks, Place, Scope, Setup } from './setup.ts';
+export type { EnabledPlugin, Hooks, Place, Scope, Setup, SetVariable } from './setup.ts';
 export { SETUPS } from './setups.ts';
 export { syntaxProblem } from './syntax.ts';
 export { wrappingOf } from './wrap.ts';

@@ -10,6 +10,7 @@ import { programOf, type Ours } from './ours.ts';
 import { isOwnFile, ownFilePart } from './own-file.ts';
 import { jsonServerPart } from './servers.ts';
 import { switchedOff } from './switches.ts';
+import { variablesOf } from './variables.ts';
 import { listOf } from './wrap.ts';
 import type { Place, Setup } from './setup.ts';
 
@@ -50,6 +51,7 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
       ];
     },
     switchedOff: (place) => switchedOff(opencode.name, place),
+    variables: (place) => variablesOf(opencode.name, place),
     plugin: pluginOf('opencode', opencode),
     wraps: (place, ours) => ({
       file: opencodeConfig(place),
@@ -72,6 +74,7 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
     // No part adds an MCP server, because pi has no MCP client.
     parts: (place, ours) => [plugin('pi', place, ours)],
     switchedOff: (place) => switchedOff(pi.name, place),
+    variables: (place) => variablesOf(pi.name, place),
     plugin: pluginOf('pi', pi),
     wraps: { not: 'pi has no MCP client' },
   },

@@ -50,6 +50,19 @@ export type Disabled = {
   readonly notOfPlugin?: true;
 };
 
+/** A variable that the settings of an agent give to programs of Earpiece. */
+export type SetVariable = {
+  readonly name: string;
+  readonly value: string;
+  readonly file: string;
+  /** The path of the variable in the file: `env.EARPIECE_DB`. */
+  readonly key: string;
+  /** The programs that get the variable: hooks and MCP server, only the MCP server, or the commands that the model runs. */
+  readonly of: 'all' | 'server' | 'commands';
+  /** Whether only an administrator changes the file. */
+  readonly isMachine: boolean;
+};
+
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
 export type FoundHook = { readonly event: string; readonly command?: string };
 
@@ -103,6 +116,8 @@ export interface Setup {
   parts(place: Place, ours: Ours): readonly Part[];
   /** Returns the settings that make the agent ignore an installation in this project. */
   switchedOff(place: Place): readonly Disabled[];
+  /** Returns the variables that the agent's settings give to Earpiece in this project. */
+  variables(place: Place): readonly SetVariable[];
   readonly hooks?: Hooks;
   /** The place of the agent's MCP servers, or the reason why no gateway can be put in front of these servers. */
   readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };

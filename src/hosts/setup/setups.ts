@@ -13,11 +13,12 @@ import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
 import { hasStatusLine, statusLinePart } from './status-line.ts';
 import { switchedOff } from './switches.ts';
+import { variablesOf } from './variables.ts';
 import { listOf, wrapParts } from './wrap.ts';
 import type { Part, Place, Setup, WrapSettings } from './setup.ts';
 
 /** The settings of a host with hooks in the common format. */
-type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps' | 'switchedOff'> & {
+type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps' | 'switchedOff' | 'variables'> & {
   hooksFile(place: Place): string;
   /** Converts seconds to the unit that the host uses. */
   timeout(seconds: number): number;
@@ -82,6 +83,7 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   folders: (place) => setup.folders(place),
   ...defined({ next: setup.next }),
   switchedOff: (place) => switchedOff(host.name, place),
+  variables: (place) => variablesOf(host.name, place),
   hooks: {
     host,
     file: (place) => setup.hooksFile(place),

@@ -73,20 +73,19 @@ export function qwen(user: Place): readonly Disabled[] {
 function modeOn(name: string, sources: readonly Source[], user: Place): readonly Disabled[] {
   const value = user.env[name];
   if (value) return isOn(value) ? [variableOff(name, value)] : [];
-  const files = [
-    join(user.project, '.qwen'),
-    user.project,
-    qwenFolder({ ...user, scope: 'user' }),
-    join(user.home, '.qwen'),
-    user.home,
-  ];
   const named = sourcesOf(
-    files.map((folder) => ({ file: join(folder, '.env'), of: 'user' })),
+    qwenEnvFiles(user).map((file) => ({ file, of: 'user' })),
     (text) => parseEnv(text),
   );
   const found = each(named, [name]).find((each) => each.value !== '') ?? last(sources, ['env', name])[0];
   return found !== undefined && isOn(found.value) ? [hooksOff(found, `= ${found.value}`)] : [];
 }
+
+/** Returns the files from which Qwen Code reads variables. The first file decides. */
+export const qwenEnvFiles = (user: Place): readonly string[] =>
+  [join(user.project, '.qwen'), user.project, qwenFolder({ ...user, scope: 'user' }), join(user.home, '.qwen'), user.home].map(
+    (folder) => join(folder, '.env'),
+  );
 
 const normal = (name: unknown): string => String(name).toLowerCase().trim();
 const normals = (found: readonly { readonly value: unknown }[]): readonly string[] => listOf(found[0]?.value).map(normal);

@@ -20,14 +20,19 @@ import {
   type Source,
 } from './switches-found.ts';
 
-export function opencode(user: Place): readonly Disabled[] {
+/** Returns the settings that opencode reads in this project. */
+export function opencodeSources(user: Place): readonly Source[] {
   const files = sourcesOf(opencodeSettings(user), jsonc);
   const content = user.env['OPENCODE_CONFIG_CONTENT'];
   const variable: readonly Source[] = content
     ? [{ name: 'OPENCODE_CONFIG_CONTENT', of: 'user', settings: jsonAt(content, []) }]
     : [];
   const machine = files.filter(({ of }) => of === 'machine');
-  const sources = [...files.filter(({ of }) => of !== 'machine'), ...variable, ...machine];
+  return [...files.filter(({ of }) => of !== 'machine'), ...variable, ...machine];
+}
+
+export function opencode(user: Place): readonly Disabled[] {
+  const sources = opencodeSources(user);
   const pure = user.env['OPENCODE_PURE'];
   return [
     ...(isOn(pure) || pure === 'y' ? [variableOff('OPENCODE_PURE', pure, 'opencode loads no plugin')] : []),

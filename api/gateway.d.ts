@@ -1085,6 +1085,7 @@ type GatewayOptions = {
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
   readonly profile?: ProfileKind;
+  readonly isPrefixed?: boolean;
   readonly separator?: string;
   readonly patience?: Partial<Patience>;
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;

@@ -114,6 +114,23 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
   });
 });
 
+it('the tools of a single wrapped server have its prefix, so a second server renames no tool', async () => {
+  proves('hosts:wrap');
+  using home = new Home('claude');
+  home.write('.claude.json', JSON.stringify({ mcpServers: { files: server() } }));
+  expect(home.run(['install', 'claude', '--wrap', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+  const entry = jsonAt(home.read('.claude.json'), ['mcpServers', 'servers']) as Entry;
+  const client = await connected(home, [entry.command, entry.args ?? []].flat(), entry.env ?? {});
+  try {
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    await expect.poll(names, { timeout: 20_000 }).toContain('files__env');
+    expect(await names()).not.toContain('env');
+    expect(JSON.stringify(await client.callTool({ name: 'files__env', arguments: {} }))).toContain('PATH');
+  } finally {
+    await client.close();
+  }
+});
+
 it('a client whose servers no gateway supports is named, and set up without a gateway', () => {
   proves('hosts:wrap');
   using home = new Home('codex');

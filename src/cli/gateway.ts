@@ -130,6 +130,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     upstreams,
     rider,
     report: complain,
+    // The names of a list stay the same if another server is added to it.
+    isPrefixed: options.servers !== undefined,
     separator: config.gateway.separator,
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),

@@ -68,6 +68,7 @@ const GATEWAY: Table<GatewayOptions> = {
     },
   },
   profile: PROFILE_KINDS,
+  isPrefixed: 'flag',
   separator: 'name',
   patience: {
     keys: {

@@ -18,13 +18,16 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * A single server is wrapped, and the gateway stays invisible to the client. Several servers are presented as a single server.
+   * A single server is wrapped, and the gateway stays invisible to the client. Several servers are presented as a single server, and
+   * with `isPrefixed` a single server too.
    * Without servers, the gateway is itself a server with the tools of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
   /** How results are changed for clients. By default, the client's name decides. */
   readonly profile?: ProfileKind;
+  /** Whether the names of tools have the prefix of their server even if there is only one server. */
+  readonly isPrefixed?: boolean;
   /** The separator between a server's name and its tool's name when there are several servers. `__` by default. */
   readonly separator?: string;
   /** How long a client waits for each of several servers. */
@@ -82,12 +85,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
  * process.
  */
 async function endpointsOf(
-  { upstreams, patience, separator }: GatewayOptions,
+  { upstreams, patience, separator, isPrefixed = false }: GatewayOptions,
   common: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly profile: ProfileFor },
 ): Promise<MakeEndpoint> {
   const link = await linksTo(upstreams);
   const [upstream, ...others] = upstreams;
-  if (upstream !== undefined && others.length === 0)
+  if (upstream !== undefined && others.length === 0 && !isPrefixed)
     return (client) => new Session({ ...common, ...client, upstream, link, catalog: new Catalog() });
   const { Multiplex } = await import('./multiplex.ts');
   return (client) =>

@@ -20,10 +20,14 @@ export async function httpGateway(options: GatewayOptions, front: Front & { kind
   return { url, closed, close };
 }
 
-/** Makes the HTTP endpoint. For a single HTTP server, the endpoint passes requests through. Every other setup gets sessions. */
+/**
+ * Makes the HTTP endpoint. For a single HTTP server whose tools have no prefix, the endpoint passes requests through. Every other
+ * setup gets sessions.
+ */
 function endpointOf(options: GatewayOptions, front: Front & { kind: 'http' }, { make, ...common }: Common): HttpEndpoint {
   const [upstream, ...others] = options.upstreams;
   const named = defined({ session: options.session });
-  if (upstream?.kind !== 'http' || others.length > 0) return new HttpSessions((client) => make({ ...named, ...client }));
+  if (upstream?.kind !== 'http' || others.length > 0 || options.isPrefixed)
+    return new HttpSessions((client) => make({ ...named, ...client }));
   return new HttpPassthrough({ ...named, ...common, upstream, ownsAuthorization: front.token !== undefined });
 }

@@ -139,7 +139,9 @@ describe('servers in TOML', () => {
     const codex = SETUPS.find(({ name }) => name === 'codex');
     if (codex === undefined) throw new Error('no setup');
     const problems = planInstall(codex, place(), OURS, book()).flatMap(({ problem }) => problem ?? []);
-    expect(problems).toEqual([expect.stringContaining('has another MCP server named "earpiece", which starts other; rename that server')]);
+    expect(problems).toEqual([
+      expect.stringContaining('has another MCP server named "earpiece", which starts other; rename that server'),
+    ]);
   });
 
   it('settings that are not TOML are reported', () => {

@@ -57,7 +57,7 @@ describe('list', () => {
     ]);
     expect(rows.slice(-4)).toEqual([
       ['locked: cannot be disabled; it is a core subscriber: an agent must not miss its notifications'],
-      ['also shipped, but effective only as a copy: repeated_failures (earpiece subscribers copy <id>)'],
+      ['also shipped, but effective only as a copy: repeated_failures (to copy: earpiece subscribers copy <id>)'],
       [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all your projects)`],
       [''],
     ]);

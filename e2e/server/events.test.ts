@@ -240,7 +240,7 @@ describe('subscribers', () => {
     const tried = await client.testSubscriber('budget_exceeded', { to: 'shop/coder#main' });
     expect(tried).toMatchObject({
       to: 'shop/coder#main',
-      message: expect.stringMatching(/^sent as a test\. Waiting: /u) as string,
+      message: expect.stringMatching(/^sent as a test\. Waiting for /u) as string,
     });
     const [item] = (await client.why(tried.notification ?? '', 'shop/coder')).items;
     expect(item?.notification).toMatchObject({

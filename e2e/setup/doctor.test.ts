@@ -140,7 +140,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     make: (home) =>
       void home.write('.claude.json', '{ "mcpServers": { "earpiece": { "command": "cat", "args": ["--token", "s3cret"] } } }'),
     says: /^~\/\.claude\.json has another MCP server named "earpiece", which starts cat --token …$/u,
-    advice: /^rename it in ~\/\.claude\.json, then: earpiece install claude$/u,
+    advice: /^rename that server in ~\/\.claude\.json, then: earpiece install claude$/u,
   },
   'the settings are broken': {
     make: (home) => void home.write(SETTINGS, '{ "hooks": '),

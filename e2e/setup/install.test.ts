@@ -252,7 +252,7 @@ describe('the question of the installer', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Claude Code was not found here\n/u);
     expect(stdout).toMatch(
-      /✓ Claude Code has its hooks, but is not installed yet: a test .*\n\nNext: install Claude Code, start it in/u,
+      /✓ Claude Code has its hooks, but is not installed yet: a test .*\n\nNext: install Claude Code, start the agent in/u,
     );
     expect(home.run(['uninstall', '--yes']).code).toBe(0);
     expect(home.run(['uninstall', '--yes']).stdout).toBe('nothing of Earpiece is installed in any coding agent\n');

@@ -55,7 +55,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'gemini',
     make: write(`shop/${GEMINI}`, { mcpServers: { earpiece: ANOTHER } }),
     says: /shop\/\.gemini\/settings\.json has another MCP server named "earpiece", which the agent starts instead/u,
-    advice: /^rename it in /u,
+    advice: /^rename that server in /u,
   },
   'Qwen: the project switches every hook off': {
     agent: 'qwen',
@@ -139,13 +139,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'claude',
     make: inProject({ mcpServers: { earpiece: ANOTHER } }),
     says: /\.claude\.json has another MCP server named "earpiece" for this project, which the agent starts instead/u,
-    advice: /^rename it in /u,
+    advice: /^rename that server in /u,
   },
   'Claude: another server of the project has the name': {
     agent: 'claude',
     make: write('shop/.mcp.json', { mcpServers: { earpiece: { type: 'http', url: 'http://127.0.0.1:9/mcp' } } }),
     says: /shop\/\.mcp\.json has another MCP server named "earpiece"/u,
-    advice: /^rename it in /u,
+    advice: /^rename that server in /u,
   },
   'Codex: the project switches the MCP server off': {
     agent: 'codex',
@@ -167,7 +167,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'opencode',
     make: write('shop/.opencode/opencode.jsonc', { mcp: { earpiece: { type: 'local', command: ['another'] } } }),
     says: /shop\/\.opencode\/opencode\.jsonc has another MCP server named "earpiece"/u,
-    advice: /^rename it in /u,
+    advice: /^rename that server in /u,
   },
   'pi: the settings exclude the file of the plugin': {
     agent: 'pi',

@@ -33,7 +33,7 @@ export function serverFindings(setup: Setup, place: Place, ours: Ours, bad: Bad)
     return [
       bad(
         `${where} has another MCP server named "earpiece", which starts ${started}`,
-        `rename it in ${where}, then: earpiece install ${setup.name}`,
+        `rename that server in ${where}, then: earpiece install ${setup.name}`,
       ),
     ];
   });

@@ -100,7 +100,7 @@ describe('the files', () => {
   });
 
   // The nine subscribers of the first design, with their windows, keys and results. The plan and the code of the first design
-  // disagree; here both levels are critical.
+  // disagree about the levels of budget_exceeded and loop_detected; here both are critical.
   test.each([
     [
       'tool_failure',

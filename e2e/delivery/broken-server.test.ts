@@ -96,18 +96,22 @@ describe('a server that does not start', () => {
     [
       'a NUL in an argument',
       { command: 'cat', args: ['x\0y'] },
-      /servers\.json:\S+ mcpServers\.bad has a NUL character in its argument "x\\u0000y"; remove it/,
+      /servers\.json:\S+ mcpServers\.bad has a NUL character in its argument "x\\u0000y"; remove the character/,
     ],
-    ['a NUL in the command', { command: 'ca\0t' }, /mcpServers\.bad has a NUL character in its command "ca\\u0000t"; remove it/],
+    [
+      'a NUL in the command',
+      { command: 'ca\0t' },
+      /mcpServers\.bad has a NUL character in its command "ca\\u0000t"; remove the character/,
+    ],
     [
       'a NUL in the environment',
       { command: 'cat', env: { KEY: 'se\0cret' } },
-      /mcpServers\.bad has a NUL character in its variable "KEY"; remove it/,
+      /mcpServers\.bad has a NUL character in its variable "KEY"; remove the character/,
     ],
     [
       'a NUL in the folder',
       { command: 'cat', cwd: '/tm\0p' },
-      /mcpServers\.bad has a NUL character in its folder "\/tm\\u0000p"; remove it/,
+      /mcpServers\.bad has a NUL character in its folder "\/tm\\u0000p"; remove the character/,
     ],
     [
       'a command that is empty here',

@@ -775,7 +775,7 @@ describe('storms', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('are added and subtracted together for several processes', async () => {
+    it('have one count for all processes, and any process subtracts from this count', async () => {
       const { bus, another, open } = stage([restorable]);
       const other = another();
       await emitAll(bus, paths.map(changed));

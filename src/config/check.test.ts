@@ -282,7 +282,7 @@ describe('each invalid file is refused with its message', () => {
       'one for nobody',
       '[webhooks.ci]\nkind = "github"\nsecret_env = "S"',
       [
-        "1:11: webhooks.ci has no to, the agent to notify; write an agent's name, project/agent, project/agent#conversation or project/*",
+        "1:11: webhooks.ci has no key to, which names the agent to notify; write an agent's name, project/agent, project/agent#conversation or project/*",
       ],
     ],
     [

@@ -65,7 +65,7 @@ export function closeByPosition(
         ids: waiting.map((w) => w.id),
         outcome: 'filtered',
         by: 'import',
-        reason: 'JP did not deliver this notification with the following message',
+        reason: 'JP sent the next message to the model without this notification',
       });
     waiting = [];
   }

@@ -174,7 +174,7 @@ export class Folder {
     // Without permission to read the folder, the file's state is unknown. The read below then fails with the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
-      return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
+      return { kind: 'refused', why: `has ${stat.size} bytes, but only ${LIMITS.fileBytes} are allowed` };
     try {
       // A link in a cloned repository must not bring the user's own files to a model. Links in the user's folder are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))

@@ -401,8 +401,8 @@ describe('files that cannot be read', () => {
       'user/b.toon.j2': 'x'.repeat(65_537),
     });
     expect(problems()).toEqual([
-      `user/a.toml: has ${toml('a').length + 65_538} bytes, at most 65536 are read`,
-      'user/b.toml:7:12: output.template is "b.toon.j2", which has 65537 bytes, at most 65536 are read',
+      `user/a.toml: has ${toml('a').length + 65_538} bytes, but only 65536 are allowed`,
+      'user/b.toml:7:12: output.template is "b.toon.j2", which has 65537 bytes, but only 65536 are allowed',
     ]);
   });
 

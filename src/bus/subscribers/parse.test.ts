@@ -160,7 +160,7 @@ describe('an invalid file', () => {
         '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; merge both places into one',
       ],
     ],
-    ['a file of 64 kB and more', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, at most 65536 are read']],
+    ['a file of 64 kB and more', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, but only 65536 are allowed']],
     [
       'an empty file',
       '',

@@ -37,7 +37,7 @@ export type Parsed = {
 export function parseSubscriber(text: string, options: ParseOptions): Parsed {
   const { file } = options;
   const size = Buffer.byteLength(text);
-  if (size > LIMITS.fileBytes) return refused(file, `has ${size} bytes, at most ${LIMITS.fileBytes} are read`);
+  if (size > LIMITS.fileBytes) return refused(file, `has ${size} bytes, but only ${LIMITS.fileBytes} are allowed`);
   const toml = readToml(text, file);
   if (toml.kind === 'problem') return { problems: [{ ...toml.problem, file, severity: 'error' }], at: NOWHERE };
 

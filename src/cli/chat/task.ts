@@ -48,7 +48,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     choice,
     model,
     withTools: options.tools,
-    // No person can answer a question here, so the turn waits for its background tools.
+    // No later turn follows, so the end of this turn waits for its background tools.
     onTurnEnd: 'await',
     // The time limit is part of the budget, so that the agent is warned when little time is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),

@@ -117,7 +117,7 @@ export type Ride =
   | { readonly kind: 'none' }
   /**
    * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's field
-   * `notification`. `leaseMs`: for so long, the notifications in `text` are reserved for this delivery. A text with `leaseMs` that
+   * `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text with `leaseMs` that
    * arrives too late is added to the next result.
    */
   | {

@@ -168,8 +168,11 @@ export class OpenProblems {
     if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
     const { unitOf, areTests } = this.#roundsOf(problem.tool);
     const now = this.#stampOf(unit, problem);
-    // A build names the module that it replaces, and a person may have fixed a different file.
+    // A build names the module that it replaces, and a person may have fixed a different file. So a problem ends if its file has
+    // changed.
     if (unitOf === undefined) return stamp === undefined || now !== stamp;
+    // A run of named units reports all their errors. So the problem of another unit ends only if its file is gone. The problem of a
+    // test also ends if its file has changed.
     return stamp !== undefined && (now === undefined || (areTests === true && now !== stamp));
   }
 }

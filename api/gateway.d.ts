@@ -1007,6 +1007,7 @@ type Ride = {
   readonly text: string;
   readonly signal?: string;
   readonly delivery: Delivery;
+  readonly leaseMs?: number;
 } |
 {
   readonly kind: 'replace';

@@ -382,7 +382,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a past time',
       ...remind('2020-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
-      ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); write a future time, ${TIMES}`),
+      ...usage(`the time "2020-05-01T10:00:00Z" has passed (Fri 2020-05-01 10:00); ${TIMES}`),
     },
     {
       what: 'a time more than a year away',

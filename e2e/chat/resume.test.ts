@@ -68,7 +68,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await chat.shows('One.');
     const { code, stderr } = await stage.run(['chat', '--resume', 'first']);
     expect(code).toBe(6);
-    expect(stderr).toContain(`process ${chat.process.pid} writes shop/coder#first`);
+    expect(stderr).toContain(`process ${chat.process.pid} already writes to shop/coder#first`);
     expect(await stage.run(['chat', '--resume', 'frist'])).toMatchObject({
       code: 7,
       stderr: expect.stringContaining('no conversation "frist"; there are first'),

@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 910, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 915, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 805, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 815, packages: [] }],
     [

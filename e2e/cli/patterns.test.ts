@@ -25,6 +25,6 @@ verifies('queue:patterns', 'a lookbehind is refused with file, line and the way 
   const { code, stderr } = await shell.run(['send', '--to', 'coder', 'the key 12345']);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `earpiece: ${shell.folder}/earpiece.toml:2:11: redact has "(?<=key )\\\\w+" as element 1: lookahead and lookbehind are not supported, since every pattern must run in linear time; match the text around the secret as well, or write one pattern for each case\n`,
+    stderr: `earpiece: ${shell.folder}/earpiece.toml:2:11: redact has "(?<=key )\\\\w+" as element 1: lookahead and lookbehind are not supported, since every pattern must run in linear time; match the surrounding text as well, or write one pattern for each case\n`,
   });
 });

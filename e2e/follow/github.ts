@@ -162,7 +162,7 @@ export class GitHub implements AsyncDisposable {
       number,
       title,
       url,
-      state: merged === true ? 'MERGED' : String(state ?? 'open').toUpperCase(),
+      state: merged === true ? 'MERGED' : state === 'closed' ? 'CLOSED' : 'OPEN',
       baseRefName: 'main',
       headRefName: (head as Json)['ref'],
       isCrossRepository: false,

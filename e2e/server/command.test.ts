@@ -49,7 +49,7 @@ verifies(
   async () => {
     await using shell = new Shell();
     const running = shell.begin(['serve', '--port', '0', '--verbose']);
-    await running.shows('Ctrl+C ends it');
+    await running.shows('Ctrl+C stops the server');
     running.process.kill('SIGTERM');
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -97,7 +97,7 @@ it('the server ignores untrusted webhooks of the project, and names them on stde
   await using server = new ServerProcess(['--port', '0', '--no-console'], at);
   await server.ready;
   expect(server.stderr.replace(shell.folder, '{folder}')).toBe(
-    'earpiece: webhooks.gh (takes webhooks for shop/coder) of {folder}/earpiece.toml is not trusted and is ignored; read the file, then run: earpiece trust\n',
+    'earpiece: webhooks.gh (accepts webhooks for shop/coder) of {folder}/earpiece.toml is not trusted and is ignored; read the file, then run: earpiece trust\n',
   );
 }, 60_000);
 

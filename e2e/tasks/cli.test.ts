@@ -43,7 +43,7 @@ t1  blocked  high  coder  now  Fix the login
   t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has not reported yet
 `);
     await says('status', 't1', 'in_progress');
-    expect(await says('show', 't1')).toContain('  t1.1  coder since 12:00:00; not taken up yet\n');
+    expect(await says('show', 't1')).toContain('  t1.1  coder since 12:00:00; not started yet\n');
     await says('status', 't1', 'cancelled');
     expect((await shell.json(['tasks', 'list', '--all'])).map(({ id, status }) => [id, status])).toEqual([
       ['t2', 'backlog'],

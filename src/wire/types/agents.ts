@@ -72,12 +72,12 @@ export type AgentSummary = {
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];
-  /** The last seen conversation first, at most 20. */
+  /** At most 20 conversations, last seen first. */
   readonly conversations: readonly ConversationSummary[];
 };
 
 export type RecordsPage = {
-  /** Oldest first, even on a page that was requested with `newest`. */
+  /** Oldest first, also on a page that was requested with `newest`. */
   readonly items: readonly Stored[];
   /** The value for `after`, or for `before` if the request had `newest` or `before`; even a short page may have a next page. */
   readonly next: string | null;

@@ -5,7 +5,7 @@ export type Problem = {
   readonly type: string;
   readonly title: string;
   readonly status: number;
-  /** The problem, the value seen, and the way out. */
+  /** The problem, the value seen, and what to do. */
   readonly detail: string;
   /** Stable, for programs. */
   readonly code: string;

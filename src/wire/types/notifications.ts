@@ -7,7 +7,7 @@ import type { Force } from '../words.ts';
 
 export type NotificationView = {
   readonly log: string;
-  /** The audience; null: the agent's first conversation that carries notifications. */
+  /** The audience; null: the agent's first conversation that gets notifications. */
   readonly conversation: string | null;
   readonly id: string;
   /** `source.name`. */
@@ -136,7 +136,7 @@ export type InterruptReply = {
 export type LiftedPause = {
   readonly log: string;
   readonly id: string;
-  /** Null if no conversation has taken the agent's pause. */
+  /** Null if no conversation got the agent's pause. */
   readonly conversation: string | null;
   readonly message: string;
   /** The person who paused the agent; null if no person did. */

@@ -11,7 +11,7 @@ export type SettingChange = {
     | { readonly kind: 'switch' }
     | { readonly kind: 'number'; readonly min: number; readonly max: number }
     | { readonly kind: 'choice'; readonly words: readonly string[] }
-    /** A text such as `30m`; with `never`, the word `never` is accepted too. */
+    /** A text such as `30m`; if the field `never` is true, also the text `never`. */
     | { readonly kind: 'duration'; readonly never: boolean }
     | { readonly kind: 'list' };
   /** Whether the values of all files are joined into one list. */
@@ -91,14 +91,14 @@ export type SubscriberTestReply = {
   readonly problem: string | null;
   /** The agent to which `real` applies. */
   readonly about: string | null;
-  /** The verdict on a real notification, as if it were queued for that agent now; null if no agent was named. */
+  /** The verdict on a real notification for that agent if it were queued now; null if no agent was named. */
   readonly real: Verdict | null;
   /** The agent that got the test notification; null if nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** The action and when its result shows, or the reason why it does not show. */
+  /** The action and the time when its result is visible, or the reason why no result is visible. */
   readonly message: string;
-  /** The verdict on the sent notification, as from `why`; null if nothing was sent. */
+  /** The verdict on the sent notification, as the `why` route gives it; null if nothing was sent. */
   readonly verdict: Verdict | null;
 };
 

@@ -1,6 +1,6 @@
 /** The package as npm packs it, unpacked with its dependencies only. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { isFresh } from '../scripts/sources.ts';
 
@@ -45,5 +45,7 @@ export function installPacked(folder: string): void {
 /** Links one more package into the app: the copy of this folder. */
 export function link(app: string, name: string): void {
   mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
+  // A repeated test links the same package again.
+  rmSync(join(app, 'node_modules', name), { force: true });
   symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));
 }

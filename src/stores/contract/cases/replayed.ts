@@ -97,9 +97,15 @@ async function run(mine: Store, clock: Stage['clock'], step: Step): Promise<void
       matches(appended, expected);
       return;
     case 'conflict':
-      equal(appended, expected);
+      equal(appended.kind === 'conflict' ? byId(appended) : appended, byId(expected));
   }
 }
+
+/** A conflict names its notifications in any order. */
+const byId = <T extends { readonly ids: readonly { readonly id: string }[] }>(conflict: T): T => ({
+  ...conflict,
+  ids: conflict.ids.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+});
 
 const byKey = (items: readonly Item[]): readonly Item[] =>
   items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));

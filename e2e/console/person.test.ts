@@ -209,7 +209,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       await page.getByText('refuses the next tool call, of built-in tools too, until the agent has read it').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
       expect(await pause.getAttribute('title')).toBe(
-        'Pause: refuses every tool call, also of built-in tools, until you resume it',
+        'Pause: refuses every tool call, also of built-in tools, until you resume the agent',
       );
       await pause.click();
       await composer

@@ -127,7 +127,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   dialog = await test('process_ended');
   await dialog.getByText('This subscriber is off in project shop: no event causes a notification.').waitFor();
   await foretells(dialog, 'shop/coder');
-  await dialog.getByText('Nothing, because this subscriber is off. If it were on: Muted: mira muted process').waitFor();
+  await dialog.getByText('Nothing, because this subscriber is off. With the subscriber on: Muted: mira muted process').waitFor();
 });
 
 verifies(

@@ -126,7 +126,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
     expect(readBy(model.requests[1]).split('Stop the release.')).toHaveLength(2);
 
     const elsewhere = fleet.agent('a', model.url, CODER);
-    await expect(elsewhere.says('open')).rejects.toThrow(/writes shop\/coder#main on b; end that process/u);
+    await expect(elsewhere.says('open')).rejects.toThrow(/already writes to shop\/coder#main on b; end that process/u);
     await Promise.all(
       [a, b].map(async (server) =>
         (await fleet.client(server)).queue({

@@ -127,7 +127,7 @@ test('after --cancel, the source accepts writes again and has everything, and th
   const [from, to] = [await stored(file(), 'a'), schema()];
   expect((await interrupted('move.page', from, to)).code).toBe(null);
   const ran = await migrate('--from', from, '--to', to, '--cancel');
-  expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/takes writes again\npostgres \S+ r\d+ was removed\n$/u)]);
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/accepts writes again\npostgres \S+ r\d+ was removed\n$/u)]);
   expect(await idsIn(await stored(from, 'b'))).toEqual(['a', 'b']);
   expect((await migrate('--from', from, '--to', to)).code).toBe(0);
   expect(await idsIn(to)).toEqual(['a', 'b']);

@@ -149,7 +149,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         const ttl = page.getByRole('textbox', { name: 'An info notification waits for' });
         await ttl.fill('x');
         await ttl.press('Enter');
-        await row(page, 'ttl.info').getByText('write a duration').waitFor();
+        await row(page, 'ttl.info').getByText('is "x"; write a duration').waitFor();
         if (SHOTS !== undefined) {
           await page.setViewportSize({ width, height: width > 760 ? 4_000 : 6_000 });
           await page.screenshot({ path: join(SHOTS, `advanced-all-${width}-${colorScheme}.png`) });

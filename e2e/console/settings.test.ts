@@ -105,7 +105,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   dialog = await test('budget_exceeded');
   await foretells(dialog, 'shop/coder');
   await dialog
-    .getByText('The notification interrupts: the gate of shop/coder goes up, and its tool calls are refused until')
+    .getByText('The notification interrupts: the gate of shop/coder goes up, and tool calls are refused until')
     .waitFor();
   await foretells(dialog, 'shop/wrapped');
   await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
@@ -120,7 +120,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
   await ear.mute('shop/coder', 'process', { by: 'mira' });
   await dialog
-    .getByText('Muted: mira muted process for shop/coder until a person lifts it. The next message will filter the notification.')
+    .getByText('Muted: mira muted process for shop/coder until a person lifts the mute. The next message will filter the notification.')
     .waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));
@@ -146,7 +146,7 @@ verifies(
     await dialog.getByText('sent as a test. Waiting for the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until a person lifts it.').waitFor();
+    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until a person lifts the mute.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira', off: true });
     await stage.ear.queue('shop/coder', { kind: 'user.pause', action: 'pause', message: 'Pause.', origin: { person: 'Mira' } });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
@@ -220,7 +220,7 @@ verifies(
     const other = await browser.newContext();
     const second = await other.newPage();
     await second.goto(address);
-    await second.getByText('the code was already used or is too old').waitFor();
+    await second.getByText('the login code was already used or has expired').waitFor();
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();

@@ -45,7 +45,7 @@ export const VERDICTS: Readonly<
   },
   superseded: {
     kind: 'superseded',
-    says: /^Superseded: n-newer is newer and took its place\.$/u,
+    says: /^Superseded: n-newer is newer and replaced the notification\.$/u,
     cures: ['Show that notification'],
   },
   due: {

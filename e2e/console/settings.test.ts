@@ -120,7 +120,9 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
   await ear.mute('shop/coder', 'process', { by: 'mira' });
   await dialog
-    .getByText('Muted: mira muted process for shop/coder until a person lifts the mute. The next message will filter the notification.')
+    .getByText(
+      'Muted: mira muted process for shop/coder until a person lifts the mute. The next message will filter the notification.',
+    )
     .waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'process_ended', 'mira', ear.bus.subscribers('shop'));

@@ -66,6 +66,12 @@ function node(
   return { code: status, stdout, stderr };
 }
 
+test('the types of each subpath resolve as its code does', () => {
+  const tarball = join(folder, `earpiece-${manifest.version}.tgz`);
+  const { status, stdout } = spawnSync(join(bin, 'attw'), ['--profile', 'esm-only', tarball], { cwd: root, encoding: 'utf8' });
+  expect(status, stdout).toBe(0);
+});
+
 test('these tests run on a Node that the package supports', () => {
   expect(Number(process.versions.node.split('.')[0])).toBeGreaterThanOrEqual(24);
 });

@@ -9,8 +9,14 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
-    // These tests take as long as all other tests together. `npm test` runs them.
-    exclude: ['src/core/views/{properties,hostile}.test.ts', 'src/inbox/housekeeping/archive.test.ts', 'e2e/docs/guides.test.ts'],
+    // The slowest tests. Only `npm test` runs them.
+    exclude: [
+      'src/config/{change,edit}.test.ts',
+      'src/core/json.test.ts',
+      'src/core/views/{hostile,look-alikes,properties}.test.ts',
+      'src/inbox/housekeeping/archive.test.ts',
+      'e2e/docs/{guides,pictures}.test.ts',
+    ],
     // These tests change no global state, so a worker keeps the loaded modules for its next file.
     isolate: false,
     globalSetup: './e2e/built-setup.ts',

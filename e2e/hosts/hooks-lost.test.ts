@@ -15,9 +15,9 @@ const touch = (file: string) => ({ shell: `touch ${file}` });
 type Agent = { readonly client: ClientName; readonly before: string; readonly calls: readonly string[] };
 
 const AGENTS: readonly Agent[] = [
-  { client: 'claude', before: 'PreToolUse', calls: ['before', 'ran'] },
   { client: 'codex', before: 'PreToolUse', calls: ['before', 'ran'] },
-  // Their model reads the interrupt with the result of the call that ran, and a hook proves that.
+  // Their model reads the interrupt with the result of the call that ran. The transcript or a hook proves that.
+  { client: 'claude', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },
   { client: 'gemini', before: 'BeforeTool', calls: ['before', 'next', 'ran'] },
   { client: 'qwen', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },
 ];

@@ -1,17 +1,14 @@
 /** Finds second copies of Earpiece's hooks in the files from which an agent reads hooks. */
-import { claudeManaged, claudeSettings, codexFolder, geminiSettings, qwenSettings } from './folders.ts';
+import { codexFolder, geminiSettings, qwenSettings } from './folders.ts';
 import { handlersIn } from './hook-settings.ts';
 import { isOurHook, isServed, startsHook } from './ours.ts';
 import type { HookCopy, Place } from './setup.ts';
+import { claudeSources } from './switches-claude.ts';
 import { codexSources } from './switches-codex.ts';
-import { jsonc, ofMachine, sourcesOf, strictJson, type Source } from './switches-found.ts';
+import { jsonc, sourcesOf, strictJson, type Source } from './switches-found.ts';
 
 const SOURCES: Readonly<Record<string, (place: Place) => readonly Source[]>> = {
-  claude: (place) =>
-    sourcesOf(
-      [...claudeSettings(place).map((file) => ({ file, of: 'user' as const })), ...ofMachine(claudeManaged(place))],
-      strictJson,
-    ),
+  claude: claudeSources,
   codex: (place) => [
     ...codexSources(place),
     ...sourcesOf(

@@ -24,13 +24,19 @@ import {
 
 const MODES = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'];
 
-export function claude(user: Place, project: Place): readonly Disabled[] {
-  const own = sourcesOf(
-    claudeSettings(user).map((file, i) => ({ file, of: i === 0 ? 'user' : 'project' })),
+/** The settings files of a person, of a project, and of the administrator, in the order of their priority. */
+export const claudeSources = (place: Place): readonly Source[] =>
+  sourcesOf(
+    [
+      ...claudeSettings(place).map((file, i) => ({ file, of: i === 0 ? ('user' as const) : ('project' as const) })),
+      ...ofMachine(claudeManaged(place)),
+    ],
     strictJson,
   );
-  const managed = sourcesOf(ofMachine(claudeManaged(user)), strictJson);
-  const settings = [...own, ...managed];
+
+export function claude(user: Place, project: Place): readonly Disabled[] {
+  const settings = claudeSources(user);
+  const managed = settings.filter(({ of }) => of === 'machine');
   const servers = claudeServers(project);
   const state = sourcesOf([{ file: servers.file, of: 'user' }], strictJson);
   const shared = sourcesOf([{ file: join(project.project, '.mcp.json'), of: 'project' }], strictJson);

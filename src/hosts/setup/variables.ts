@@ -5,11 +5,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { claudeManaged, claudeServers, claudeSettings, geminiFolder, geminiSettings, qwenSettings } from './folders.ts';
+import { claudeServers, geminiFolder, geminiSettings, qwenSettings } from './folders.ts';
 import { SERVER_NAME } from './ours.ts';
 import type { Place, SetVariable } from './setup.ts';
+import { claudeSources } from './switches-claude.ts';
 import { codexSources } from './switches-codex.ts';
-import { each, jsonc, last, ofMachine, sourcesOf, strictJson, type Found, type Source } from './switches-found.ts';
+import { each, jsonc, last, sourcesOf, strictJson, type Found, type Source } from './switches-found.ts';
 import { qwenEnvFiles } from './switches-gemini.ts';
 import { opencodeSources } from './switches-plugins.ts';
 
@@ -21,13 +22,6 @@ const VARIABLES: Readonly<Record<string, (place: Place) => readonly SetVariable[
 export const variablesOf = (host: string, place: Place): readonly SetVariable[] => VARIABLES[host]?.(place) ?? [];
 
 function claude(place: Place): readonly SetVariable[] {
-  const settings = sourcesOf(
-    [
-      ...claudeSettings(place).map((file, i) => ({ file, of: i === 0 ? ('user' as const) : ('project' as const) })),
-      ...ofMachine(claudeManaged(place)),
-    ],
-    strictJson,
-  );
   const servers = claudeServers({ ...place, scope: 'user' });
   const state = sourcesOf([{ file: servers.file, of: 'user' }], strictJson);
   const shared = sourcesOf([{ file: join(place.project, '.mcp.json'), of: 'project' }], strictJson);
@@ -39,7 +33,7 @@ function claude(place: Place): readonly SetVariable[] {
     ...each(state, [...local, SERVER_NAME]).map(({ source }) => ({ source, path: local })),
   ].at(-1);
   return [
-    ...inTable(settings, ['env'], 'all'),
+    ...inTable(claudeSources(place), ['env'], 'all'),
     ...(entry === undefined ? [] : inTable([entry.source], [...entry.path, SERVER_NAME, 'env'], 'server', place)),
   ];
 }

@@ -68,6 +68,17 @@ describe('a plugin and its bridge', () => {
   const offered = async (): Promise<void> => {
     while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await tick();
   };
+  /** Queues LATE, and asks for it while the bridge is stopped. Returns the bridge, which continues afterwards. */
+  const givenUp = async (client: BridgeClient): Promise<number> => {
+    await ear.queue('shop/pi', { message: 'WORD' });
+    (await heard(client)).confirm();
+    await ear.queue('shop/pi', { message: 'LATE' });
+    const slow = one();
+    end(slow, 'SIGSTOP');
+    expect(await prompt(client)).toBeUndefined();
+    end(slow, 'SIGCONT');
+    return slow;
+  };
   const gone = async (): Promise<void> => {
     // No event reports the end of another program's process, so this reads the process table.
     while (bridges().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -126,13 +137,7 @@ describe('a plugin and its bridge', () => {
 
   it('a text that arrives after the plugin has continued goes to the next request, once', async () => {
     const client = open();
-    await ear.queue('shop/pi', { message: 'WORD' });
-    (await heard(client)).confirm();
-    await ear.queue('shop/pi', { message: 'LATE' });
-    const slow = one();
-    end(slow, 'SIGSTOP');
-    expect(await prompt(client)).toBeUndefined();
-    end(slow, 'SIGCONT');
+    const slow = await givenUp(client);
     const handed = await heard(client);
     expect(handed.text).toContain('LATE');
     expect(handed.text).not.toContain('repeated');
@@ -149,13 +154,7 @@ describe('a plugin and its bridge', () => {
     fs.mkdirSync(path.join(home, 'config/earpiece'), { recursive: true });
     fs.writeFileSync(path.join(home, 'config/earpiece/earpiece.toml'), '[lease]\nlasts = "500ms"\n');
     const client = open();
-    await ear.queue('shop/pi', { message: 'WORD' });
-    (await heard(client)).confirm();
-    await ear.queue('shop/pi', { message: 'LATE' });
-    const slow = one();
-    end(slow, 'SIGSTOP');
-    expect(await prompt(client)).toBeUndefined();
-    end(slow, 'SIGCONT');
+    await givenUp(client);
     await offered();
     const again = await answered(() => client.ask(whose(), { kind: 'batch_end', tools: [] }));
     expect(again.text).toContain('LATE');

@@ -26,6 +26,8 @@ type Place = {
   readonly last?: string;
 };
 
+/** The `ino` of a place without a file. */
+const NO_FILE = 0;
 /** The number of bytes before the offset that show whether the file is still the same file. */
 const SEEN_BYTES = 64;
 
@@ -52,11 +54,12 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
   const opened = openOf(reading.file);
   try {
     const now = opened === undefined ? undefined : fstatSync(opened);
-    const rest = before === undefined || before.ino === now?.ino ? undefined : restOf(reading, before, now !== undefined);
+    const isOther = before !== undefined && before.ino !== NO_FILE && before.ino !== now?.ino;
+    const rest = isOther ? restOf(reading, before, now !== undefined) : undefined;
     if (rest !== undefined) return rest;
     // A file that is created later is read from its beginning.
     if (opened === undefined || now === undefined)
-      return look({ ino: 0, offset: 0, seen: '', restarts: before?.restarts ?? 0 }, [], {
+      return look({ ino: NO_FILE, offset: 0, seen: '', restarts: before?.restarts ?? 0 }, [], {
         summary: 'the file does not exist yet',
       });
     const { ino, size } = now;

@@ -185,7 +185,8 @@ export class HttpLink implements Link {
   }
 
   /**
-   * Stores the data that later requests need from an answer: the agreed version, and the arguments that tools want in headers.
+   * Stores the data that later requests need from an answer: the agreed protocol version, and the names of the arguments that
+   * a tool's schema tells clients to repeat in HTTP headers.
    */
   #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;

@@ -30,8 +30,8 @@ export type Output = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stderr: (chunk: Buffer) => void;
   /**
-   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. Resolves when the
-   * end is reported, with the open problems that are left to the report of the exit.
+   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. Resolves after the
+   * fixed problems are reported, with the problems that are still open. The report of the exit names these.
    */
   readonly ended: (well: boolean) => Promise<Left>;
 };

@@ -19,6 +19,11 @@ export type Step = {
   readonly optional?: true;
   /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
+  /**
+   * Whether several lines of this form in a row are as many problems with the same further lines. Only the first step may have this
+   * property.
+   */
+  readonly each?: true;
   /** Whether the parts of this line replace the same parts of earlier lines. */
   readonly replaces?: true;
   /** Whether each further line of this form is another problem. Only the last step may have this property. */

@@ -87,6 +87,21 @@ describe('problem matchers', () => {
       ],
     ],
     [
+      'vitest, an error that two files share',
+      [
+        ' FAIL  cart.test.ts [ cart.test.ts ]',
+        ' FAIL  unit price.test.ts [ price.test.ts ]',
+        'TypeError: sum is not a function',
+        ' ❯ sum.ts:9:3',
+        ' FAIL  tax.test.ts > rounds',
+        ' Test Files  3 failed (3)',
+      ],
+      [
+        'vitest: cart.test.ts: TypeError: sum is not a function (sum.ts:9:3)',
+        'vitest: unit price.test.ts: TypeError: sum is not a function (sum.ts:9:3)',
+      ],
+    ],
+    [
       'jest',
       [
         '  ● cart › rounds',

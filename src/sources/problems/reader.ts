@@ -8,8 +8,8 @@ import { SHIPPED } from './shipped.ts';
 export const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
-/** A problem whose first lines were read. More lines may follow. */
-type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number };
+/** A problem whose first lines were read. More lines may follow. `others`: the first lines of problems with the same further lines. */
+type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number; readonly others: readonly Parts[] };
 
 export class ProblemReader {
   readonly #matchers: readonly Matcher[];
@@ -44,8 +44,10 @@ export class ProblemReader {
   #begin(matcher: Matcher, line: string, found: Problem[]): boolean {
     const parts = matcher.steps[0].match(line);
     if (parts === undefined) return false;
-    this.#abandon(matcher, found);
-    return this.#advance(matcher, { parts, next: 1, skipped: 0 }, found);
+    const before = this.#begun.get(matcher);
+    const others = before?.next === 1 && matcher.steps[0].each ? [...before.others, before.parts].slice(-MAX_OTHERS) : [];
+    if (others.length === 0) this.#abandon(matcher, found);
+    return this.#advance(matcher, { parts, next: 1, skipped: 0, others }, found);
   }
 
   /** Continues the problem that this matcher has begun. Returns true if the line completes the problem. */
@@ -57,13 +59,15 @@ export class ProblemReader {
       const parts = step.match(line);
       if (parts !== undefined) {
         const all = step.replaces ? { ...begun.parts, ...defined(parts) } : merged(begun.parts, parts);
-        return this.#advance(matcher, { parts: all, next: at + 1, skipped: 0 }, found);
+        return this.#advance(matcher, { ...begun, parts: all, next: at + 1, skipped: 0 }, found);
       }
       if (!step.optional) break;
     }
     const last = matcher.steps[begun.next - 1] as Step;
     const again = last.repeats ? last.match(line) : undefined;
     if (again !== undefined) this.#begun.set(matcher, { ...begun, parts: { ...begun.parts, ...again }, skipped: 0 });
+    // The next line of the same form begins another problem.
+    else if (last.each && last.match(line) !== undefined) return false;
     else if (begun.skipped >= patienceOf(matcher, begun.next)) this.#abandon(matcher, found);
     else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1 });
     return false;
@@ -75,9 +79,9 @@ export class ProblemReader {
       return false;
     }
     const before = this.#begun.get(matcher)?.parts ?? {};
-    const isFound = this.#found(matcher, begun.parts, found);
+    const isFound = this.#foundAll(matcher, begun, found);
     // A further line of the loop also has the parts of the earlier lines.
-    if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { parts: before, next: matcher.steps.length - 1, skipped: 0 });
+    if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { ...begun, parts: before, next: matcher.steps.length - 1 });
     else this.#begun.delete(matcher);
     return isFound;
   }
@@ -88,7 +92,12 @@ export class ProblemReader {
     if (begun === undefined) return;
     this.#begun.delete(matcher);
     if (!matcher.steps.slice(begun.next).every(({ optional }) => optional)) return;
-    this.#found(matcher, begun.parts, found);
+    this.#foundAll(matcher, begun, found);
+  }
+
+  #foundAll(matcher: Matcher, { parts, others }: Begun, found: Problem[]): boolean {
+    for (const other of others) this.#found(matcher, { ...parts, ...other }, found);
+    return this.#found(matcher, parts, found);
   }
 
   /** Adds the problem that these parts describe. Returns false if the parts describe no problem, or only a note. */
@@ -128,6 +137,8 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
   (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
+/** The maximum number of further problems that share an error. */
+const MAX_OTHERS = 500;
 /** The message of a failed test for which the tool prints no reason. */
 const NO_MESSAGE = 'failed';
 

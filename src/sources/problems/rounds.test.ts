@@ -78,6 +78,26 @@ describe('the problems of a program that keeps running', () => {
     expect(open(...first, ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
   });
 
+  it('stay open if a round repeats only one of two test files that share an error', () => {
+    const shared = [
+      ' ❯ cart.test.ts (0 test)',
+      ' ❯ price.test.ts (0 test)',
+      ' FAIL  cart.test.ts [ cart.test.ts ]',
+      ' FAIL  price.test.ts [ price.test.ts ]',
+      'Error: the shop is closed',
+      ' ❯ shop.ts:3:17',
+      ' Test Files  2 failed (2)',
+      undefined,
+    ];
+    const rerun = [' RERUN  price.test.ts x1', ' ✓ price.test.ts (1 test) 2ms', ' Test Files  1 passed (1)', undefined];
+    const problems = new OpenProblems();
+    for (const line of [...shared, ...rerun]) {
+      if (line === undefined) problems.silent();
+      else problems.read(line);
+    }
+    expect([...problems.open().values()].map(({ problem }) => problem.test)).toEqual(['cart.test.ts']);
+  });
+
   it('stay open if node --test runs another file again, even after a silence before its first line', () => {
     const nodeFailed = (test: string, file: string): readonly string[] => [
       `test at ${file}:2:1`,

@@ -127,7 +127,8 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'vitest',
     steps: [
-      step(/^\s*FAIL\s+(?<test>\S.*?)(?:\s+\[ .+ \])?$/u),
+      // Vitest prints an error that several tests share once, below the names of these tests.
+      step(/^\s*FAIL\s+(?<test>\S.*?)(?:\s+\[ .+ \])?$/u, { each: true }),
       step(/^(?<message>\w*(?:Error|Exception)\b.*)$/u),
       either(
         [

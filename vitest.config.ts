@@ -36,7 +36,7 @@ export default defineConfig({
     // Most test files wait for processes or timers, so one more worker than cores is faster.
     maxWorkers: availableParallelism() + 1,
     env: COMPILED,
-    // In CI, failed tests are retried, because a busy machine may fail a test; `scripts/summary.ts` lists the retried tests. A
+    // In CI, failed tests are retried, because a test may fail on a busy machine; `scripts/summary.ts` lists the retried tests. A
     // developer sees a failure at once.
     retry: process.env['CI'] ? 2 : 0,
     // This limit ends a test that hangs. A test that starts fifteen processes takes 5 s on an idle machine and 40 s on a busy

@@ -56,7 +56,7 @@ verifies('library:gate', 'if a loop dies right after a refusal, its next process
 
 verifies(
   'library:gate',
-  'if a loop continues after a refusal, the interrupt counts as read and does not come again in the next process',
+  'if a loop continues after a refusal, the interrupt counts as read and is not delivered again in the next process',
   () =>
     withFolder(async (folder) => {
       await killedAfter(

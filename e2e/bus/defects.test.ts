@@ -147,7 +147,7 @@ describe('defects found in its code do not occur:', () => {
     expect(await read('tool_batch_end', 'a', await open())).toContain('3 times');
   });
 
-  it('2: failures of the same tool with other details are kept within the window', async () => {
+  it('2: two failures of one tool with different details in one window are both delivered', async () => {
     const { emit, read } = await stage();
     await emit(failure('vault_search', 'timeout'));
     await emit(failure('vault_search', 'no such vault'));

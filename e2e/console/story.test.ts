@@ -138,7 +138,7 @@ verifies(
     const why = page.getByRole('complementary', { name: 'Why' });
     await why.getByText('withdrawn by mcp: the server is back').waitFor();
     await page.getByRole('button', { name: 'Why deploy.later' }).click();
-    await why.getByText('a carrier of #main would now keep this notification. moment:').waitFor();
+    await why.getByText('The next carrier of #main would not contain this notification, which stays open. moment:').waitFor();
     expect(await why.innerText()).toContain('Nothing yet: no carrier has taken this notification.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();

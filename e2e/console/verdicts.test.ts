@@ -53,7 +53,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
     );
 });
 
-verifies('console:verdict', 'the button of a cure performs it, and the verdict changes', async () => {
+verifies('console:verdict', 'the button of a suggested action runs that action, and the verdict changes', async () => {
   await using own = await Stage.open(browser, { toml: TOML });
   await verdicts(own);
   const page = await own.page();

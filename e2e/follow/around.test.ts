@@ -81,7 +81,7 @@ verifies(
 
 verifies(
   'follow:git',
-  'a switched branch and a conflict are reported, and a solved conflict is withdrawn',
+  'a switched branch and a conflict are reported, and a resolved conflict is withdrawn',
   async () => {
     const git = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });

@@ -381,7 +381,7 @@ describe("the agent's own writes", () => {
     void told;
   });
 
-  it('make the current content known, also if they fail or overlap', async () => {
+  it('count as known content, even if they fail or overlap', async () => {
     const { source, put, told } = world({ files: { a: '1' } });
     await source.start();
     await source.noteRead('a');

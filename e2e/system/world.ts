@@ -255,7 +255,7 @@ export class Host {
     });
   }
 
-  /** Returns undefined if the host is dead. */
+  /** Sends a wish to the host. Resolves with the result, or with undefined if the host is dead. */
   ask(wish: Wish): Promise<Did | undefined> {
     if (this.#over || !this.#child.connected) return Promise.resolve(undefined);
     const n = this.#next++;

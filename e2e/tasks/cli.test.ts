@@ -62,7 +62,7 @@ t1  blocked  high  coder  now  Fix the login
     expect(await shell.json(['inbox', '--all', '--peek'])).toEqual([]);
   });
 
-  it('reports errors with the way out, and changes nothing', async () => {
+  it('says with each error what to do, and changes nothing', async () => {
     proves('cli:exit-codes');
     await using shell = new Shell();
     await shell.says(['tasks', 'add', '--to', 'coder', 'x']);

@@ -128,7 +128,7 @@ describe('the tools for tasks', () => {
     await office.working(agent);
     const head = await office.ear.store.head();
     for (const [args, refused] of [
-      [{ result: 'success' }, 'report_completed needs summary, a sentence on what was done or what blocks it'],
+      [{ result: 'success' }, 'report_completed needs summary, a sentence on what was done or what blocks the task'],
       [{ summary: 'x' }, 'report_completed needs result (success, failed, blocked)'],
       [{ result: 'sucess', summary: 'x' }, 'result "sucess" must be one of success, failed, blocked; did you mean success?'],
       [{ result: 'success', summary: ' ' }, 'summary has 0 characters; write 1 to 4000 about the finished work or the obstacle'],

@@ -182,7 +182,7 @@ export class Turn {
       return 'goes on';
     }
     this.#mayForce = false;
-    // The results of the aborted tools already carry the interrupt.
+    // If tools were aborted, their results already carry the interrupt. Otherwise the interrupt is still due.
     const due = (await this.#agent.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
     if (due) await this.#agent.transcript.carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
     return 'goes on';

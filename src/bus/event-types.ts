@@ -127,7 +127,7 @@ export const EVENT_TYPES = {
   'source.stale': {
     severity: 'warning',
     payload: ['path', 'previous_hash?', 'current_hash?', 'project_id?'],
-    what: 'a source has changed since the agent read it',
+    what: 'a file has changed since the agent read it',
   },
   'file.changed': {
     severity: 'warning',

@@ -67,7 +67,7 @@ export class Buckets {
     const { perSecond, burst } = this.#rate;
     for (const [caller, { left, at }] of this.#buckets)
       if (left + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(caller);
-    // If no bucket is full, the oldest buckets are dropped.
+    // If too many buckets remain, the oldest buckets are dropped.
     for (const caller of this.#buckets.keys()) {
       if (this.#buckets.size < MAX_BUCKETS) return;
       this.#buckets.delete(caller);

@@ -32,7 +32,7 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
     const near = didYouMean(point, points);
     throw new EarpieceError(
       'bad_argument',
-      `EARPIECE_FAULT=${wanted}: no such point${near === undefined ? '' : `, did you mean ${near}`}; there are ${points.join(', ')}`,
+      `EARPIECE_FAULT=${wanted}: no such fault point${near === undefined ? '' : `, did you mean ${near}`}; the fault points are ${points.join(', ')}`,
     );
   }
   if (!Number.isInteger(left) || left < 1)

@@ -8,7 +8,7 @@ import { Waiters } from './waiters.ts';
 /** How often the head is read while a caller waits. */
 const ASK_EVERY_MS = 500;
 
-/** The reports of a listener. */
+/** The callbacks with which a listener reports. */
 export type Heard = {
   readonly head: (head: number) => void;
   /** The listener receives all later reports. The head is then read once. */

@@ -53,7 +53,7 @@ export async function answerTask(
   if (result === undefined || summary === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${nameOf(REPORT_TOOL)} needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what blocks it'}`,
+      `${nameOf(REPORT_TOOL)} needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what blocks the task'}`,
     );
   return { body: saidReport(await report(tasks, conversation, { result, summary, task }), nameOf), carries: true };
 }

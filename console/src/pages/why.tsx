@@ -20,6 +20,13 @@ import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
 import { receiptSays } from '../words.ts';
 
+/** Sentences about the next carrier of a conversation, for a notification that it would not take. */
+const NEXT_CARRIER: Readonly<Record<'keep' | 'summarize' | 'close', (conversation: string) => string>> = {
+  keep: (conversation) => `The next carrier of #${conversation} would not contain this notification, which stays open.`,
+  summarize: (conversation) => `The next carrier of #${conversation} would contain this notification only in a summary.`,
+  close: (conversation) => `The next carrier of #${conversation} would close this notification without delivery.`,
+};
+
 export function WhyPanel({
   id,
   log,
@@ -159,7 +166,7 @@ function Story({
           ? []
           : [
               <p className="plan words" key={conversation}>
-                {`a carrier of #${conversation} would now ${decision.kind} this notification. ${decision.step}: ${decision.reason}`}
+                {`${NEXT_CARRIER[decision.kind](conversation)} ${decision.step}: ${decision.reason}`}
               </p>,
             ],
       )}

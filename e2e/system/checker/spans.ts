@@ -83,7 +83,8 @@ export const activeRun = (reading: Reading, one: Notification, storm: History['s
   runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
 /**
- * Whether the session worked all that time, but its gateway could not record its presence, because no call had reached the store.
+ * Whether the session ran from before the request until after its answer, but its gateway could not record its presence, because
+ * no call of the session had reached the store yet.
  */
 export const wasUnknown = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   runsOf(reading, storm).some(

@@ -449,7 +449,7 @@ describe('its life', () => {
     expect(await engine.render(named('{{ n }} of 0'), { n: 2 })).toEqual({ kind: 'text', text: '2 of 0' });
   });
 
-  test('if the worker cannot start, each question fails with the reason', async () => {
+  test('if the worker cannot start, each render fails with the reason', async () => {
     const troubles: string[] = [];
     const onTrouble = (reason: string): void => {
       troubles.push(reason);

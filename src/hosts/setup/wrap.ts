@@ -27,7 +27,7 @@ export const listOf = (host: string, { scope, project }: Place, { state = '' }: 
 type Table = Readonly<Record<string, string>>;
 type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
 
-/** The keys of an entry that have the same meaning with a gateway. */
+/** The keys of a server's entry that keep their meaning behind a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
 /** The servers of an agent that are wrapped (`taken`), and the servers that are not wrapped, each with the reason (`left`). */

@@ -148,7 +148,7 @@ describe('the conversation of a process', () => {
     expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
   });
 
-  it('the identity is found with the real processes of this system', () => {
+  it('the identity is read from the real processes of this system', () => {
     expect(ancestors()[0]?.pid).toBe(process.ppid);
     expect(isAlive(selfOwner())).toBe(true);
     expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);

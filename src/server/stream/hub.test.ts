@@ -246,7 +246,7 @@ it('unread streams are cut off if their buffers together are too large', async (
   let cut = 0;
   for (let i = 0; i < 20; i++) await small.open(who, {}, () => void cut++);
   for (let i = 0; i < 10; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(20_000) }]);
-  // Each record has 200 kB, so five of them fit.
+  // The unread records of each stream have 200 kB, so at most five of the 20 streams fit.
   await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(15));
   await small.stop();
 });

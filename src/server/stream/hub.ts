@@ -158,7 +158,7 @@ export class Hub implements Streams {
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** Makes a stream live; the stream must have every record up to the position. Streams call this method. */
+  /** Makes a stream live; the stream must have every record up to the position. The stream calls this method itself. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }

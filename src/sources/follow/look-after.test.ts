@@ -552,7 +552,7 @@ describe('the process that runs the followers', () => {
     expect([...looked.keys()].filter((uid) => uid.startsWith('pr'))).toEqual(['pr0', 'pr1', 'pr2', 'pr3']);
   });
 
-  it('ends when nothing is followed, and runs four checks at once', async () => {
+  it('ends when nothing is followed, and runs at most four checks at once', async () => {
     const place = new Place();
     await until(place, place.now + 60 * MINUTE);
     for (let i = 0; i < 10; i++) await place.follow({ uid: `u${i}` });

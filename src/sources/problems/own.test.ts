@@ -78,6 +78,6 @@ it.each([
   [one('(.*)'), 'it matches the empty text'],
   [one('(a)', { file: 2 }), 'matchers.x.pattern[0].file is 2, but regexp has 1 groups; write the number of one of them'],
   [{ ...one('(a)'), background: { beginsPattern: '[' } }, 'matchers.x.background.begins_pattern is "[": it is not a regular'],
-])('%j is refused with the name of its key', (form, message) => {
+])('the matcher %j is refused, and the error names the problem', (form, message) => {
   expect(() => matchersWith({ x: form })).toThrow(message);
 });

@@ -94,7 +94,7 @@ describe('a CloudEvent', () => {
     ['null', { data: null }, {}],
     ['JSON in base64', { data_base64: Buffer.from('{"a":1}').toString('base64') }, { a: 1 }],
     ['bytes', { data_base64: '/9j/', datacontenttype: 'image/jpeg' }, { base64: '/9j/' }],
-  ])('gives its data unchanged: %s', (_what, attributes, data) => {
+  ])('its data becomes the data of the event: %s', (_what, attributes, data) => {
     expect(
       eventFromCloudEvent({ ...(without('data') as object), datacontenttype: 'application/json', ...attributes }).data,
     ).toEqual(data);

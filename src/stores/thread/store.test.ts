@@ -144,7 +144,7 @@ describe('a database in a separate thread', () => {
     },
   );
 
-  it('notices each commit, even in one turn of its thread', async () => {
+  it('notices each commit, even within one turn of the event loop', async () => {
     proves('store:thread-quiet');
     const [owned, other] = [await openSqliteStore({ path, together: true }), await openSqliteStore({ path })];
     await owned.touch({ log: LOG, conversation: ME });

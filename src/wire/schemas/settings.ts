@@ -105,7 +105,7 @@ export const subscriberTest = z
     inject_at: z.string(),
     enabled: z.boolean().describe('whether the subscriber is on; a subscriber that is off queues nothing'),
     kind: z.string(),
-    level: level.describe('the level of a real notification; a test notification is info'),
+    level: level.describe('the level of a real notification; a test notification always has the level info'),
     preview: z.string().describe('the text of a real notification'),
     problem: nullable(z.string()).describe('the reason why the template failed; null if it did not'),
     about: nullable(z.string()).describe('the agent to which `real` applies'),

@@ -83,7 +83,7 @@ export type SubscriberTestReply = {
   /** Whether the subscriber is on; a subscriber that is off queues nothing. */
   readonly enabled: boolean;
   readonly kind: string;
-  /** The level of a real notification; a test notification is info. */
+  /** The level of a real notification; a test notification always has the level info. */
   readonly level: Level;
   /** The text of a real notification. */
   readonly preview: string;

@@ -108,9 +108,7 @@ function Row({
       .then((changed) => {
         onChanged(changed);
         setSaid({
-          text: changed.enabled
-            ? 'on: takes effect now, from the next event on'
-            : 'off: takes effect now, from the next event on',
+          text: changed.enabled ? 'on, from the next event' : 'off, from the next event',
           bad: false,
         });
       }, failed)

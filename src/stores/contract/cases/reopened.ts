@@ -121,7 +121,7 @@ export function reopened({ testWhere }: Suite): void {
   );
 
   keeps(
-    'the intents of fan-outs, which prune removes together with their end',
+    'each `fan_out` record, which prune removes only together with its `fan_out_done`',
     async ({ append }) => {
       await append(FAN_OUT, confirmed('nobody'), said('x'));
     },

@@ -58,8 +58,10 @@ export interface Tap extends AsyncDisposable {
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];
   const egress: Egress[] = [];
+  let isClosed = false;
   const log = (entry: JsonObject): void => {
-    if (options.log) fs.appendFileSync(options.log, `${JSON.stringify(entry)}\n`);
+    // A response may close after the tap, and its caller may have removed the folder of the log.
+    if (options.log && !isClosed) fs.appendFileSync(options.log, `${JSON.stringify(entry)}\n`);
   };
   const refuse = (how: string, target: string): void => {
     const refused: Egress = { at: new Date().toISOString(), how, target };
@@ -104,7 +106,10 @@ export async function startTap(options: TapOptions): Promise<Tap> {
     egress,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        server.close(() => {
+          isClosed = true;
+          resolve();
+        });
         server.closeAllConnections();
       }),
   };

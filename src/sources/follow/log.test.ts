@@ -101,6 +101,23 @@ describe('a log file that is rotated', () => {
     expect(found).toEqual([...many, 'ERROR new']);
   });
 
+  it('is read to its end in the folder to which its path links', async () => {
+    const real = mkdtempSync(join(tmpdir(), 'earpiece-log-real-'));
+    try {
+      rmSync(file);
+      writeFileSync(join(real, 'b.log'), '');
+      symlinkSync(join(real, 'b.log'), file);
+      await look();
+      appendFileSync(file, 'ERROR last of the old\n');
+      renameSync(join(real, 'b.log'), join(real, 'b.log.1'));
+      writeFileSync(join(real, 'b.log'), 'ERROR first of the new\n');
+      expect(await lines()).toEqual(['ERROR last of the old']);
+      expect(await lines()).toEqual(['ERROR first of the new']);
+    } finally {
+      rmSync(real, { recursive: true });
+    }
+  });
+
   it.each(['deleted', 'linked'])('is read from its beginning if the old file is %s', async (how) => {
     await look();
     appendFileSync(file, 'ERROR lost\n');

@@ -39,7 +39,7 @@ function namesIn(folder: string): readonly string[] {
 function openIf(path: string, ino: number): number | undefined {
   try {
     if (lstatSync(path).ino !== ino) return undefined;
-    const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(opened);
     if (stat.isFile() && stat.ino === ino) return opened;
     closeSync(opened);

@@ -260,7 +260,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'nothing on stdin',
       ...send(),
       stdin: { bytes: '', shown: 'nothing' },
-      ...usage('message "": must be a text that is not blank'),
+      ...usage('stdin has no message; write the message after the command, or pipe it in'),
     },
     {
       what: 'a message of 2 MB',

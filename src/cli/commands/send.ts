@@ -190,10 +190,12 @@ function said(queued: Queued, address: string, options: Options): string {
   }
 }
 
+const NO_MESSAGE = 'write the message after the command, or pipe it in';
+
 /** Reads a message from stdin, up to the maximum size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
-    throw new EarpieceError('bad_argument', 'there is no message; write the message after the command, or pipe it in');
+    throw new EarpieceError('bad_argument', `there is no message; ${NO_MESSAGE}`);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -206,6 +208,7 @@ async function fromStdin(): Promise<string> {
     chunks.push(chunk);
   }
   const all = Buffer.concat(chunks);
+  if (all.toString().trim() === '') throw new EarpieceError('bad_argument', `stdin has no message; ${NO_MESSAGE}`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(all).trimEnd();
   } catch {

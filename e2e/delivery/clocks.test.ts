@@ -192,7 +192,8 @@ describe.each(CLOCKS)('the clock of the server is %s', (_name, ms) => {
     server.process.kill('SIGTERM');
     expect((await server.ended).code).toBe(0);
     expect(await stateOf(shell, 'n1')).toBe('queued');
-    const text = await said(client);
+    // A busy gateway sees the posted notification first at the first call, and its delay counts from that moment.
+    const text = `${await said(client)}${await said(client)}`;
     expect(text).toContain('waits for a carrier');
     expect(text).toContain('posted');
   });

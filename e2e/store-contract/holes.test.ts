@@ -32,7 +32,7 @@ const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | u
   ],
   'an append of several drafts': [
     (call) => (call.name === 'append' && (call.args[1] as unknown[]).length > 2 ? undefined : call),
-    'the intents of fan-outs',
+    'each `fan_out` record',
     'nothing that prune removed',
   ],
   'the time of an append': [(call) => ({ ...call, at: Math.min(call.at, 2_000) }), 'the texts, types and fields'],

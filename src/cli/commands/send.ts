@@ -194,8 +194,7 @@ const NO_MESSAGE = 'write the message after the command, or pipe it in';
 
 /** Reads a message from stdin, up to the maximum size of a message. Bytes that are not UTF-8 are replaced and reported. */
 async function fromStdin(): Promise<string> {
-  if (process.stdin.isTTY)
-    throw new EarpieceError('bad_argument', `there is no message; ${NO_MESSAGE}`);
+  if (process.stdin.isTTY) throw new EarpieceError('bad_argument', `there is no message; ${NO_MESSAGE}`);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

@@ -44,7 +44,7 @@ verifies(
 
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('switch', { name: 'File changes' }).click();
-    await row.getByText('on: takes effect now').waitFor();
+    await row.getByText('on, from the next event').waitFor();
     await changed(stage, 'c.ts');
     await page.goto(conversation(stage, 'shop/coder'));
     await staged(page, 'c.ts').waitFor();

@@ -107,10 +107,7 @@ function Row({
       .toggleSubscriber(item.id, !item.enabled, { project })
       .then((changed) => {
         onChanged(changed);
-        setSaid({
-          text: changed.enabled ? 'on, from the next event' : 'off, from the next event',
-          bad: false,
-        });
+        setSaid({ text: `${changed.enabled ? 'on' : 'off'}, from the next event`, bad: false });
       }, failed)
       .finally(() => setBusy(false));
   };

@@ -8,12 +8,19 @@
  * texts that clients received. See `e2e/system/command.ts`.
  */
 import '../src/node-version.ts';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { built } from '../e2e/built-setup.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'system') {
   const { commandOfSystem } = await import('../e2e/system/command.ts');
   process.exit(await commandOfSystem(args.slice(1)));
+}
+// The script of an engine installs its server, or prints how to install it.
+if (args[0] === 'postgres' || args[0] === 'nats') {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${args[0]}.ts`)], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
 }
 // The workers start often, and a bundle starts in half of the time.
 process.env['EARPIECE_TEST_CLI'] = await built();

@@ -17,7 +17,12 @@ const CLOCKS: readonly (readonly [string, number])[] = [
   ['a year ahead', YEAR_MS],
 ];
 
-const said = async (client: GatewayClient): Promise<string> => textOf(await client.call('echo', { text: 'x' }));
+const resultOf = async (client: GatewayClient): Promise<string> => textOf(await client.call('echo', { text: 'x' }));
+/** Returns the notifications in a result. On a busy machine, a text that is too late for its result is in the next one. */
+const said = async (client: GatewayClient): Promise<string> => {
+  const first = await resultOf(client);
+  return first === 'x' ? await resultOf(client) : first;
+};
 const stateOf = async (shell: Shell, id: string): Promise<unknown> => {
   const [story] = await shell.json(['why', id]);
   return (story?.['items'] as { receipt: string }[] | undefined)?.[0]?.receipt;

@@ -17,7 +17,7 @@ if (args[0] === 'system') {
   const { commandOfSystem } = await import('../e2e/system/command.ts');
   process.exit(await commandOfSystem(args.slice(1)));
 }
-// The script of an engine installs its server, or prints how to install it.
+// This script installs the database server of the engine, or prints how to install the server.
 if (args[0] === 'postgres' || args[0] === 'nats') {
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${args[0]}.ts`)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -78,6 +78,13 @@ const LONG: Readonly<Record<Force, string>> = {
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
 
+/** Describes the effect of the next carrier on a notification that the carrier does not take. */
+export const NEXT_CARRIER = {
+  keep: 'would not contain this notification, which stays open',
+  summarize: 'would contain this notification only in a summary',
+  close: 'would close this notification without delivery',
+} as const;
+
 export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) => sum + counts[level], 0);
 
 /** Describes an agent's current work. The loop of another program does not report its work between calls. */

@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   'console:settings',
-  'budgets, the view, waking, the level and sources are saved, and the page names the deciding source and the time from which the change has effect',
+  'budgets, the view, waking, the level and sources are saved, and the page says where the value comes from and when the change takes effect',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);

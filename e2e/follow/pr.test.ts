@@ -218,7 +218,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
-      // The newer reason supersedes the older reason when the agent reads the newer one.
+      // The notification with the newer reason supersedes the other one when the agent reads it.
       expect((await open()).at(-1)).toBe(blind(says));
       expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
     }

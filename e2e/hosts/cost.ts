@@ -21,7 +21,7 @@ const COUNTED = 40;
 export const STATES = ['without', 'nothing open', 'one open'] as const;
 export type State = (typeof STATES)[number];
 
-// From its 30th call in a turn on, Gemini CLI also asks its model at intervals whether the turn is a loop.
+// From the 30th call of a turn, Gemini CLI also asks its model at intervals whether the agent repeats itself.
 const SETTINGS: Partial<Readonly<Record<ClientName, JsonObject>>> = { gemini: { model: { disableLoopDetection: true } } };
 
 /** Returns the median time of a step in ms: the model's call, the hooks, `true` in the agent's shell, the next request. */

@@ -16,7 +16,7 @@ type Agent = { readonly client: ClientName; readonly before: string; readonly ca
 
 const AGENTS: readonly Agent[] = [
   { client: 'codex', before: 'PreToolUse', calls: ['before', 'ran'] },
-  // Their model reads the interrupt with the result of the call that ran. The transcript or a hook proves that.
+  // The model of these agents reads the interrupt with the result of the call that ran. The transcript or a hook proves the reading.
   { client: 'claude', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },
   { client: 'gemini', before: 'BeforeTool', calls: ['before', 'next', 'ran'] },
   { client: 'qwen', before: 'PreToolUse', calls: ['before', 'next', 'ran'] },

@@ -60,7 +60,7 @@ export async function startTap(options: TapOptions): Promise<Tap> {
   const egress: Egress[] = [];
   let isClosed = false;
   const log = (entry: JsonObject): void => {
-    // A response may close after the tap, and its caller may have removed the folder of the log.
+    // A response may close after the tap is closed, when the folder of the log may be gone.
     if (options.log && !isClosed) fs.appendFileSync(options.log, `${JSON.stringify(entry)}\n`);
   };
   const refuse = (how: string, target: string): void => {

@@ -59,7 +59,7 @@ it('the server ends cleanly when its terminal is closed, also after several sign
     socket.write('{"code"');
     terminal.kill('SIGHUP');
     await refused(Number(port), hostname);
-    // The kernel signals the server, and the shell signals it again. The second signal must not abort the request.
+    // When a terminal closes, the kernel and the shell each send SIGHUP. The second signal must not abort the request.
     terminal.kill('SIGHUP');
     socket.write(':"x"}');
     expect(await heard).toContain('HTTP/1.1 401 Unauthorized');

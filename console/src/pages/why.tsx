@@ -18,14 +18,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
-import { receiptSays } from '../words.ts';
-
-/** Sentences about the next carrier of a conversation, for a notification that it would not take. */
-const NEXT_CARRIER: Readonly<Record<'keep' | 'summarize' | 'close', (conversation: string) => string>> = {
-  keep: (conversation) => `The next carrier of #${conversation} would not contain this notification, which stays open.`,
-  summarize: (conversation) => `The next carrier of #${conversation} would contain this notification only in a summary.`,
-  close: (conversation) => `The next carrier of #${conversation} would close this notification without delivery.`,
-};
+import { NEXT_CARRIER, receiptSays } from '../words.ts';
 
 export function WhyPanel({
   id,
@@ -166,7 +159,7 @@ function Story({
           ? []
           : [
               <p className="plan words" key={conversation}>
-                {`${NEXT_CARRIER[decision.kind](conversation)} ${decision.step}: ${decision.reason}`}
+                {`The next carrier of #${conversation} ${NEXT_CARRIER[decision.kind]}. ${decision.step}: ${decision.reason}`}
               </p>,
             ],
       )}

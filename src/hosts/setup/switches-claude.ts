@@ -24,7 +24,7 @@ import {
 
 const MODES = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'];
 
-/** The settings files of a person, of a project, and of the administrator, in the order of their priority. */
+/** The settings files of a person, of a project, and of the administrator, in ascending order of priority. */
 export const claudeSources = (place: Place): readonly Source[] =>
   sourcesOf(
     [

@@ -26,7 +26,7 @@ type Place = {
   readonly last?: string;
 };
 
-/** The `ino` of a place without a file. */
+/** The inode number of a log file that does not exist yet. */
 const NO_FILE = 0;
 /** The number of bytes before the offset that show whether the file is still the same file. */
 const SEEN_BYTES = 64;

@@ -20,8 +20,8 @@ export type Step = {
   /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
   /**
-   * Whether several lines of this form in a row are as many problems with the same further lines. Only the first step may have this
-   * property.
+   * Whether each of several lines in a row of this form begins a problem of its own. The lines below them belong to all these
+   * problems. Only the first step may have this property.
    */
   readonly each?: true;
   /** Whether the parts of this line replace the same parts of earlier lines. */

@@ -8,7 +8,10 @@ import { SHIPPED } from './shipped.ts';
 export const LINE_CHARS = 2_000;
 const MESSAGE_CHARS = 400;
 
-/** A problem whose first lines were read. More lines may follow. `others`: the first lines of problems with the same further lines. */
+/**
+ * A problem whose first lines were read. More lines may follow. `others`: the parts of the lines directly above, which name other
+ * tests with the same error.
+ */
 type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number; readonly others: readonly Parts[] };
 
 export class ProblemReader {
@@ -66,7 +69,7 @@ export class ProblemReader {
     const last = matcher.steps[begun.next - 1] as Step;
     const again = last.repeats ? last.match(line) : undefined;
     if (again !== undefined) this.#begun.set(matcher, { ...begun, parts: { ...begun.parts, ...again }, skipped: 0 });
-    // The next line of the same form begins another problem.
+    // A second line of this form names another test with the same error.
     else if (last.each && last.match(line) !== undefined) return false;
     else if (begun.skipped >= patienceOf(matcher, begun.next)) this.#abandon(matcher, found);
     else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1 });
@@ -137,7 +140,7 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
   (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
-/** The maximum number of further problems that share an error. */
+/** The maximum number of tests above one error, without the last of them. */
 const MAX_OTHERS = 500;
 /** The message of a failed test for which the tool prints no reason. */
 const NO_MESSAGE = 'failed';

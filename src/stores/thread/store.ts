@@ -54,8 +54,8 @@ const SPARE_MS = 50;
 /** The longest wait for the answer to `quiet`. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
 /**
- * The calls that fail if the thread does not answer in time. A write waits for the thread's result, because a thread that answers
- * late may have written in time.
+ * The calls that fail if the thread does not answer in time. A write waits for the thread's result, because even a thread that
+ * answers late may have written.
  */
 const READS: ReadonlySet<Method> = new Set([
   'read',

@@ -1,6 +1,6 @@
 /** The tool `follow` of `earpiece mcp`, with a real MCP client. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -175,3 +175,21 @@ it('offers the pull request to an agent that opens one or pushes to it', async (
     'After you open a pull request or push to one, follow pull_request "current"',
   );
 });
+
+it('does not read a file outside of the project if a link replaces a followed log', async () => {
+  proves('follow:tool');
+  const file = join(shell.folder, 'in.log');
+  // No event reports the check of another process to this client, so this asks the tool.
+  const reads = async (text: string): Promise<void> => {
+    while (!(await follow()).includes(text)) await pause(50);
+  };
+  writeFileSync(file, '');
+  await follow({ log: 'in.log', match: 'ERROR|localhost' });
+  await reads('no line has matched yet');
+  appendFileSync(file, 'ERROR one\n');
+  await reads('ERROR one');
+  rmSync(file);
+  symlinkSync('/etc/hosts', file);
+  await reads('in.log is now a link');
+  expect(await follow()).not.toContain('127.0.0.1');
+}, 30_000);

@@ -59,6 +59,8 @@ export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   readonly tos: readonly string[];
   /** The times between two checks that the followers ask for; undefined asks for the default. */
   readonly paces: readonly (number | undefined)[];
+  /** Whether an agent added one of the followers. */
+  readonly ofAgent?: true;
 };
 
 /**
@@ -134,6 +136,7 @@ function together(uid: string, all: readonly Followed[]): Group {
     tos: [...new Set(all.map(({ to }) => to))].toSorted((a, b) => widthOf(b) - widthOf(a)),
     paces: all.map(({ everyMs }) => everyMs),
     ...(all.some(({ keep }) => keep) ? { keep: true as const } : {}),
+    ...(all.some(({ by }) => by !== undefined) ? { ofAgent: true as const } : {}),
     ...defined({ level }),
     ...(asked === 0 ? {} : { asked }),
   };

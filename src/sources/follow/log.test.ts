@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -130,5 +130,40 @@ describe('a log file that is rotated', () => {
     writeFileSync(file, 'ERROR new\n');
     expect(await lines()).toEqual(['ERROR new']);
     rmSync(join(folder, '..', 'earpiece-log-elsewhere'), { force: true });
+  });
+});
+
+describe('a log file that an agent follows', () => {
+  it.each(['the file', 'its folder'])('is not read if a link replaces %s', async (what) => {
+    const real = realpathSync(folder);
+    const inner = join(real, 'logs');
+    mkdirSync(inner);
+    const path = join(inner, 'b.log');
+    writeFileSync(path, 'old\n');
+    const outside = mkdtempSync(join(tmpdir(), 'earpiece-log-outside-'));
+    try {
+      writeFileSync(join(outside, 'b.log'), 'ERROR secret\n');
+      const check = async (ofAgent: boolean): Promise<Json> => {
+        const follower = logFollower({ kind: 'log', file: path, match: 'ERROR' }, ofAgent ? { ofAgent } : {});
+        const found = await follower.look(state, new AbortController().signal);
+        state = found.state;
+        return found.news.map(({ message }) => message);
+      };
+      await check(true);
+      if (what === 'the file') {
+        rmSync(path);
+        symlinkSync(join(outside, 'b.log'), path);
+      } else {
+        rmSync(inner, { recursive: true });
+        symlinkSync(outside, inner);
+      }
+      await expect(check(true)).rejects.toThrow(
+        'b.log is now a link, which could lead out of the project; a person can follow it',
+      );
+      // A person may follow a link.
+      expect(await check(false)).toEqual([`${path}: ERROR secret`]);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
   });
 });

@@ -1,5 +1,5 @@
 /** Follows a log file: each new line that matches is news. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -33,11 +33,12 @@ const SEEN_BYTES = 64;
 
 export function logFollower(
   { file, match }: Extract<What, { kind: 'log' }>,
-  { level = 'warning' }: Pick<Group, 'level'>,
+  { level = 'warning', ofAgent }: Pick<Group, 'level' | 'ofAgent'>,
 ): Follower {
   const pattern = patternOf(match);
   return {
-    look: (state) => Promise.resolve(lookAt({ file, pattern, level }, state as unknown as Place | undefined)),
+    look: (state) =>
+      Promise.resolve(lookAt({ file, pattern, level, ofAgent: ofAgent === true }, state as unknown as Place | undefined)),
   };
 }
 
@@ -48,10 +49,16 @@ export function patternOf(match: string): Pattern {
   throw new EarpieceError('bad_argument', `--match ${JSON.stringify(match.slice(0, 80))}: ${read.problem}`);
 }
 
-type Reading = { readonly file: string; readonly pattern: Pattern; readonly level: News['severity'] };
+type Reading = {
+  readonly file: string;
+  readonly pattern: Pattern;
+  readonly level: News['severity'];
+  /** Whether an agent follows the file. The path is then the real path of a file in its project, and no link may replace it. */
+  readonly ofAgent: boolean;
+};
 
 function lookAt(reading: Reading, before: Place | undefined): Look {
-  const opened = openOf(reading.file);
+  const opened = openOf(reading);
   try {
     const now = opened === undefined ? undefined : fstatSync(opened);
     const isOther = before !== undefined && before.ino !== NO_FILE && before.ino !== now?.ino;
@@ -139,18 +146,33 @@ const look = (
   againMs: hasMore ? 0 : EVERY_MS,
 });
 
-function openOf(file: string): number | undefined {
+function openOf({ file, ofAgent }: Reading): number | undefined {
+  let opened: number;
   try {
     // Opening a pipe without a writer would never return.
-    const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (fstatSync(opened).isFile()) return opened;
-    closeSync(opened);
+    opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     if (code === 'ENOENT') return undefined;
     throw new CannotLook(`${file} cannot be read (${code})`, { lasting: true });
   }
-  throw new CannotLook(`${file} is not a regular file`, { lasting: true });
+  const problem = !fstatSync(opened).isFile()
+    ? `${file} is not a regular file`
+    : ofAgent && !isAtItsPath(opened, file)
+      ? `${file} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`
+      : undefined;
+  if (problem === undefined) return opened;
+  closeSync(opened);
+  throw new CannotLook(problem, { lasting: true });
+}
+
+/** Whether the open file is at this path without any link. */
+function isAtItsPath(opened: number, file: string): boolean {
+  try {
+    return realpathSync(file) === file && lstatSync(file).ino === fstatSync(opened).ino;
+  } catch {
+    return false;
+  }
 }
 
 type Line = { readonly at: number; readonly line: string };

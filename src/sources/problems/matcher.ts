@@ -20,7 +20,7 @@ export type Step = {
   /** Whether the line may come several times; the last of them is used. */
   readonly repeats?: true;
   /**
-   * Whether each of several lines in a row of this form begins a problem of its own. The lines below them belong to all these
+   * Whether each of several lines in a row of this form begins a separate problem. The lines below them belong to all these
    * problems. Only the first step may have this property.
    */
   readonly each?: true;

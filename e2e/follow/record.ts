@@ -121,6 +121,17 @@ const VITEST_TWO: Recording = {
   until: /(?:Watch|Wait)ing for file changes/u,
 };
 
+/** Tests that fail with outputs of other programs, with other values than errors, and outside of every test. */
+const THROWN = `import { it } from 'vitest';
+it('starts', () => { throw new Error('no shop\\n\\nTypeError: cart is not a function\\n    at main (shop.js:3:7)'); });
+it('builds', () => { throw new Error('no build\\n FAIL  price.test.js > adds\\nError: no price\\n ❯ price.js:9:9'); });
+it('reads', () => { throw 'no file'; });
+it('writes', () => { throw new Error(''); });
+it('sends', () => { Promise.reject(new TypeError('no address')); });
+it('waits', () => { Promise.reject('no time'); });
+it('says', () => console.error('Error: no voice\\n    at say (shop.js:5:9)'));
+`;
+
 /** A test file that starts slowly, as on a busy machine. */
 const SLOW = (name: string, expected: number, found = 1): string => `import assert from 'node:assert';
 import { test } from 'node:test';
@@ -482,6 +493,12 @@ describe('cart', () => { test('sums up', () => { throw new TypeError('no sum'); 
       },
     ],
     until: /2 passed/u,
+  },
+  'vitest-thrown': {
+    files: { 'package.json': MODULE, 'vite.config.js': 'export default {};\n', 'cart.test.js': THROWN },
+    run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.'],
+    steps: [{ when: /Errors[^]*file changes/u, write: { 'cart.test.js': FAILING('rounds', 3) } }],
+    until: /1 passed[^]*file changes/u,
   },
   'esbuild-watch': {
     files: { 'package.json': PACKAGE, 'cart.ts': "import { price } from './missing';\nconst total = ;\n" },

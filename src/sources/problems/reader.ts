@@ -12,13 +12,22 @@ const MESSAGE_CHARS = 400;
  * A problem whose first lines were read. More lines may follow. `others`: the parts of the lines directly above, which name other
  * tests with the same error.
  */
-type Begun = { readonly parts: Parts; readonly next: number; readonly skipped: number; readonly others: readonly Parts[] };
+type Begun = {
+  readonly parts: Parts;
+  readonly next: number;
+  readonly skipped: number;
+  readonly others: readonly Parts[];
+  /** The parts of the line directly above, which are used if this line shows that they are meant. */
+  readonly last?: Parts | undefined;
+};
 
 export class ProblemReader {
   readonly #matchers: readonly Matcher[];
   readonly #begun = new Map<Matcher, Begun>();
   /** The places and messages of tests whose problem the tool prints later. */
   readonly #notes: Problem[] = [];
+  /** The matcher that alone reads the lines, and the number of these lines. */
+  #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
 
   constructor(matchers: readonly Matcher[] = SHIPPED) {
     this.#matchers = matchers;
@@ -28,6 +37,7 @@ export class ProblemReader {
   read(line: string): readonly Problem[] {
     const cut = line.slice(0, LINE_CHARS);
     const found: Problem[] = [];
+    if (this.#readSection(cut, found)) return found;
     let explained = false;
     for (const matcher of this.#matchers) {
       if (explained) this.#abandon(matcher, found);
@@ -36,14 +46,34 @@ export class ProblemReader {
     return found;
   }
 
+  /** Whether the lines belong to one problem, whose message may resemble the output of other tools. */
+  get isInSection(): boolean {
+    return this.#section !== undefined;
+  }
+
+  /** Reads the line if it belongs to a section. Returns false if other matchers should read the line. */
+  #readSection(line: string, found: Problem[]): boolean {
+    if (this.#section === undefined) return false;
+    const { matcher, until, lines } = this.#section;
+    if (until.test(line) || lines >= SECTION_LINES) {
+      this.#section = undefined;
+      this.#abandon(matcher, found);
+      return false;
+    }
+    this.#section = { matcher, until, lines: lines + 1 };
+    this.#goOn(matcher, line, found);
+    return true;
+  }
+
   /** Ends the output. Returns the unfinished problems that lack only optional lines. */
   end(): readonly Problem[] {
     const found: Problem[] = [];
+    this.#section = undefined;
     for (const matcher of this.#matchers) this.#abandon(matcher, found);
     return found;
   }
 
-  /** Begins a problem if the line matches. Returns true if the line alone is a problem. */
+  /** Begins a problem if the line matches. Returns true if later matchers skip the line. */
   #begin(matcher: Matcher, line: string, found: Problem[]): boolean {
     const parts = matcher.steps[0].match(line);
     if (parts === undefined) return false;
@@ -53,13 +83,20 @@ export class ProblemReader {
     return this.#advance(matcher, { parts, next: 1, skipped: 0, others }, found);
   }
 
-  /** Continues the problem that this matcher has begun. Returns true if the line completes the problem. */
+  /** Continues the problem that this matcher has begun. Returns true if later matchers skip the line. */
   #goOn(matcher: Matcher, line: string, found: Problem[]): boolean {
     const begun = this.#begun.get(matcher);
     if (begun === undefined) return false;
     for (let at = begun.next; at < matcher.steps.length; at++) {
       const step = matcher.steps[at] as Step;
+      if (begun.last !== undefined && step.before?.test(line)) {
+        return this.#advance(matcher, { ...begun, parts: { ...begun.parts, ...begun.last }, next: at + 1, skipped: 0, last: undefined }, found);
+      }
       const parts = step.match(line);
+      if (parts !== undefined && step.before !== undefined) {
+        this.#begun.set(matcher, { ...begun, parts: merged(begun.parts, parts), last: parts, skipped: begun.skipped + 1 });
+        return false;
+      }
       if (parts !== undefined) {
         const all = step.replaces ? { ...begun.parts, ...defined(parts) } : merged(begun.parts, parts);
         return this.#advance(matcher, { ...begun, parts: all, next: at + 1, skipped: 0 }, found);
@@ -72,14 +109,16 @@ export class ProblemReader {
     // A second line of this form names another test with the same error.
     else if (last.each && last.match(line) !== undefined) return false;
     else if (begun.skipped >= patienceOf(matcher, begun.next)) this.#abandon(matcher, found);
-    else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1 });
+    else this.#begun.set(matcher, { ...begun, skipped: begun.skipped + 1, last: undefined });
     return false;
   }
 
   #advance(matcher: Matcher, begun: Begun, found: Problem[]): boolean {
+    const { until } = matcher;
+    if (until !== undefined && begun.next === 2) this.#section = { matcher, until, lines: 0 };
     if (begun.next < matcher.steps.length) {
       this.#begun.set(matcher, begun);
-      return false;
+      return this.#section !== undefined;
     }
     const before = this.#begun.get(matcher)?.parts ?? {};
     const isFound = this.#foundAll(matcher, begun, found);
@@ -140,6 +179,8 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
   (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
+/** The maximum number of lines about one problem. */
+const SECTION_LINES = 2_000;
 /** The maximum number of tests above one error, without the last of them. */
 const MAX_OTHERS = 500;
 /** The message of a failed test for which the tool prints no reason. */

@@ -52,6 +52,7 @@ describe('the problems of a program that keeps running', () => {
     ` FAIL  ${file} > rounds`,
     'AssertionError: expected 3 to be 4',
     ` ❯ ${file}:3:17`,
+    '⎯⎯⎯⎯⎯⎯[1/2]⎯',
   ];
   const first = [
     ' ❯ cart.test.ts (1 test | 1 failed) 4ms',

@@ -51,6 +51,7 @@ export class OpenProblems {
   /** Reads one line without escape sequences. */
   read(line: string): void {
     this.#add(this.#reader.read(line));
+    if (this.#reader.isInSection) return;
     if (RESTARTS.begins?.test(line)) this.#end();
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
       const { begins, ends, clean, names, unitOf, isLate } = this.#roundsOf(tool);
@@ -139,9 +140,9 @@ export class OpenProblems {
   }
 
   #kept(problem: Problem): Omit<Kept, 'count'> {
-    const { names, unitOf = ({ file }: Problem) => file } = this.#roundsOf(problem.tool);
+    const { names, unitOf } = this.#roundsOf(problem.tool);
     if (names === undefined) return { problem };
-    const unit = unitOf(problem) ?? this.#named.get(problem.tool)?.at(-1)?.name;
+    const unit = unitOf === undefined ? (problem.file ?? this.#named.get(problem.tool)?.at(-1)?.name) : unitOf(problem);
     if (unit === undefined) return { problem };
     const stamp = this.#stampOf(unit, problem);
     return { problem, unit, ...(stamp === undefined ? {} : { stamp }) };

@@ -6,7 +6,7 @@ import type { Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
 
 const RESTARTED =
-  /^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
+  /^ RERUN {2}|^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
 
 /** The rounds of a tool whose output shows none: a program that watches files starts the tool again. */
 export const RESTARTS: Rounds = { begins: RESTARTED };
@@ -24,7 +24,7 @@ const named =
 const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d{3} in /u;
 
 /** Returns the file of a test that vitest names as `project file > suite > test`. */
-const fileOfTest = ({ test = '' }: Problem): string | undefined => test.split(' > ', 1)[0]?.split(' ').at(-1);
+const fileOfTest = ({ test }: Problem): string | undefined => test?.split(' > ', 1)[0]?.split(' ').at(-1);
 
 /** A result of `node --test`, in its reporters spec and TAP: `✔ rounds (1.2ms)`, `not ok 1 - rounds`. */
 const NODE_RESULT = /^\s*(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok \d+ - (?<tap>\S.*?))(?: # .*)?$/u;

@@ -1,8 +1,9 @@
 /**
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
-import { either, step, type Matcher } from './matcher.ts';
+import { step, type Matcher } from './matcher.ts';
 import { NODE_TEST } from './shipped-node-test.ts';
+import { VITEST } from './shipped-vitest.ts';
 
 /** The pattern of the file in a place such as `src/cart.ts:3:7`. */
 const FILE = String.raw`(?<file>[^\s():]+)`;
@@ -30,6 +31,7 @@ const PYTEST_LINE =
   /^(?!\S*\/(?:lib\/python[\d.]+|site-packages|dist-packages)\/)(?<file>[^\s:<]+\.py):(?<line>\d+): (?<message>\S.*)$/u;
 
 export const SHIPPED: readonly Matcher[] = [
+  ...VITEST,
   {
     tool: 'tsc',
     steps: [
@@ -122,21 +124,6 @@ export const SHIPPED: readonly Matcher[] = [
       step(/^(?:\.\/\S+ )?(?<line>\d+):(?<column>\d+)\S*$/u, { optional: true }),
       // The matcher above reads the lines of ts-loader.
       step(/^(?<message>(?!\[tsl\])\S.*)$/u),
-    ],
-  },
-  {
-    tool: 'vitest',
-    steps: [
-      // Vitest prints an error that several tests share once, below the names of these tests.
-      step(/^\s*FAIL\s+(?<test>\S.*?)(?:\s+\[ .+ \])?$/u, { each: true }),
-      step(/^(?<message>\w*(?:Error|Exception)\b.*)$/u),
-      either(
-        [
-          /^\s+File: (?!\S*node_modules)(?<file>[^:]+):(?<line>\d+):(?<column>\d+)$/u,
-          new RegExp(String.raw`^\s*❯ (?:\S+ )?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)$`, 'u'),
-        ],
-        { skip: 30, optional: true },
-      ),
     ],
   },
   {

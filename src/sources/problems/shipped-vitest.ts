@@ -1,0 +1,43 @@
+/** The matchers for vitest, which ends the lines about each error with a rule across the terminal. */
+import { either, step, type Matcher } from './matcher.ts';
+
+/** A rule across the terminal, the totals, or the next run after an interrupted run. */
+const UNTIL = /^⎯| Test Files {2}|^\s*(?:\S+ )?RERUN\b/u;
+
+/** The line directly below the name of a test. Vitest shows an error without a message as an object of several lines. */
+const MESSAGE = either([/^(?<message>(?!\{$|⎯)\S.*)$/u, /^\{$/u]);
+
+/** The line of the stack above the lines of the source. A message may contain a stack too. */
+const PLACE = either(
+  [
+    /^\s+File: (?!\S*node_modules)(?<file>[^:]+):(?<line>\d+):(?<column>\d+)$/u,
+    /^\s*❯ (?:\S+ )?(?!\S*node_modules)(?<file>[^\s():]+):(?<line>\d+):(?<column>\d+)$/u,
+  ],
+  { skip: 2_000, optional: true, before: /^\s+\d+\s*\|/u },
+);
+
+export const VITEST: readonly Matcher[] = [
+  {
+    tool: 'vitest',
+    until: UNTIL,
+    steps: [
+      // Vitest prints an error that several tests share once, below the names of these tests.
+      step(/^ FAIL {2,}(?<test>\S.*?)(?:\s+\[ .+ \])?$/u, { each: true }),
+      MESSAGE,
+      PLACE,
+    ],
+  },
+  {
+    // An error that no test has caught. Only a later line names the test's file.
+    tool: 'vitest',
+    until: UNTIL,
+    steps: [
+      step(
+        /^⎯+ (?:Unhandled (?:Rejection|(?:Source |Reporter )?Error)|Uncaught Exception|(?:Typecheck|Startup|Collect) Error) ⎯+$/u,
+      ),
+      MESSAGE,
+      PLACE,
+      step(/^This error originated in "(?<test>[^"]+)" test file\./u, { skip: 2_000, optional: true }),
+    ],
+  },
+];

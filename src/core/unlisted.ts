@@ -2,8 +2,9 @@
  * Events that a line counts without listing them. The log does not keep every event of a storm, and a template gets a bounded
  * number of events. Earpiece itself adds the text about the unlisted events, because a template may omit it.
  */
+import { MAX_DIFFERS } from './item.ts';
 import type { Json } from './json.ts';
-import type { Line } from './plan.ts';
+import type { Grouped, Line } from './plan.ts';
 
 /** The events that a line counts and does not list. `keys`: some of their keys, for a reader who wants details. */
 export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
@@ -28,9 +29,13 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
     const listed = Math.min(room, item.details.length);
     room -= listed;
     if (listed < item.details.length) count += listed === 0 ? item.count : item.details.length - listed;
+    if (listed > 0 && !keepsDetails(item)) count += Math.max(0, item.count - item.details.length);
   }
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
+
+/** Whether the log keeps each different detail of these events. Otherwise, further events may differ from all kept details. */
+export const keepsDetails = ({ details }: Pick<Grouped, 'details'>): boolean => details.length <= MAX_DIFFERS;
 
 /** Whether a line only counts events, so that its template has nothing to show. */
 export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>

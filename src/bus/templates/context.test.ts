@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/json.ts';
 import type { Subscribed } from '../../core/notification.ts';
+import { MAX_DIFFERS } from '../../core/item.ts';
 import { unlistedOf } from '../../core/unlisted.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
 import { contextOf } from './context.ts';
@@ -84,6 +85,16 @@ test('a template sees the events that a storm lists, and the count of all', () =
   expect(count).toBe(91);
   expect(unlistedOf(line([grouped([{ message: 'a' }]), rest]))).toMatchObject({ count: 90, keys: [] });
   expect(contextOf(line([rest]))).not.toHaveProperty('event');
+});
+
+test('events beyond the kept details are unlisted, and do not count as repetitions of the first event', () => {
+  const details = Array.from({ length: MAX_DIFFERS + 1 }, (_, at) => ({ message: `m${at}` }));
+  const full = grouped(details, { count: 300 });
+  expect(made([full]).events[0]?.count).toBe(1);
+  expect(unlistedOf(line([full]))?.count).toBe(300 - details.length);
+  const roomy = grouped(details.slice(1), { count: 300 });
+  expect(made([roomy]).events[0]?.count).toBe(300 - MAX_DIFFERS + 1);
+  expect(unlistedOf(line([roomy]))).toBeUndefined();
 });
 
 test('data that is not an object becomes payload.value', () => {

@@ -3,7 +3,7 @@ import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
-import { LISTED_EVENTS } from '../../core/unlisted.ts';
+import { keepsDetails, LISTED_EVENTS } from '../../core/unlisted.ts';
 
 /** The maximum length of a text in a payload, and of a message, in characters. */
 const TEXT_CHARS = 500;
@@ -25,7 +25,7 @@ const MAX_DEPTH = 50;
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
  * For events that were counted together, the count of each detail is unknown. The first detail gets the remainder, and every
- * other detail gets 1. Control characters stay, because views neutralize the results of templates.
+ * other detail gets 1. If the log does not keep each detail, the remainder is unlisted. Control characters stay, because views neutralize the results of templates.
  */
 export function contextOf(
   line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,
@@ -71,7 +71,8 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
   };
 }
 
-const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ? Math.max(1, count - details.length + 1) : 1);
+const countOf = (item: Grouped, at: number): number =>
+  at === 0 && keepsDetails(item) ? Math.max(1, item.count - item.details.length + 1) : 1;
 
 type Purse = { left: number };
 

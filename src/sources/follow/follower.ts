@@ -57,10 +57,16 @@ export class CannotLook extends Error {
   readonly lasting: boolean;
   /** The shortest time until the next check, in ms. */
   readonly againMs: number | undefined;
+  /** The time until each next check, in ms, for a thing of this machine. Without it, the time grows with each failed check. */
+  readonly everyMs: number | undefined;
 
-  constructor(message: string, { lasting = false, againMs }: { readonly lasting?: boolean; readonly againMs?: number } = {}) {
+  constructor(
+    message: string,
+    { lasting = false, againMs, everyMs }: Partial<Pick<CannotLook, 'lasting' | 'againMs' | 'everyMs'>> = {},
+  ) {
     super(message);
     this.lasting = lasting;
     this.againMs = againMs;
+    this.everyMs = everyMs;
   }
 }

@@ -51,6 +51,16 @@ describe('a log file that is emptied', () => {
   });
 });
 
+it('a folder in the place of the log is checked again after a second, and the file that follows is read from its beginning', async () => {
+  await look();
+  rmSync(file);
+  mkdirSync(file);
+  await expect(look()).rejects.toMatchObject({ message: `${file} is not a regular file`, everyMs: 1_000 });
+  rmSync(file, { recursive: true });
+  writeFileSync(file, 'ERROR later\n');
+  expect(await lines()).toEqual(['ERROR later']);
+});
+
 it('a log file that is replaced, or removed and written again, is read from its beginning', async () => {
   await look();
   const ids: string[] = [];

@@ -154,7 +154,7 @@ function openOf({ file, ofAgent }: Reading): number | undefined {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     if (code === 'ENOENT') return undefined;
-    throw new CannotLook(`${file} cannot be read (${code})`, { lasting: true });
+    throw new CannotLook(`${file} cannot be read (${code})`, { lasting: true, everyMs: EVERY_MS });
   }
   const problem = !fstatSync(opened).isFile()
     ? `${file} is not a regular file`
@@ -163,7 +163,7 @@ function openOf({ file, ofAgent }: Reading): number | undefined {
       : undefined;
   if (problem === undefined) return opened;
   closeSync(opened);
-  throw new CannotLook(problem, { lasting: true });
+  throw new CannotLook(problem, { lasting: true, everyMs: EVERY_MS });
 }
 
 /** Whether the open file is at this path without any link. */

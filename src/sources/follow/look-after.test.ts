@@ -456,7 +456,7 @@ describe('a thing that cannot be checked', () => {
     expect((await stateOf(place.store, 'u1')).trouble).toBeUndefined();
   });
 
-  it('is reported at once if the problem lasts, and checked after 1 to 15 minutes; a rate limit delays the next check', async () => {
+  it('is reported at once if the problem lasts, and checked after 1 to 15 minutes; a rate limit delays the next check, and a local file is checked at its own pace', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.sees = () => {
@@ -475,6 +475,10 @@ describe('a thing that cannot be checked', () => {
       throw new CannotLook('limited', { againMs: 40 * MINUTE });
     };
     expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(40 * MINUTE);
+    place.sees = () => {
+      throw new CannotLook('not a regular file', { lasting: true, everyMs: 1_000 });
+    };
+    expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(1_000);
   });
 });
 

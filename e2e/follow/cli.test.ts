@@ -234,6 +234,8 @@ describe('earpiece follow', () => {
     [['url', 'http://x/', '--name', 'x'], '--name works only with follow -- <command>, not with url'],
     [['--every', '1m', '--', 'true'], '--every works only with things that are checked from time to time, not with a command'],
     [['--match', 'x', '--', 'true'], '--match works only with follow log <file>, not with a command'],
+    [['--matcher', '', '--', 'true'], '--matcher must not be empty'],
+    [['--', ''], 'the command must not be empty, such as: npm run dev'],
     [[], 'nothing to follow was named'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);

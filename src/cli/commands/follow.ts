@@ -83,6 +83,7 @@ earpiece follow -- npm run dev`,
       const [kind, ...rest] = words;
       if (kind === undefined)
         throw new EarpieceError('bad_argument', `nothing to follow was named; write ${KINDS.join(', ')} or a command`);
+      if (kind.trim() === '') throw new EarpieceError('bad_argument', 'the command must not be empty, such as: npm run dev');
       if (!isKind(kind) || isCommand(words)) {
         checkOptions('a command', options);
         const { followCommand } = await import('../follow-command.ts');
@@ -116,6 +117,8 @@ const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonl
 function checkOptions(kind: string, options: FollowOptions): void {
   if (options.name?.trim() === '')
     throw new EarpieceError('bad_argument', '--name must not be empty; leave it out for the command itself');
+  if (options.matcher?.trim() === '')
+    throw new EarpieceError('bad_argument', '--matcher must not be empty; leave it out for the shipped problem matchers');
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
       throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}`);

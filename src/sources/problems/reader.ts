@@ -90,7 +90,11 @@ export class ProblemReader {
     for (let at = begun.next; at < matcher.steps.length; at++) {
       const step = matcher.steps[at] as Step;
       if (begun.last !== undefined && step.before?.test(line)) {
-        return this.#advance(matcher, { ...begun, parts: { ...begun.parts, ...begun.last }, next: at + 1, skipped: 0, last: undefined }, found);
+        return this.#advance(
+          matcher,
+          { ...begun, parts: { ...begun.parts, ...begun.last }, next: at + 1, skipped: 0, last: undefined },
+          found,
+        );
       }
       const parts = step.match(line);
       if (parts !== undefined && step.before !== undefined) {

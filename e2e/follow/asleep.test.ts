@@ -48,7 +48,7 @@ verifies(
     try {
       process.kill(pid, 'SIGSTOP');
       ahead(HOURS_3);
-      github.job(71, 'test', 'failure', ['FAIL cart.test.ts > rounds', 'AssertionError: expected 3 to be 4']);
+      github.job(71, 'test', 'failure', [' FAIL  cart.test.ts > rounds', 'AssertionError: expected 3 to be 4']);
       expect(await listed()).toMatchObject({ state: 'waits', says: 'the next check is late; last seen: 1 of 1 checks run' });
       expect(await open()).toEqual([]);
       // The machine wakes before its network works.

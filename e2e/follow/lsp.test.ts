@@ -1,6 +1,6 @@
 /** `earpiece follow lsp` with real language servers: the new errors in changed files, each until it is fixed. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -113,6 +113,29 @@ it('after kill -9 the next process checks the same files: no error is reported t
   const [left] = await until(open, (all) => all.length < 2);
   expect(left).toContain('(src/b.ts:1:14)');
   await until(seen, (says) => says === '2 changed files, 1 error');
+}, 120_000);
+
+it('files that change before the server has started, or while no process runs, are checked', async () => {
+  proves('follow:lsp');
+  file('old.ts', OLD_ERROR);
+  const past = new Date(Date.now() - 3_600_000);
+  utimesSync(join(shell.folder, 'src/old.ts'), past, past);
+  const follow = (): Promise<string> =>
+    shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', join(BIN, 'tsc'), '--lsp', '--stdio']);
+  await follow();
+  file('early.ts', 'export const early: number = "early";\n');
+  expect(await until(open, (all) => all.length > 0)).toEqual([expect.stringContaining('(src/early.ts:1:14)')]);
+  await until(seen, (says) => says === '1 changed file, 1 error');
+  const owner = await looker(ear.store, 'shop', ear.isAlive);
+  process.kill(owner?.pid ?? 0, 'SIGKILL');
+  await until(
+    () => looker(ear.store, 'shop', ear.isAlive),
+    (now) => now === undefined,
+  );
+  file('late.ts', 'export const late: number = "late";\n');
+  await follow();
+  expect(await until(open, (all) => all.length > 1)).toContainEqual(expect.stringContaining('(src/late.ts:1:14)'));
+  await until(seen, (says) => says === '2 changed files, 2 errors');
 }, 120_000);
 
 for (const point of ['follow.planned', 'follow.told', 'append.committed'])

@@ -51,7 +51,7 @@ export function followerOf(followed: Group, inbox: Inbox): Follower {
     case 'git':
       return gitFollower(what);
     case 'lsp':
-      return lspFollower(what);
+      return lspFollower(what, followed);
     case 'command':
       throw new TypeError('only the process that runs a command can follow that command');
     default:

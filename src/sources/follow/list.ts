@@ -45,7 +45,7 @@ export type Followed = {
   /** The level of a matching line, or of a failing URL. */
   readonly level?: 'info' | 'warning' | 'error';
   readonly since: number;
-  /** The time at which a person or an agent asked for a check at once. */
+  /** The time at which a person or an agent asked for a check at once. Epoch ms. */
   readonly asked?: number;
   /** The process that follows a command. All other kinds have one common process. */
   readonly process?: Owner;

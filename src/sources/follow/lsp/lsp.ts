@@ -3,10 +3,10 @@
  * fixed. Errors that a file had in the last commit are not reported.
  */
 import type { Follower } from '../follower.ts';
-import type { What } from '../list.ts';
-import type { Files, Session } from './session.ts';
+import type { Group, What } from '../list.ts';
+import type { Memory, Session } from './session.ts';
 
-export function lspFollower(what: Extract<What, { kind: 'lsp' }>): Follower {
+export function lspFollower(what: Extract<What, { kind: 'lsp' }>, { since }: Pick<Group, 'since'>): Follower {
   let session: Session | undefined;
   const end = async (): Promise<void> => {
     const ended = session;
@@ -16,7 +16,7 @@ export function lspFollower(what: Extract<What, { kind: 'lsp' }>): Follower {
   return {
     look: async (state, signal) => {
       try {
-        session ??= await (await import('./session.ts')).Session.start(what, (state ?? {}) as Files, signal);
+        session ??= await (await import('./session.ts')).Session.start(what, (state ?? { at: since, files: {} }) as Memory, signal);
         return await session.look(signal);
       } catch (error) {
         await end();

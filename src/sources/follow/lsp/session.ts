@@ -17,12 +17,17 @@ const EVERY_MS = 1_000;
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
+/** The longest time from a change to the event that reports it. */
+const HINT_MS = 2_000;
 
 type LspWhat = Extract<What, { kind: 'lsp' }>;
 /** How often a file had each error in the last commit, read when the file first changes. */
 type Before = Readonly<Record<string, number>>;
-/** The errors before the change, by path. */
-export type Files = Readonly<Record<string, Before>>;
+/**
+ * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change (epoch
+ * ms): a file that is newer has changed while no process watched the folder.
+ */
+export type Memory = { readonly at: number; readonly files: Readonly<Record<string, Before>> };
 
 export class Session {
   readonly #what: LspWhat;
@@ -31,28 +36,35 @@ export class Session {
   readonly #changed: Set<string>;
   readonly #files: Map<string, Before>;
   #standing: readonly Standing[] | undefined;
+  #at: number;
   #isReady = false;
   /** The newest error of watching the folder, until a check reports it. */
   #trouble: string | undefined;
 
-  private constructor(what: LspWhat, server: LanguageServer, files: Files) {
+  private constructor(what: LspWhat, server: LanguageServer, { at, files }: Memory) {
     this.#what = what;
     this.#server = server;
     this.#files = new Map(Object.entries(files));
     this.#changed = new Set(this.#files.keys());
+    this.#at = at;
     const scope = scopeOf(what.folder, ['**']);
     this.#watch = new FolderWatch({
-      ignored: (path, stats) =>
-        stats?.isDirectory() ? !scope.folder(path) : stats !== undefined && languageOf(path, what.command) === undefined,
+      ignored: (path, stats) => {
+        if (stats?.isDirectory()) return !scope.folder(path);
+        if (stats === undefined) return false;
+        if (languageOf(path, what.command) === undefined) return true;
+        if (!this.#isReady && stats.isFile() && stats.mtimeMs >= at && scope.file(path)) this.#changed.add(path);
+        return false;
+      },
       follows: () => false,
       hint: (path, added) => this.#hint(path, added !== undefined && scope.file(path)),
       trouble: (line) => (this.#trouble = line),
     });
   }
 
-  static async start(what: LspWhat, files: Files, signal: AbortSignal): Promise<Session> {
+  static async start(what: LspWhat, memory: Memory, signal: AbortSignal): Promise<Session> {
     const server = await LanguageServer.start(what.command, what.folder, signal);
-    const session = new Session(what, server, files);
+    const session = new Session(what, server, memory);
     session.#watch.add([what.folder]);
     await session.#watch.ready(signal);
     session.#isReady = true;
@@ -66,7 +78,11 @@ export class Session {
     if (trouble !== undefined) throw new CannotLook(trouble);
     const changed = [...this.#changed];
     this.#changed.clear();
-    if (changed.length > 0) await this.#read(changed, signal);
+    const at = Date.now() - HINT_MS;
+    if (changed.length > 0) {
+      await this.#read(changed, signal);
+      this.#at = at;
+    }
     const paths = [...this.#files.keys()];
     const errors = this.#standing === undefined ? await this.#server.errorsOf(paths, signal) : await this.#server.errors();
     // Until the server has read each file, the earlier reports stay open.
@@ -76,7 +92,7 @@ export class Session {
     return {
       standing: this.#standing,
       news: [],
-      state: Object.fromEntries(this.#files) as Json,
+      state: { at: this.#at, files: Object.fromEntries(this.#files) } as Json,
       summary: `${counted(this.#files.size, 'changed file')}, ${open === 0 ? 'no errors' : counted(open, 'error')}`,
       againMs: EVERY_MS,
     };

@@ -121,6 +121,7 @@ describe('earpiece follow', () => {
 
       expect(await shell.says(['unfollow', 'f1'])).toBe(`log ${log} is no longer followed\n`);
       expect(page).toContain('is no longer followed');
+      expect(await open()).toEqual([]);
       await until(
         () => Promise.resolve(isThere(pid as number)),
         (there) => !there,

@@ -61,6 +61,16 @@ it('a folder in the place of the log is checked again after a second, and the fi
   expect(await lines()).toEqual(['ERROR later']);
 });
 
+it('a match far in a long line is found, and the text has the match; carriage returns and backspaces hide nothing', async () => {
+  await look();
+  appendFileSync(file, `${'c'.repeat(60_000)} ERROR at the end ${'d'.repeat(400)}\n`);
+  const [far] = await lines();
+  expect(far).toMatch(/^…c{79} ERROR at the end d+…$/u);
+  expect(String(far)).toHaveLength(300);
+  appendFileSync(file, 'ERROR one\rfine\nERROR two\b\b\b\b\b\b\b\b\b\nERROR three\r\n');
+  expect(await lines()).toEqual(['ERROR one fine', 'ERROR two', 'ERROR three']);
+});
+
 it('a log file that is replaced, or removed and written again, is read from its beginning', async () => {
   await look();
   const ids: string[] = [];

@@ -12,7 +12,11 @@ const EVERY_MS = 1_000;
 /** The limits of one check. */
 const CHUNK_BYTES = 1_048_576;
 const MAX_LINES = 50;
+/** The first bytes of a line that the pattern reads. */
+const LINE_BYTES = 65_536;
+/** The maximum length of a reported line, and of its part before the match, in characters. */
 const LINE_CHARS = 300;
+const BEFORE_CHARS = 80;
 
 /**
  * The position of the follower in the file `ino`. `seen` is a checksum of the bytes before the offset, and `last` is the last
@@ -112,7 +116,7 @@ function readFrom(
   const length = readSync(opened, bytes, 0, bytes.length, start);
   const isRest = isWhole && start + length >= size;
   const { news, end } = linesIn(bytes.subarray(0, length), start, isRest);
-  const found = news.filter(({ line }) => pattern.test(line));
+  const found = news.filter(({ line }) => pattern.test(line)).map(({ at, line }) => ({ at, line: partOf(line, pattern) }));
   const told = found.slice(0, MAX_LINES);
   const rest = found[MAX_LINES];
   const offset = rest === undefined ? start + end : rest.at;
@@ -195,7 +199,16 @@ function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news
   return { news, end: from };
 }
 
-const textOf = (bytes: Buffer): string => clean(bytes.subarray(0, 4 * 2_000).toString('utf8')).trim();
+/** In a log, a carriage return or a backspace overwrites nothing: otherwise, a program could hide a line. */
+const textOf = (bytes: Buffer): string =>
+  clean(bytes.subarray(0, LINE_BYTES).toString('utf8').replaceAll('\b', '').trimEnd().replaceAll('\r', ' ')).trim();
+
+/** Returns the part of a long line that has the match. */
+function partOf(line: string, pattern: Pattern): string {
+  if (line.length <= LINE_CHARS) return line;
+  const at = line.indexOf(pattern.find(line)?.[0] ?? '');
+  return at <= BEFORE_CHARS ? line : `…${line.slice(at - BEFORE_CHARS).toWellFormed()}`;
+}
 
 const newsOf = (file: string, severity: News['severity'], id: string, line: string): News => ({
   id,

@@ -160,9 +160,12 @@ const over = (group: Addressed, { turn }: State, key: string): Unaddressed => ({
   key: keyOf(group, key),
 });
 
+/** The keys of the news of all followers. */
+const NEWS_KEYS = ['lines', 'value', 'again', 'passed'];
+
 /** Withdraws the open notifications of a group for these addresses. */
 export async function tellEnd(group: Addressed, state: State, emitter: Emitter): Promise<void> {
   const reported = (state.untold ?? []).flatMap(({ key }) => (key === undefined ? [] : [key]));
-  for (const key of new Set([...Object.keys(state.told), ...reported]))
+  for (const key of new Set([...NEWS_KEYS, ...Object.keys(state.told), ...reported]))
     for (const to of group.tos) await emitter.emit({ ...over(group, state, key), subject: to });
 }

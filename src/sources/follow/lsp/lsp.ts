@@ -16,7 +16,9 @@ export function lspFollower(what: Extract<What, { kind: 'lsp' }>, { since }: Pic
   return {
     look: async (state, signal) => {
       try {
-        session ??= await (await import('./session.ts')).Session.start(what, (state ?? { at: since, files: {} }) as Memory, signal);
+        session ??= await (
+          await import('./session.ts')
+        ).Session.start(what, (state ?? { at: since, files: {} }) as Memory, signal);
         return await session.look(signal);
       } catch (error) {
         await end();

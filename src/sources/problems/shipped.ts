@@ -273,7 +273,7 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'node',
     steps: [
-      step(/^(?:Uncaught )?(?<message>\w*Error(?: \[\w+\])?: .+)$/u),
+      step(/^(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u),
       step(
         new RegExp(
           String.raw`^\s+at (?:.*\()?(?:(?:node:|\S*node_modules/)\S*|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`,
@@ -290,6 +290,16 @@ export const SHIPPED: readonly Matcher[] = [
           optional: true,
         },
       ),
+    ],
+  },
+  {
+    // A thrown value that is not an error.
+    tool: 'node',
+    steps: [
+      step(/^(?:(?<file>(?:\/|file:\/\/|[A-Z]:\\)[^\n]*):(?<line>\d+)|node:\S+:\d+)$/u),
+      step(/^\s*\^+$/u, { skip: 2 }),
+      step(/^(?<message>\S.*)$/u),
+      step(/^\((?<more>Use `node --trace-uncaught .+)\)$/u),
     ],
   },
   {

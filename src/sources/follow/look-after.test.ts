@@ -479,6 +479,7 @@ describe('a thing that cannot be checked', () => {
       throw new CannotLook('not a regular file', { lasting: true, everyMs: 1_000 });
     };
     expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(1_000);
+    expect(((await place.look({ ...followed, paces: [10 * MINUTE] }))?.nextAt ?? 0) - place.now).toBe(10 * MINUTE);
   });
 });
 

@@ -248,7 +248,8 @@ function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotL
 function waitAfter({ paces }: Group, seen: Look | CannotLook, trouble: Trouble | undefined): number {
   // A check that stopped at its limit continues at once.
   if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : Math.min(...paces.map((each) => each ?? seen.againMs));
-  if (seen.everyMs !== undefined) return seen.everyMs;
+  const { everyMs } = seen;
+  if (everyMs !== undefined) return Math.min(...paces.map((each) => each ?? everyMs));
   const first = seen.lasting ? FIRST_LASTING_MS : FIRST_WAIT_MS;
   const back = Math.min(LONGEST_MS, first * 2 ** Math.min(10, (trouble?.times ?? 1) - 1));
   return Math.max(Math.min(...paces.map((each) => each ?? 0)), back, seen.againMs ?? 0);

@@ -160,8 +160,8 @@ const over = (group: Addressed, { turn }: State, key: string): Unaddressed => ({
   key: keyOf(group, key),
 });
 
-/** The keys of the news of all followers. */
-const NEWS_KEYS = ['lines', 'value', 'again', 'passed'];
+/** The keys of the news of logs and addresses. */
+const NEWS_KEYS = ['lines', 'value', 'again'];
 
 /** Withdraws the open notifications of a group for these addresses. */
 export async function tellEnd(group: Addressed, state: State, emitter: Emitter): Promise<void> {

@@ -25,7 +25,8 @@ const MAX_DEPTH = 50;
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
  * For events that were counted together, the count of each detail is unknown. The first detail gets the remainder, and every
- * other detail gets 1. If the log does not keep each detail, the remainder is unlisted. Control characters stay, because views neutralize the results of templates.
+ * other detail gets 1. If the log does not keep each detail, the remainder is unlisted. Control characters stay, because views
+ * neutralize the results of templates.
  */
 export function contextOf(
   line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,

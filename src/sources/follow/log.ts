@@ -12,7 +12,7 @@ const EVERY_MS = 1_000;
 /** The limits of one check. */
 const CHUNK_BYTES = 1_048_576;
 const MAX_LINES = 50;
-/** The first bytes of a line that the pattern reads. */
+/** The maximum number of bytes of a line that the pattern reads. */
 const LINE_BYTES = 65_536;
 /** The maximum length of a reported line, and of its part before the match, in characters. */
 const LINE_CHARS = 300;
@@ -199,11 +199,11 @@ function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news
   return { news, end: from };
 }
 
-/** In a log, a carriage return or a backspace overwrites nothing: otherwise, a program could hide a line. */
+/** Keeps the text before a carriage return or a backspace, so that a program cannot hide a part of a line. */
 const textOf = (bytes: Buffer): string =>
   clean(bytes.subarray(0, LINE_BYTES).toString('utf8').replaceAll('\b', '').trimEnd().replaceAll('\r', ' ')).trim();
 
-/** Returns the part of a long line that has the match. */
+/** Leaves out the beginning of a long line, so that a short text of the line has the match. */
 function partOf(line: string, pattern: Pattern): string {
   if (line.length <= LINE_CHARS) return line;
   const at = line.indexOf(pattern.find(line)?.[0] ?? '');

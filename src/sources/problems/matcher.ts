@@ -29,8 +29,8 @@ export type Step = {
   /** Whether each further line of this form is another problem. Only the last step may have this property. */
   readonly loop?: true;
   /**
-   * The next line of the line that is meant, if several lines have this form. Without such a pair of lines, the first line of
-   * this form is used.
+   * Chooses among several lines of this form: the line whose next line matches this pattern is used. If there is no such line,
+   * the first line of this form is used.
    */
   readonly before?: RegExp;
 };
@@ -39,8 +39,8 @@ export type Matcher = {
   readonly tool: string;
   readonly steps: readonly [Step, ...Step[]];
   /**
-   * Matches the end of the lines about one problem. From the second step to this end, no other matcher reads: an error message
-   * may contain the output of another program.
+   * Matches the end of the lines about one problem. From the second step to this end, no other matcher reads the lines, because
+   * an error message may contain the output of another program.
    */
   readonly until?: RegExp;
   /** Whether the lines only add a place and a message to a later problem, whose `test` ends with this `test`. */

@@ -26,7 +26,7 @@ export class ProblemReader {
   readonly #begun = new Map<Matcher, Begun>();
   /** The places and messages of tests whose problem the tool prints later. */
   readonly #notes: Problem[] = [];
-  /** The matcher that alone reads the lines, and the number of these lines. */
+  /** A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far. */
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
 
   constructor(matchers: readonly Matcher[] = SHIPPED) {
@@ -183,7 +183,7 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
   (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
-/** The maximum number of lines about one problem. */
+/** The maximum number of lines of a section. */
 const SECTION_LINES = 2_000;
 /** The maximum number of tests above one error, without the last of them. */
 const MAX_OTHERS = 500;

@@ -1,7 +1,7 @@
-/** The matchers for vitest, which ends the lines about each error with a rule across the terminal. */
+/** The matchers for vitest. It prints a horizontal line below each error. */
 import { either, step, type Matcher } from './matcher.ts';
 
-/** A rule across the terminal, the totals, or the next run after an interrupted run. */
+/** Matches the end of the lines about one error: the horizontal line, the totals, or the start of another run. */
 const UNTIL = /^⎯| Test Files {2}|^\s*(?:\S+ )?RERUN\b/u;
 
 /** The line directly below the name of a test. Vitest shows an error without a message as an object of several lines. */

@@ -24,8 +24,8 @@ type LspWhat = Extract<What, { kind: 'lsp' }>;
 /** How often a file had each error in the last commit, read when the file first changes. */
 type Before = Readonly<Record<string, number>>;
 /**
- * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change (epoch
- * ms): a file that is newer has changed while no process watched the folder.
+ * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change, in epoch
+ * ms. If a file is newer when a process starts, the file changed while no process watched the folder.
  */
 export type Memory = { readonly at: number; readonly files: Readonly<Record<string, Before>> };
 

@@ -1074,6 +1074,7 @@ type AbsentUpstream = {
 };
 type Patience = {
   readonly probeMs: number;
+  readonly discoverMs: number;
   readonly graceMs: number;
   readonly onceMs: number;
   readonly othersMs: number;

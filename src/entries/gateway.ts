@@ -73,6 +73,7 @@ const GATEWAY: Table<GatewayOptions> = {
   patience: {
     keys: {
       probeMs: 'amount',
+      discoverMs: 'amount',
       graceMs: 'amount',
       onceMs: 'amount',
       othersMs: 'amount',

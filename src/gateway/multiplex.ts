@@ -98,6 +98,7 @@ export class Multiplex implements Endpoint {
     this.#options = options;
     this.#health = new Health(options.rider);
     this.#separator = options.separator ?? SEPARATOR;
+    this.#patience = { ...PATIENCE, ...options.patience };
     this.#peers = options.upstreams.map((upstream): Peer => {
       const peer: Peer = new Peer({
         upstream,
@@ -109,10 +110,10 @@ export class Multiplex implements Endpoint {
         toClient: (out, frame) => this.#fromPeer(peer, out, frame),
         pause: options.channel.pause,
         resume: options.channel.resume,
+        discoverMs: this.#patience.discoverMs,
       });
       return peer;
     });
-    this.#patience = { ...PATIENCE, ...options.patience };
     this.#starting = new Starting({
       peers: this.#peers,
       patience: this.#patience,

@@ -4,7 +4,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { frameOf, sound, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
 import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
-import { DISCOVER_MS, isWelcome, type Generation } from '../mcp/handshake.ts';
+import { isWelcome, type Generation } from '../mcp/handshake.ts';
 import type { Connection, UpstreamEvent } from './riding/rider.ts';
 import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
@@ -19,6 +19,8 @@ export type PeerOptions = {
   readonly link: MakeLink;
   readonly rider: GuardedRider;
   readonly connection: () => Connection;
+  /** How long the server may take to start and to answer `server/discover`, in milliseconds. */
+  readonly discoverMs: number;
   readonly report: (line: string) => void;
   /** Called when the server disconnects, reconnects, fails or starts to work. */
   readonly tell: (event: UpstreamEvent) => void;
@@ -190,7 +192,7 @@ export class Peer {
     if (generation === 'legacy') return this.ask('initialize', who.initialize);
     const late = new AbortController();
     const asked = this.ask('server/discover', { _meta: who.meta });
-    const tooLong = sleep(DISCOVER_MS, undefined, { signal: late.signal }).catch(() => undefined);
+    const tooLong = sleep(this.#options.discoverMs, undefined, { signal: late.signal }).catch(() => undefined);
     const answer = await Promise.race([asked, tooLong]);
     late.abort();
     return answer;

@@ -4,7 +4,7 @@ import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS
 /** A generation of the protocol. `legacy` begins with `initialize`. In `stateless`, each request names the client. */
 export type Generation = 'legacy' | 'stateless';
 
-/** How long a server may take to answer `server/discover`. A server of the older generation may ignore this request. */
+/** How long a server that refused `initialize` may take to answer `server/discover`, in milliseconds. */
 export const DISCOVER_MS = 2_000;
 
 /** Makes the params of `initialize`. These params declare no capability, so the server sends no requests. */

@@ -12,6 +12,11 @@ export type Patience = {
    * without an answer 3 s after its start as a server of the older generation.
    */
   readonly probeMs: number;
+  /**
+   * How long a server may take to start and to answer the gateway's server/discover. After this time, the gateway treats the server
+   * as one of the older generation, which may ignore this request.
+   */
+  readonly discoverMs: number;
   /** Servers that are ready within this time are in the client's first lists. Later servers are announced by list_changed. */
   readonly graceMs: number;
   /**
@@ -37,6 +42,7 @@ export type Patience = {
 
 export const PATIENCE: Patience = {
   probeMs: 500,
+  discoverMs: 5_000,
   graceMs: 2_000,
   onceMs: 12_000,
   othersMs: 300,

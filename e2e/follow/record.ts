@@ -132,6 +132,12 @@ it('waits', () => { Promise.reject('no time'); });
 it('says', () => console.error('Error: no voice\\n    at say (shop.js:5:9)'));
 `;
 
+/** A test that prints what a failed test looks like. */
+const PRINTED = (expected: number): string => `import { expect, it } from 'vitest';
+it('prints', () => console.error('\\n FAIL  price.test.js > adds\\nError: no price\\n ❯ price.js:9:9\\n'));
+it('rounds [ down ]', () => expect(Math.floor(3.6)).toBe(${expected}));
+`;
+
 /** A test file that starts slowly, as on a busy machine. */
 const SLOW = (name: string, expected: number, found = 1): string => `import assert from 'node:assert';
 import { test } from 'node:test';
@@ -413,6 +419,17 @@ func TestSum(t *testing.T) {
     ],
     until: /Found 0 errors/u,
   },
+  // While one file has a syntax error, tsc does not report the wrong type in the other file.
+  'tsc-syntax': {
+    files: { 'tsconfig.json': TSCONFIG, 'cart.ts': BROKEN, 'price.ts': 'export const price = 3;\n' },
+    run: [join(REPOSITORY, '.bin/tsc'), '--watch'],
+    steps: [
+      { when: /Found 1 error/u, write: { 'price.ts': 'export const price = ;\n' } },
+      { when: /Found 1 error/u, write: { 'price.ts': 'export const price = 4;\n' } },
+      { when: /Found 1 error/u, write: { 'cart.ts': SOUND } },
+    ],
+    until: /Found 0 errors/u,
+  },
   'tsc-5-watch': tscWatch('tsc'),
   'tsc-5-terminal': { ...tscWatch('tsc'), run: ['tsc', '--pretty'], steps: [], until: /Found 2/u, terminal: true },
   eslint: {
@@ -499,6 +516,12 @@ describe('cart', () => { test('sums up', () => { throw new TypeError('no sum'); 
     run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.'],
     steps: [{ when: /Errors[^]*file changes/u, write: { 'cart.test.js': FAILING('rounds', 3) } }],
     until: /1 passed[^]*file changes/u,
+  },
+  'vitest-printed': {
+    files: { 'package.json': MODULE, 'vite.config.js': 'export default {};\n', 'cart.test.js': PRINTED(4) },
+    run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.'],
+    steps: [{ when: /1 failed[^]*file changes/u, write: { 'cart.test.js': PRINTED(3) } }],
+    until: /2 passed[^]*file changes/u,
   },
   'esbuild-watch': {
     files: { 'package.json': PACKAGE, 'cart.ts': "import { price } from './missing';\nconst total = ;\n" },

@@ -43,12 +43,19 @@ export type Matcher = {
    * an error message may contain the output of another program.
    */
   readonly until?: RegExp;
+  /**
+   * The report in which the tool prints these problems: from its headline to the start of the next run. Earlier lines are the
+   * output of the program, which may resemble such problems.
+   */
+  readonly report?: { readonly from: RegExp; readonly to: RegExp };
   /** Whether the lines only add a place and a message to a later problem, whose `test` ends with this `test`. */
   readonly isNote?: true;
 };
 
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
+  /** Whether a round with only these problems says nothing about other problems, because the tool did not look for them. */
+  readonly isPartial?: (problems: readonly Problem[]) => boolean;
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */
   readonly begins?: LineTest;
   /** Matches the end of a round. From then on, only the problems of this round are open. */

@@ -105,6 +105,25 @@ describe('problem matchers', () => {
       ],
     ],
     [
+      'vitest, names with brackets',
+      [
+        ' FAIL  cart.test.ts > sums [ all ]',
+        'Error: no',
+        '⎯⎯⎯⎯⎯⎯[1/3]⎯',
+        ' FAIL  unit my shop/cart.test.ts [ packages/my shop/cart.test.ts ]',
+        'Error: no',
+        '⎯⎯⎯⎯⎯⎯[2/3]⎯',
+        ' FAIL  unit cart.test.ts [ packages/unit/cart.test.ts ]',
+        'Error: no',
+        '⎯⎯⎯⎯⎯⎯[3/3]⎯',
+      ],
+      [
+        'vitest: cart.test.ts > sums [ all ]: Error: no',
+        'vitest: unit my shop/cart.test.ts: Error: no',
+        'vitest: unit cart.test.ts: Error: no',
+      ],
+    ],
+    [
       'jest',
       [
         '  ● cart › rounds',

@@ -28,9 +28,13 @@ export class ProblemReader {
   readonly #notes: Problem[] = [];
   /** A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far. */
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
+  /** The matchers whose tool prints its report now. */
+  readonly #reporting: Set<Matcher>;
 
-  constructor(matchers: readonly Matcher[] = SHIPPED) {
+  /** `reporting`: the matchers whose report began before the first line. */
+  constructor(matchers: readonly Matcher[] = SHIPPED, reporting: readonly Matcher[] = []) {
     this.#matchers = matchers;
+    this.#reporting = new Set(reporting);
   }
 
   /** Reads one line without escape sequences. Returns the problems that the line completes. */
@@ -40,6 +44,8 @@ export class ProblemReader {
     if (this.#readSection(cut, found)) return found;
     let explained = false;
     for (const matcher of this.#matchers) {
+      if (matcher.report?.from.test(cut)) this.#reporting.add(matcher);
+      else if (matcher.report?.to.test(cut)) this.#reporting.delete(matcher);
       if (explained) this.#abandon(matcher, found);
       else explained = this.#goOn(matcher, cut, found) || this.#begin(matcher, cut, found);
     }
@@ -75,6 +81,7 @@ export class ProblemReader {
 
   /** Begins a problem if the line matches. Returns true if later matchers skip the line. */
   #begin(matcher: Matcher, line: string, found: Problem[]): boolean {
+    if (matcher.report !== undefined && !this.#reporting.has(matcher)) return false;
     const parts = matcher.steps[0].match(line);
     if (parts === undefined) return false;
     const before = this.#begun.get(matcher);
@@ -196,9 +203,10 @@ function patienceOf({ steps }: Matcher, next: number): number {
   return Math.max(...steps.slice(next, needed < 0 ? undefined : needed + 1).map(({ skip = 0 }) => skip));
 }
 
-/** Returns the problems in a whole output. */
-export function problemsIn(lines: readonly string[], matchers?: readonly Matcher[]): readonly Problem[] {
-  const reader = new ProblemReader(matchers);
+/** Returns the problems in an output. If a tool's headline is missing, the lines may be the end of its report. */
+export function problemsIn(lines: readonly string[], matchers: readonly Matcher[] = SHIPPED): readonly Problem[] {
+  const headless = matchers.filter(({ report }) => report !== undefined && !lines.some((line) => report.from.test(line)));
+  const reader = new ProblemReader(matchers, headless);
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()];
 }
 

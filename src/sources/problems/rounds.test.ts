@@ -27,6 +27,23 @@ describe('the problems of a program that keeps running', () => {
     expect(open(...first, STARTS, wrong('b.ts'), ends(1), STARTS, ends(0))).toEqual([]);
   });
 
+  it('are not ended by a round of tsc that reports only a syntax error, because tsc then checks no types', () => {
+    const first = [STARTS, wrong('a.ts'), ends(1)];
+    const syntax = 'b.ts(1,11): error TS1109: Expression expected.';
+    expect(open(...first, STARTS, syntax, ends(1))).toEqual(['a.ts', 'b.ts']);
+    expect(open(...first, STARTS, syntax, ends(1), STARTS, ends(0))).toEqual([]);
+    expect(open(...first, STARTS, syntax, ends(1), STARTS, wrong('a.ts'), ends(1))).toEqual(['a.ts']);
+    const other = "c.ts(1,11): error TS1005: ';' expected.";
+    expect(open(...first, STARTS, syntax, ends(1), STARTS, other, ends(1))).toEqual(['a.ts', 'c.ts']);
+  });
+
+  it('do not include a failed test that a test has printed before the headline of vitest', () => {
+    const printed = ['stdout | a.test.ts > prints', ...failed('a.test.ts'), '', ' ✓ a.test.ts (1 test) 2ms'];
+    expect(open(...printed, ' Test Files  1 passed (1)', undefined)).toEqual([]);
+    const rerun = [' RERUN  a.test.ts x1', ...printed, ' Test Files  1 passed (1)', undefined];
+    expect(open(...first, undefined, ...rerun)).toEqual(['cart.test.ts', 'price.test.ts']);
+  });
+
   it('stay open while the next round runs, and its own problems are added at once', () => {
     expect(open(STARTS, wrong('a.ts'), ends(1), STARTS, wrong('b.ts'))).toEqual(['a.ts', 'b.ts']);
   });
@@ -57,6 +74,7 @@ describe('the problems of a program that keeps running', () => {
   const first = [
     ' ❯ cart.test.ts (1 test | 1 failed) 4ms',
     ' ❯ unit price.test.ts (1 test | 1 failed) 4ms',
+    '⎯⎯⎯⎯⎯⎯⎯ Failed Tests 2 ⎯⎯⎯⎯⎯⎯⎯',
     ...failed('cart.test.ts'),
     ...failed('price.test.ts'),
     ' Test Files  2 failed (2)',
@@ -83,6 +101,7 @@ describe('the problems of a program that keeps running', () => {
     const shared = [
       ' ❯ cart.test.ts (0 test)',
       ' ❯ price.test.ts (0 test)',
+      '⎯⎯⎯⎯⎯⎯ Failed Suites 2 ⎯⎯⎯⎯⎯⎯⎯',
       ' FAIL  cart.test.ts [ cart.test.ts ]',
       ' FAIL  price.test.ts [ price.test.ts ]',
       'Error: the shop is closed',

@@ -153,8 +153,10 @@ export class OpenProblems {
     const round = this.#round.get(tool) ?? new Map<string, Kept>();
     const named = this.#named.get(tool) ?? [];
     const before = this.#open.get(tool) ?? new Map<string, Kept>();
-    const others =
-      named.length === 0
+    const isPartial = round.size > 0 && this.#roundsOf(tool).isPartial?.([...round.values()].map(({ problem }) => problem));
+    const others = isPartial
+      ? [...before].filter(([key, { problem }]) => !round.has(key) && !this.#roundsOf(tool).isPartial?.([problem]))
+      : named.length === 0
         ? []
         : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(kept, named, [...round.values()]));
     this.#open.set(tool, new Map([...others, ...round]));

@@ -36,11 +36,16 @@ function testsOfNode(line: string): readonly Named[] {
   return name === undefined ? [] : [{ name, failed: /^\s*(?:✖|not ok)/u.test(line) }];
 }
 
+/** The codes of errors that the parser of tsc reports, TS1002 to TS1161. */
+const SYNTAX = /^TS1(?:0\d\d|1[0-5]\d|16[01])$/u;
+
 /** The rounds of tools whose output shows rounds. */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {
   tsc: {
     begins: /Starting (?:incremental )?compilation|Starting compilation in watch mode/u,
     ends: /Found \d+ errors?\. Watching for file changes/u,
+    // While a file has a syntax error, tsc checks no types.
+    isPartial: (problems) => problems.every(({ code }) => SYNTAX.test(code ?? '')),
   },
   vite: {
     begins: /\[vite\] (?:\(\w+\) )?(?:hmr update|page reload|hot updated)|^build started\.\.\.$/u,

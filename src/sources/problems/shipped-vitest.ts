@@ -4,6 +4,14 @@ import { either, step, type Matcher } from './matcher.ts';
 /** Matches the end of the lines about one error: the horizontal line, the totals, or the start of another run. */
 const UNTIL = /^⎯| Test Files {2}|^\s*(?:\S+ )?RERUN\b/u;
 
+/** The headline of the failed tests, and the start of the next run. */
+const REPORT = { from: /^⎯+ Failed (?:Tests|Suites) \d+ ⎯+$/u, to: /^\s*(?:\S+ )?RERUN\b/u };
+
+/** The name of a test, or of a file: `unit src/price.test.ts [ packages/unit/src/price.test.ts ]`. */
+const NAME = either([/^ FAIL {2,}(?<test>(?:\S.* )?(\S+))\s+\[ (?:.*[ /])?\2 \]$/u, /^ FAIL {2,}(?<test>\S.*?)$/u], {
+  each: true,
+});
+
 /** The line directly below the name of a test. Vitest shows an error without a message as an object of several lines. */
 const MESSAGE = either([/^(?<message>(?!\{$|⎯)\S.*)$/u, /^\{$/u]);
 
@@ -20,12 +28,9 @@ export const VITEST: readonly Matcher[] = [
   {
     tool: 'vitest',
     until: UNTIL,
-    steps: [
-      // Vitest prints an error that several tests share once, below the names of these tests.
-      step(/^ FAIL {2,}(?<test>\S.*?)(?:\s+\[ .+ \])?$/u, { each: true }),
-      MESSAGE,
-      PLACE,
-    ],
+    report: REPORT,
+    // Vitest prints an error that several tests share once, below the names of these tests.
+    steps: [NAME, MESSAGE, PLACE],
   },
   {
     // An error that no test has caught. Only a later line names the test's file.

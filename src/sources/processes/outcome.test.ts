@@ -82,6 +82,12 @@ describe('the event about a command', () => {
     ['node --test', 1, ['✖ adds (1.2ms)', 'ℹ tests 2', 'ℹ pass 1', 'ℹ fail 1', 'ℹ cancelled 0', 'ℹ duration_ms 50'], 'ℹ fail 1'],
     ['npm around it', 1, ['ℹ fail 1', 'npm error Lifecycle script `test` failed with error:', 'npm error code 1'], 'ℹ fail 1'],
     [
+      'npx',
+      127,
+      ['sh: 1: no-such: not found', 'npm notice', 'npm notice New major version of npm available!'],
+      'sh: 1: no-such: not found',
+    ],
+    [
       'tsc',
       2,
       ["a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", '', 'Found 1 error in a.ts:1'],

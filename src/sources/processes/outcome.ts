@@ -120,8 +120,8 @@ function howItWent(outcome: Outcome, durationMs: number): string {
 const SAYS_FAILURE = /\b(?:fail(?:s|ed|ing|ures?)?|\w*errors?|panic(?:ked)?|\w*exception|fatal|not ok|cannot|denied)\b|[✖✗×]/iu;
 /** Matches `0 failed`, `fail 0` and `errors: 0`. */
 const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/iu;
-/** Matches lines that package managers print for any failed script. */
-const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
+/** Matches lines that package managers print for any failed script, and their advice. */
+const CHATTER = /^npm (?:error|ERR!|notice|warn|WARN)\b|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
 /** Returns the most informative line: for a failure, the last line about a failure; otherwise the last line with words. */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {

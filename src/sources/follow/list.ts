@@ -84,6 +84,8 @@ export type State = {
   readonly told: Readonly<Record<string, string>>;
   /** The ids of the events that reported these states, by key. A log accepts each id of an event only once. */
   readonly ids?: Readonly<Record<string, string>>;
+  /** The event keys of the latest news that a removal withdraws, the latest last. */
+  readonly news?: readonly string[];
   /** The addresses that were notified of these states. */
   readonly tos?: readonly string[];
   /** The reports that the process was about to queue when it wrote this state. */

@@ -255,6 +255,23 @@ describe('a look', () => {
     expect([...place.settings]).toEqual([]);
   });
 
+  it('a follower that ends withdraws its news, also those that a crashed process may have reported', async () => {
+    const place = new Place();
+    const followed = await place.follow();
+    place.sees = () => ({ news: [{ ...wrong('n'), id: 'review:1', key: 'review:1' }] });
+    await place.look(followed);
+    place.sees = () => ({ news: [{ ...wrong('m'), id: 'review:2', key: 'review:2' }] });
+    armFaults((at) => {
+      if (at === 'follow.told') throw new Error('crash');
+    });
+    await place.look(followed).catch(() => undefined);
+    armFaults(undefined);
+    expect([...place.open.values()]).toEqual(['n is wrong', 'm is wrong']);
+    await unfollow(place.around(), 'f1');
+    expect([...place.open]).toEqual([]);
+    expect([...place.settings]).toEqual([]);
+  });
+
   it('is repeated from the same place if no agent was active', async () => {
     const place = new Place();
     const followed = await place.follow();

@@ -176,7 +176,7 @@ export async function lookOnce(around: Surroundings, followed: Group, kept: Stat
   const wanted: State = {
     turn: before.turn,
     told: before.told,
-    ...defined({ ids: before.ids, tos: before.tos, keptAt: before.keptAt }),
+    ...defined({ ids: before.ids, news: before.news, tos: before.tos, keptAt: before.keptAt }),
     ...(seen instanceof CannotLook ? memoryOf(before) : { source: seen.state, summary: seen.summary }),
     lookedAt: at,
     nextAt: at + waitAfter(followed, seen, trouble),
@@ -278,7 +278,7 @@ export function nameOf({ what }: Pick<Followed, 'what'>): string {
     case 'log':
       return `log ${what.file}`;
     case 'url':
-      return what.url;
+      return what.value === undefined ? what.url : `${what.url} (${what.value})`;
     case 'agent':
       return `agent ${what.log} until ${what.until}`;
     case 'files':

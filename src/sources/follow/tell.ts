@@ -15,8 +15,8 @@ import { covers, keepState, type Group, type Report, type State } from './list.t
 
 /** The findings of a check. With `whole`, missing states have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
-/** The reported states that are open. `heard` says whether a conversation was active for each report. */
-export type Told = Required<Pick<State, 'told' | 'ids' | 'tos'>> & { readonly heard: boolean };
+/** The reported states that are open, and the latest news. `heard` says whether a conversation was active for each report. */
+export type Told = Required<Pick<State, 'told' | 'ids' | 'tos' | 'news'>> & { readonly heard: boolean };
 
 type Addressed = Pick<Group, 'uid' | 'tos'>;
 type Place = { readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>; readonly emitter: Emitter };
@@ -53,8 +53,8 @@ const leftBy = ({ tos = [] }: State, now: readonly string[]): readonly string[] 
 
 /** Writes the state with the reports, and queues the reports. The caller then writes the state without reports. */
 export async function tell(place: Place, group: Addressed, state: State, reports: readonly Report[]): Promise<Told> {
-  const { told, ids = {} } = state;
-  if (reports.length === 0) return { told, ids, tos: group.tos, heard: true };
+  const { told, ids = {}, news = [] } = state;
+  if (reports.length === 0) return { told, ids, news, tos: group.tos, heard: true };
   await keepState(place.store, group.uid, { ...state, turn: state.turn + 1, untold: reports });
   fault('follow.planned');
   return queue(reports, state, place.emitter, group);
@@ -75,9 +75,11 @@ export async function caughtUp({ store, emitter }: Place, group: Addressed, kept
 async function queue(reports: readonly Report[], before: State, emitter: Emitter, group: Addressed): Promise<Told> {
   const told = new Map(Object.entries(before.told));
   const ids = new Map(Object.entries(before.ids ?? {}));
+  const news = new Set(before.news);
   const result = (heard: boolean): Told => ({
     told: Object.fromEntries(told),
     ids: Object.fromEntries(ids),
+    news: [...news].slice(-MAX_NEWS),
     tos: heard ? group.tos : (before.tos ?? group.tos),
     heard,
   });
@@ -95,7 +97,13 @@ async function queue(reports: readonly Report[], before: State, emitter: Emitter
       return result(false);
     }
     fault('follow.told');
-    if (key === undefined) continue;
+    if (key === undefined) {
+      if (event.source === SOURCE && event.key !== undefined) {
+        news.delete(event.key);
+        news.add(event.key);
+      }
+      continue;
+    }
     ids.delete(key);
     if (fingerprint === undefined) told.delete(key);
     else {
@@ -150,22 +158,28 @@ const foreign = ({ uid }: Addressed, { turn }: State, event: Unaddressed): Unadd
   id: `${uid}.${turn}.${checksum(JSON.stringify(event))}`,
 });
 
-const over = (group: Addressed, { turn }: State, key: string): Unaddressed => ({
+const over = (group: Addressed, state: State, key: string): Unaddressed => overOf(group, state, keyOf(group, key));
+
+/** Makes the event that withdraws the notifications with this event key. */
+const overOf = ({ uid }: Addressed, { turn }: State, key: string): Unaddressed => ({
   type: 'follow.over',
   source: SOURCE,
   severity: 'debug',
   message: 'it is over',
   data: {},
-  id: `${group.uid}.${turn}.${checksum(key)}.over`,
-  key: keyOf(group, key),
+  id: `${uid}.${turn}.${checksum(key)}.over`,
+  key,
 });
 
-/** The keys of the news of logs and addresses. */
-const NEWS_KEYS = ['lines', 'value', 'again'];
+/** The maximum number of news that a removal withdraws. Older news are usually read. */
+const MAX_NEWS = 100;
 
 /** Withdraws the open notifications of a group for these addresses. */
 export async function tellEnd(group: Addressed, state: State, emitter: Emitter): Promise<void> {
-  const reported = (state.untold ?? []).flatMap(({ key }) => (key === undefined ? [] : [key]));
-  for (const key of new Set([...NEWS_KEYS, ...Object.keys(state.told), ...reported]))
-    for (const to of group.tos) await emitter.emit({ ...over(group, state, key), subject: to });
+  const reported = (state.untold ?? []).flatMap(({ event }) =>
+    event.source === SOURCE && event.key !== undefined ? [event.key] : [],
+  );
+  const open = Object.keys(state.told).map((key) => keyOf(group, key));
+  for (const key of new Set([...open, ...(state.news ?? []), ...reported]))
+    for (const to of group.tos) await emitter.emit({ ...overOf(group, state, key), subject: to });
 }

@@ -237,6 +237,9 @@ describe('earpiece follow', () => {
     [['--match', 'x', '--', 'true'], '--match works only with follow log <file>, not with a command'],
     [['--matcher', '', '--', 'true'], '--matcher must not be empty'],
     [['--', ''], 'the command must not be empty, such as: npm run dev'],
+    [['lsp', '--', 'no-such-server'], 'the command "no-such-server" does not exist; install it, or write its path'],
+    [['lsp', '--', './no-such-server'], 'the command "./no-such-server" does not exist; install it, or write its path'],
+    [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the address of a pull request of GitHub'],
     [[], 'nothing to follow was named'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);

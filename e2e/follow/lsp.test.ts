@@ -171,7 +171,8 @@ for (const point of ['follow.planned', 'follow.told', 'append.committed'])
 
 it('following names a server that does not exist or has ended', async () => {
   proves('follow:lsp');
-  await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', 'no-such-server', '--stdio']);
+  writeFileSync(join(shell.folder, 'no-such-server'), '#!/no/such/program\n', { mode: 0o755 });
+  await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', './no-such-server', '--stdio']);
   await until(seen, (says) => String(says).includes('no-such-server: the command does not exist (once'));
   await shell.says(['unfollow', 'f1']);
   await shell.says([

@@ -1,12 +1,11 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { formatAddress, logOf, type Address } from '../../core/address.ts';
+import { formatAddress, type Address } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Followed, Until, What } from '../../sources/follow/index.ts';
 import { choice, type Answer, type CommandLine } from '../command-line.ts';
 import { addressIn, durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
+import { isKind, KINDS, whatOf } from '../followed-thing.ts';
 import { readerOf } from '../reader.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
@@ -97,10 +96,6 @@ earpiece follow -- npm run dev`,
     });
 }
 
-const KINDS = ['pr', 'log', 'url', 'files', 'git', 'agent', 'lsp'] as const;
-type Kind = (typeof KINDS)[number];
-const isKind = (word: string): word is Kind => (KINDS as readonly string[]).includes(word);
-
 /** The options that only some kinds have, and how to write them. */
 const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonly write: string }>> = {
   match: { kinds: ['log'], write: 'follow log <file>' },
@@ -156,143 +151,6 @@ function everyOf(text: string): number {
   const ms = durationOption('--every', text);
   if (ms >= LEAST_MS && ms <= MOST_MS) return ms;
   throw new EarpieceError('bad_argument', `--every must be 10s to 1d, got ${text}`);
-}
-
-async function whatOf(
-  kind: Kind,
-  words: readonly string[],
-  { match, value, until, to }: FollowOptions,
-  ear: UserInbox,
-): Promise<What> {
-  const [first, second] = words;
-  if (second !== undefined && kind !== 'files' && kind !== 'lsp')
-    throw new EarpieceError(
-      'bad_argument',
-      `follow ${kind} needs exactly one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
-    );
-  if (kind === 'pr') {
-    const { CannotLook, findPr, isFollowed } = await import('../../sources/follow/index.ts');
-    if (first !== undefined) await checkPr(first);
-    return findPr(process.cwd(), first, { isFollowed: (pr) => isFollowed(ear.store, ear.project, pr) }).catch(
-      (error: unknown) => {
-        if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
-        throw error;
-      },
-    );
-  }
-  if (kind === 'git') {
-    if (first !== undefined)
-      throw new EarpieceError(
-        'bad_argument',
-        'follow git needs no argument, because it follows the repository of this folder; leave the argument out',
-      );
-    const { worktreeOf } = await import('../../inbox/index.ts');
-    return { kind, folder: worktreeOf(process.cwd()) };
-  }
-  if (first === undefined || first.trim() === '') throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
-  if (kind === 'files') return { kind, folder: process.cwd(), globs: await globsOf(words) };
-  if (kind === 'lsp') return { kind, folder: process.cwd(), command: words };
-  if (kind === 'agent') return { kind, log: await agentOf(ear, first, to), until: until ?? 'idle' };
-  if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value: pathOf(value) }) };
-  if (match === undefined)
-    throw new EarpieceError(
-      'bad_argument',
-      `follow log ${first} needs --match <re> for the lines to report, such as --match ERROR`,
-    );
-  const { patternOf } = await import('../../sources/follow/index.ts');
-  patternOf(match);
-  return { kind, file: logFileOf(first), match };
-}
-
-/** Throws if the word cannot name a pull request, before `gh` is called. */
-async function checkPr(word: string): Promise<void> {
-  if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
-  const { gitIn } = await import('../../sources/git/index.ts');
-  const answer = await gitIn(process.cwd())(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/remotes']);
-  if (answer.kind !== 'ok') return;
-  const isBranch = answer.out.split('\n').some((ref) => ref.replace(/^refs\/(?:heads|remotes\/[^/]+)\//u, '') === word);
-  if (isBranch) return;
-  throw new EarpieceError(
-    'bad_argument',
-    `follow pr ${JSON.stringify(word.slice(0, 80))} is neither a number, a URL nor a known branch of this repository; to get new remote branches: git fetch`,
-  );
-}
-
-const NEEDS = {
-  log: 'a file: earpiece follow log app.log --match ERROR',
-  url: 'an address: earpiece follow url http://localhost:3000/health',
-  files: "globs, such as 'docs/**'",
-  agent: 'the name of an agent',
-  lsp: 'a language server: earpiece follow lsp -- npx typescript-language-server --stdio',
-};
-const MAX_GLOBS = 50;
-
-/** Returns the absolute path of a log. The file may not exist yet. */
-function logFileOf(text: string): string {
-  const file = resolve(text);
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat !== undefined && !stat.isFile())
-    throw new EarpieceError('bad_argument', `follow log ${plain(text, 200)} is not a regular file; name one log file`);
-  if (stat === undefined && /[*?]/u.test(text))
-    throw new EarpieceError(
-      'bad_argument',
-      `follow log follows one file, and ${plain(text, 200)} does not exist; name one log file`,
-    );
-  return file;
-}
-
-function pathOf(value: string | undefined): string | undefined {
-  if (value === undefined || /^[^.]+(?:\.[^.]+)*$/u.test(value)) return value;
-  throw new EarpieceError(
-    'bad_argument',
-    `--value must be a path such as status.state, got ${JSON.stringify(value.slice(0, 80))}`,
-  );
-}
-
-async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
-  const { globProblem } = await import('../../sources/files/index.ts');
-  if (globs.length > MAX_GLOBS)
-    throw new EarpieceError(
-      'bad_argument',
-      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put them in quotes`,
-    );
-  for (const glob of globs) {
-    const problem = globProblem(glob);
-    if (problem !== undefined)
-      throw new EarpieceError('bad_argument', `the glob ${JSON.stringify(glob.slice(0, 80))} ${problem}`);
-  }
-  if (globs.every((glob) => glob.startsWith('!')))
-    throw new EarpieceError(
-      'bad_argument',
-      `the globs ${globs.join(' ').slice(0, 80)} only exclude files; name the files to follow`,
-    );
-  return globs;
-}
-
-async function agentOf(ear: UserInbox, word: string, to: string | undefined): Promise<string> {
-  const address = addressIn(ear.config, word);
-  if (address.kind === 'project') throw new EarpieceError('bad_address', `${word} is a whole project; name one agent`);
-  const log = logOf(address);
-  if (to !== undefined && formatAddress(addressIn(ear.config, to)) === log)
-    throw new EarpieceError(
-      'bad_argument',
-      `follow agent ${word} would notify ${word} about itself; name another agent with --to`,
-    );
-  const { checkKnown } = await import('../../talk/index.ts');
-  await checkKnown(ear, log, address.project, { shown: JSON.stringify(word), names: 'earpiece agents' });
-  return log;
-}
-
-function addressOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw new EarpieceError(
-      'bad_argument',
-      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address; write e.g. http://localhost:3000/health`,
-    );
-  if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'follow url does not store passwords; leave the password out of the address');
-  return url.href;
 }
 
 /**

@@ -257,6 +257,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   Notifications: [
     { what: 'a blank message', ...send('  '), ...usage('message "  ": must be a text that is not blank') },
     {
+      what: 'only characters without width',
+      ...send('\u200b'),
+      ...usage('message "\\u{200b}": must be a text that is not blank'),
+    },
+    {
       what: 'nothing on stdin',
       ...send(),
       stdin: { bytes: '', shown: 'nothing' },

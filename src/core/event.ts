@@ -2,6 +2,7 @@
  * Something that happened outside of an agent, in the shape of CloudEvents. A source emits events, and the bus turns them into
  * notifications. Events are not durable. Notifications are.
  */
+import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { defined } from './defined.ts';
 import { EarpieceError } from './errors.ts';
@@ -101,7 +102,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
     time,
     severity,
     data,
-    ...(message === undefined || message.trim() === '' ? {} : { message: message.toWellFormed() }),
+    ...(message === undefined || isBlank(message) ? {} : { message: message.toWellFormed() }),
     ...handedOn(input),
   };
 }

@@ -1,3 +1,4 @@
+import { isBlank } from './blank.ts';
 import { defined } from './defined.ts';
 import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { EarpieceError } from './errors.ts';
@@ -234,7 +235,7 @@ export function makeNotification(
     });
   };
   const text = (field: string, value: unknown, max: number): string => {
-    if (typeof value !== 'string' || value.trim() === '') return refuse(field, value, 'must be a text that is not blank');
+    if (typeof value !== 'string' || isBlank(value)) return refuse(field, value, 'must be a text that is not blank');
     if (value.length > max)
       throw new EarpieceError(
         'bad_notification',

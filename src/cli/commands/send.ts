@@ -1,3 +1,4 @@
+import { isBlank } from '../../core/blank.ts';
 import { formatAddress, logKey, logOf, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
@@ -207,7 +208,7 @@ async function fromStdin(): Promise<string> {
     chunks.push(chunk);
   }
   const all = Buffer.concat(chunks);
-  if (all.toString().trim() === '') throw new EarpieceError('bad_argument', `stdin has no message; ${NO_MESSAGE}`);
+  if (isBlank(all.toString())) throw new EarpieceError('bad_argument', `stdin has no message; ${NO_MESSAGE}`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(all).trimEnd();
   } catch {

@@ -24,7 +24,14 @@ function several(files: ScriptFiles, servers: readonly object[] = PEERS): string
   const file = join(files.folder, 'servers.json');
   writeFileSync(file, JSON.stringify(servers));
   // On a busy machine a server may take longer than a real client would wait.
-  return [PLAIN_GATEWAY, ...files.options, '--servers', file, '--patience', '{"graceMs":20000,"othersMs":20000,"discoverMs":20000}'];
+  return [
+    PLAIN_GATEWAY,
+    ...files.options,
+    '--servers',
+    file,
+    '--patience',
+    '{"graceMs":20000,"othersMs":20000,"discoverMs":20000}',
+  ];
 }
 
 const OWN = [{ name: 'get_notifications', inputSchema: { type: 'object' } }];

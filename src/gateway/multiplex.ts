@@ -67,9 +67,8 @@ export const SEPARATOR = '__';
 /**
  * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`. Resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
- * other. Tools, resources, prompts and completion are translated between the generations. A request gets a JSON-RPC error with
- * the reason if it belongs to no single server, or cannot be translated. The gateway waits a short time, answers the client with
- * the servers that are ready, and announces later servers by list_changed.
+ * other. Tools, resources, prompts and completion are translated between the generations. A request that belongs to no single
+ * server gets a JSON-RPC error. The client's first lists have the servers that are ready; list_changed announces later servers.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -99,7 +98,7 @@ export class Multiplex implements Endpoint {
     this.#health = new Health(options.rider);
     this.#separator = options.separator ?? SEPARATOR;
     this.#patience = { ...PATIENCE, ...options.patience };
-    this.#peers = options.upstreams.map((upstream): Peer => {
+    this.#peers = options.upstreams.map((upstream) => {
       const peer: Peer = new Peer({
         upstream,
         link: options.link,

@@ -7,7 +7,8 @@ import type { Absence, Rides, RodeOn } from './facts.ts';
  * carrier.
  */
 export type Verdict =
-  | { readonly kind: 'never_carried'; readonly log: string }
+  /** `deliver` is the notification's moment, if this is not the first contact. */
+  | { readonly kind: 'never_carried'; readonly log: string; readonly deliver?: Deliver }
   | {
       readonly kind: 'away';
       readonly address: string;

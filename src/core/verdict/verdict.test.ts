@@ -121,6 +121,27 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece doctor'],
   ],
   [
+    'nobody was ever there, and the notification is due later',
+    { conversations: [], n: { deliver: { at: NOW + MIN } } },
+    'never_carried',
+    'Waiting: shop/coder has not made contact yet. After the first contact, it arrives from t1 on.',
+    ['earpiece doctor'],
+  ],
+  [
+    'nobody was ever there, and the notification waits for turns',
+    { conversations: [], n: { deliver: { afterTurns: 3 } } },
+    'never_carried',
+    'Waiting: shop/coder has not made contact yet. After the first contact, it arrives after 3 turns.',
+    ['earpiece doctor'],
+  ],
+  [
+    'nobody was ever there, and the notification was due before',
+    { conversations: [], n: { deliver: { at: NOW - MIN } } },
+    'never_carried',
+    'Waiting: shop/coder has not made contact yet. The notification is delivered at the first contact.',
+    ['earpiece doctor'],
+  ],
+  [
     'the agent is silent',
     { conversations: [there({ absence: 'silent', lastContactAt: NOW - 31 * MIN })] },
     'away',

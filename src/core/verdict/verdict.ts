@@ -7,7 +7,7 @@ import { defined } from '../defined.ts';
 import type { FilterCause } from '../filter.ts';
 import type { Item } from '../items.ts';
 import { AFTER_A_TOOL } from '../moments.ts';
-import { isInterrupt, type NotificationId } from '../notification.ts';
+import { isInterrupt, type Deliver, type NotificationId } from '../notification.ts';
 import type { Decision } from '../plan.ts';
 import type { VerdictFacts } from './facts.ts';
 import type { Verdict } from './kinds.ts';
@@ -52,7 +52,7 @@ function waitOf(facts: VerdictFacts): Verdict {
   const active = conversations.filter(({ absence }) => absence === null);
   if (active.length === 0) {
     const last = conversations.toSorted((a, b) => b.lastContactAt - a.lastContactAt)[0];
-    if (last === undefined) return { kind: 'never_carried', log };
+    if (last === undefined) return { kind: 'never_carried', log, ...defined({ deliver: laterThan(now, n.deliver) }) };
     return {
       kind: 'away',
       address: `${log}#${last.conversation}`,
@@ -114,6 +114,10 @@ function waitOf(facts: VerdictFacts): Verdict {
       : { hiddenBy: { pid: wrongClock.pid, machine: wrongClock.machine, offByMs: wrongClock.offByMs } }),
   };
 }
+
+/** Returns the moment, unless the next contact is this moment. */
+const laterThan = (now: number, deliver: Deliver = 'next'): Deliver | undefined =>
+  deliver === 'next' || (typeof deliver === 'object' && 'at' in deliver && deliver.at <= now) ? undefined : deliver;
 
 function endOf(facts: VerdictFacts): Verdict {
   const { item, closed, readBy, markedRead = false } = facts;

@@ -25,7 +25,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'never_carried':
       return verdict.log.endsWith('/*')
         ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while the notification is open gets a copy.`
-        : `Waiting: ${verdict.log} has not made contact yet. The notification is delivered at the first contact.`;
+        : `Waiting: ${verdict.log} has not made contact yet. ${
+            verdict.deliver === undefined
+              ? 'The notification is delivered at the first contact.'
+              : `After the first contact, ${momentOf({ deliver: verdict.deliver, reason: '' }, words)}.`
+          }`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
@@ -218,13 +222,14 @@ function rode(on: RodeOn | null): string {
  * they are known.
  */
 export function momentOf(
-  { deliver, reason, rides }: Extract<Verdict, { readonly kind: 'moment' }>,
+  { deliver, reason, rides }: Omit<Extract<Verdict, { readonly kind: 'moment' }>, 'kind'>,
   { clock }: TimeWords,
 ): string {
   if (rides !== undefined && rides.at.length > 0) return `it arrives ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return `it arrives from ${clock(deliver.at)} on`;
     if ('afterTool' in deliver) return `it arrives with the next result of ${deliver.afterTool}`;
+    if (reason === '') return `it arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}`;
     return reason.replace(
       /^waits for turn (\d+) after it was queued, (\d+) so far$/u,
       'it arrives after $1 turns; $2 have begun so far',

@@ -127,12 +127,16 @@ export class GitHub implements AsyncDisposable {
       const size = Number(searchParams.get('per_page') ?? 30);
       const from = (Number(searchParams.get('page') ?? 1) - 1) * size;
       const since = searchParams.get('since') ?? '';
-      return all.filter((each) => ((each as { created_at?: string }).created_at ?? '9') >= since).slice(from, from + size);
+      const changedAt = ({ updated_at, created_at = '9' }: { updated_at?: string; created_at?: string }): string =>
+        updated_at ?? created_at;
+      return all.filter((each) => changedAt(each as object) >= since).slice(from, from + size);
     };
     const base = '/repos/acme/shop';
     const { sha } = this.pull['head'] as { sha: string };
     const job = /\/actions\/jobs\/(\d+)$/u.exec(pathname)?.[1];
     if (job !== undefined) return this.jobs[job];
+    const review = /\/reviews\/(\d+)\/comments$/u.exec(pathname)?.[1];
+    if (review !== undefined) return page(this.inCode.filter((each) => each['pull_request_review_id'] === Number(review)));
     switch (pathname) {
       case '/user':
         return { login: 'me' };

@@ -1,6 +1,6 @@
 /** A pull request that is followed with the real `gh` and reported to a real log. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
@@ -10,6 +10,7 @@ import {
   following,
   lookOnce,
   stateOf,
+  unfollow,
   type Followed,
   type State,
   type What,
@@ -167,6 +168,103 @@ describe('a followed pull request', () => {
     },
   );
 
+  it('a review is reported with all its comments, even if they are older than comments that were read before', async () => {
+    const at = (minute: number): string => `2026-11-23T08:${minute}:00Z`;
+    const by = (login: string): object => ({ login });
+    github.comments = [{ id: 1, user: by('bob'), body: 'from before', created_at: at(40) }];
+    await look();
+    const draft = { user: by('ann'), path: 'src/cart.ts', pull_request_review_id: 50, created_at: at(15), updated_at: at(15) };
+    github.reviews = [{ id: 50, user: by('ann'), body: '', state: 'COMMENTED', submitted_at: at(41) }];
+    github.inCode = [
+      { ...draft, id: 60, line: 3, body: 'Name it' },
+      { ...draft, id: 61, line: 9, body: 'A test?' },
+    ];
+    github.pull['updated_at'] = at(41);
+    await look();
+    expect(await open()).toEqual(['pr.review info: acme/shop#12: ann reviewed it with 2 comments']);
+  });
+
+  it('a review that a person submits while its comments are read is reported by the next poll', async () => {
+    const at = (second: number): string => `2026-11-23T08:10:${second}Z`;
+    const by = (login: string): object => ({ login });
+    await look();
+    github.asked.length = 0;
+    github.mood = { kind: 'slow', ms: 200 };
+    github.pull['updated_at'] = at(31);
+    github.comments = [{ id: 2, user: by('eve'), body: 'Why?', created_at: at(31) }];
+    const looking = look();
+    await expect.poll(() => github.asked.some(({ path }) => path.includes('/reviews')), { interval: 5 }).toBe(true);
+    github.reviews = [{ id: 51, user: by('dan'), body: 'No', state: 'CHANGES_REQUESTED', submitted_at: at(30) }];
+    github.mood = { kind: 'well' };
+    await looking;
+    expect(await open()).toEqual(['pr.comment info: acme/shop#12: eve commented: “Why?”']);
+    github.pull['updated_at'] = at(32);
+    await look();
+    await look();
+    expect(await open()).toEqual([
+      'pr.comment info: acme/shop#12: eve commented: “Why?”',
+      'pr.review warning: acme/shop#12: dan requested changes: “No”',
+    ]);
+  });
+
+  it('unfollow withdraws all of many unread comments, and leaves no count', async () => {
+    const comment = (id: number, minute: number): object => ({
+      id,
+      user: { login: 'bob' },
+      body: `remark ${id}`,
+      created_at: `2026-11-23T08:${minute}:00Z`,
+    });
+    github.comments = [comment(1, 10)] as never;
+    await look();
+    github.comments = Array.from({ length: 130 }, (_, i) => comment(i + 2, 20)) as never;
+    github.pull['updated_at'] = 'later';
+    await look();
+    expect((await ear.open('shop/coder')).reduce((sum, { count }) => sum + count, 0)).toBe(130);
+    await unfollow({ store: ear.store, project: 'shop', emitter: ear.emitter }, followed.id);
+    expect(await open()).toEqual([]);
+  });
+
+  it('two failed checks with one name are each reported once', async () => {
+    const run = (id: number): object => ({
+      id,
+      name: 'test',
+      status: 'completed',
+      conclusion: 'failure',
+      details_url: `http://ci.test/${id}`,
+    });
+    github.runs = [run(5), run(6)] as never;
+    await look();
+    const first = await ear.open('shop/coder');
+    expect(first.map(({ notification: { message } }) => message)).toEqual(
+      Array.from({ length: 2 }, () => 'acme/shop#12: check "test" failed'),
+    );
+    for (let n = 0; n < 3; n++) await look();
+    expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+  });
+
+  it('a commit that fails after it had passed is reported when it passes again; a cancelled check has not passed', async () => {
+    github.job(71, 'build', 'success');
+    await look();
+    github.job(72, 'build', 'failure', FAILS);
+    await look();
+    expect(await open()).toEqual([expect.stringContaining('check "build" failed')]);
+    github.job(73, 'build', 'success');
+    await look();
+    expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: the check passed']);
+    github.job(74, 'test', 'success');
+    github.runs = github.runs.map((each) => (each['name'] === 'test' ? { ...each, conclusion: 'cancelled' } : each));
+    expect(await look()).toMatchObject({ summary: '1 of 2 checks passed, 1 of 2 checks ended without a result' });
+    expect(await open()).toEqual([]);
+  });
+
+  it('of many failed checks, the next check of the pull request reads the other logs at once', async () => {
+    for (let id = 1; id <= 12; id++) github.job(id, `job ${id}`, 'failure', FAILS);
+    expect(await look()).toMatchObject({ nextAt: now });
+    expect(await look()).toMatchObject({ nextAt: now });
+    expect(await look()).toMatchObject({ nextAt: now + 60_000 });
+    expect(await open()).toHaveLength(12);
+  });
+
   it('a conflict is reported and withdrawn; after the merge the pull request is no longer followed', async () => {
     github.pull['mergeable_state'] = 'dirty';
     expect(await look()).toMatchObject({ summary: 'no checks, conflicts' });
@@ -250,7 +348,9 @@ describe('a follower whose GitHub does not answer as it should', () => {
       /^GitHub's rate limit is used up until \d\d:\d\d UTC \(once, since .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
-    expect(((await look())?.nextAt ?? 0) - now).toBe(120_000);
+    const limited = await look();
+    expect((limited?.nextAt ?? 0) - now).toBe(120_000);
+    expect(limited?.trouble?.says).toBe("GitHub's rate limit is used up");
   });
 
   it('slow answers are awaited, and a failed check whose log was deleted is reported without lines', async () => {
@@ -259,6 +359,19 @@ describe('a follower whose GitHub does not answer as it should', () => {
     delete github.jobs[80];
     await look();
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "lint" failed']);
+  });
+
+  it('an unexpected answer of gh is named, and its last line is shown without escape sequences', async () => {
+    const answers = async (says: string, exit = 0): Promise<unknown> => {
+      writeFileSync(join(shell.folder, 'gh'), `#!/bin/sh\n${says}\nexit ${exit}\n`, { mode: 0o755 });
+      return findPr(shell.folder, '12', { env: { ...env(), PATH: `${shell.folder}:/bin` } });
+    };
+    await expect(answers('echo not json')).rejects.toThrow(
+      'gh pr view returned no address of a pull request, but "not json"; run gh pr view --json url to see why',
+    );
+    await expect(answers(`echo '{"url":5}'`)).rejects.toThrow('gh pr view returned no address of a pull request');
+    expect(await answers(`echo '{"url":"https://github.com/acme/shop/pull/7"}'`)).toMatchObject({ number: 7, title: '' });
+    await expect(answers(`printf '\\033[31mno network\\033[0m\\n' >&2`, 1)).rejects.toThrow(/^no network$/u);
   });
 
   it('the error for a missing gh or sign-in says what to do', async () => {

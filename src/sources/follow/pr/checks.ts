@@ -28,7 +28,13 @@ export type ChecksState = {
   readonly failed: Readonly<Record<string, Standing>>;
 };
 
-export type Checks = { readonly state: ChecksState; readonly all: readonly Check[]; readonly standing: readonly Standing[] };
+/** The checks of a commit. With `isPart`, the logs of some failed checks wait for the next check of the pull request. */
+export type Checks = {
+  readonly state: ChecksState;
+  readonly all: readonly Check[];
+  readonly standing: readonly Standing[];
+  readonly isPart: boolean;
+};
 
 export type Pull = { readonly repo: string; readonly number: number };
 
@@ -56,11 +62,10 @@ export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: 
   for (const check of all) {
     if (check.went !== 'failed') continue;
     const found = known?.failed[check.id];
-    if (found === undefined && check.isJob && details >= MAX_DETAILS) continue;
-    if (found === undefined && check.isJob) details++;
+    if (found === undefined && check.isJob && ++details > MAX_DETAILS) continue;
     failed[check.id] = found ?? (await standingOf(place, pull, sha, check));
   }
-  return { state: { sha, runs, statuses, failed }, all, standing: Object.values(failed) };
+  return { state: { sha, runs, statuses, failed }, all, standing: Object.values(failed), isPart: details > MAX_DETAILS };
 }
 
 const WENT: Readonly<Record<string, Check['went']>> = {
@@ -104,7 +109,8 @@ async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, c
   const inStep = step === undefined ? '' : ` in step ${JSON.stringify(step)}`;
   const why = says ?? check.title;
   return {
-    key: `check:${check.name}`,
+    // Several checks may have the same name, such as those of two workflows.
+    key: `check:${check.id}`,
     fingerprint: check.id,
     type: 'pr.check_failed',
     severity: 'error',

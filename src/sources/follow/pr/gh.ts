@@ -1,6 +1,7 @@
 /** Sends requests to GitHub with the user's own `gh` and its sign-in, without a shell and without prompts. */
 import { spawn } from 'node:child_process';
 import { defined } from '../../../core/defined.ts';
+import { clean } from '../../../handles/text.ts';
 import { CannotLook } from '../follower.ts';
 
 export type GhPlace = {
@@ -39,25 +40,31 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
     });
   const wait = limited(status, headers, body);
   if (wait !== undefined)
-    throw new CannotLook(`GitHub's rate limit is used up until ${new Date(Date.now() + wait).toISOString().slice(11, 16)} UTC`, {
-      againMs: wait,
+    throw new CannotLook(`GitHub's rate limit is used up${wait.until === undefined ? '' : ` until ${wait.until} UTC`}`, {
+      againMs: wait.ms,
     });
   if (status >= 500) throw new CannotLook(`GitHub answers HTTP ${status}`);
   return { kind: 'refused', status, body };
 }
 
-/** Returns the time to wait, in ms, if the answer reports a rate limit. */
-function limited(status: number, headers: ReadonlyMap<string, string>, body: string): number | undefined {
+/** The time to wait. `until` is the time of day that GitHub has named, which is the same in each answer. */
+type Wait = { readonly ms: number; readonly until?: string };
+
+/** Returns the time to wait if the answer reports a rate limit. */
+function limited(status: number, headers: ReadonlyMap<string, string>, body: string): Wait | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers.get('retry-after'));
-  if (Number.isFinite(after) && after > 0) return Math.min(after * 1_000, LONGEST_MS);
+  if (Number.isFinite(after) && after > 0) return { ms: Math.min(after * 1_000, LONGEST_MS) };
   if (headers.get('x-ratelimit-remaining') === '0') {
     const reset = Number(headers.get('x-ratelimit-reset')) * 1_000;
-    return Math.min(LONGEST_MS, Math.max(FIRST_MS, reset - Date.now()));
+    const ms = Math.min(LONGEST_MS, Math.max(FIRST_MS, reset - Date.now()));
+    return reset > 0 && reset < MAX_TIME ? { ms, until: new Date(reset).toISOString().slice(11, 16) } : { ms: FIRST_MS };
   }
-  return status === 429 || /rate limit/iu.test(body) ? FIRST_MS : undefined;
+  return status === 429 || /rate limit/iu.test(body) ? { ms: FIRST_MS } : undefined;
 }
 
+/** The last time that a date can hold. */
+const MAX_TIME = 8.64e15;
 const FIRST_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;
 
@@ -149,7 +156,7 @@ const QUIET = {
 
 const lastLine = (errors: string): string =>
   (
-    errors
+    clean(errors)
       .split('\n')
       .map((line) => line.trim())
       .findLast((line) => line !== '') ?? ''

@@ -51,8 +51,10 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   if (!pull.open) return ended(what, pull, { before, me, said });
   const checks = await checksOf(place, what, pull.sha, before?.checks);
   const went = countOf(checks.all);
-  const isGreen = went.passed > 0 && went.failed + went.pending === 0;
-  const passedBefore = before === undefined ? (isGreen ? pull.sha : undefined) : before.passedBefore;
+  const isGreen = went.passed > 0 && went.failed + went.pending + went.other === 0;
+  // After a failure, the agent also reads that the same commit passes again.
+  const known = went.failed > 0 ? undefined : before?.passedBefore;
+  const passedBefore = before === undefined && isGreen ? pull.sha : known;
   const standing = [
     ...checks.standing,
     ...(pull.dirty ? [conflictOf(what, pull)] : []),
@@ -70,7 +72,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
     news: said.news,
     state: state as unknown as Json,
     summary: summaryOf(went, pull),
-    againMs: went.pending > 0 ? PENDING_MS : QUIET_MS,
+    againMs: checks.isPart ? 0 : went.pending > 0 ? PENDING_MS : QUIET_MS,
   };
 }
 
@@ -112,6 +114,7 @@ function summaryOf({ pending, passed, failed, other }: Counted, { dirty }: PullS
     ...(failed > 0 ? [`${failed} of ${all} checks failed`] : []),
     ...(pending > 0 ? [`${pending} of ${all} checks run`] : []),
     ...(failed + pending === 0 && passed > 0 ? [`${passed} of ${all} checks passed`] : []),
+    ...(other > 0 ? [`${other} of ${all} checks ended without a result`] : []),
     ...(dirty ? ['conflicts'] : []),
   ];
   return parts.join(', ');
@@ -193,13 +196,25 @@ export async function findPr(
     );
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
-  const found = JSON.parse(out) as Readonly<Record<'state' | 'title' | 'url', string>> & { readonly number: number };
-  const url = URL.canParse(found.url) ? new URL(found.url) : undefined;
-  const repo = /^\/([\w.-]+\/[\w.-]+)\/pull\/\d+/u.exec(url?.pathname ?? '')?.[1];
+  const found = jsonIn(out);
+  const address = textAt(found, 'url') ?? '';
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const [, repo, number] = /^\/([\w.-]+\/[\w.-]+)\/pull\/(\d+)/u.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || repo === undefined)
-    throw new CannotLook(`gh returned the address ${JSON.stringify(found.url)}, which is not the address of a pull request`);
-  const pr = { kind: 'pr', host: url.host, repo, number: found.number, title: found.title.slice(0, 120) } as const;
-  if (found.state !== 'OPEN' && !(await isFollowed?.(pr)))
-    throw new CannotLook(`${found.url} is already ${found.state.toLowerCase()}`);
+    throw new CannotLook(
+      `gh pr view returned no address of a pull request, but ${JSON.stringify(out.trim().slice(0, 80))}; run gh pr view --json url to see why`,
+    );
+  const title = textAt(found, 'title', 120) ?? '';
+  const pr = { kind: 'pr', host: url.host, repo, number: Number(number), title } as const;
+  const state = textAt(found, 'state') ?? 'OPEN';
+  if (state !== 'OPEN' && !(await isFollowed?.(pr))) throw new CannotLook(`${address} is already ${state.toLowerCase()}`);
   return pr;
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

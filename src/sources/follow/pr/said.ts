@@ -8,10 +8,13 @@ import type { GhPlace } from './gh.ts';
 import { listOf, pages } from './pages.ts';
 
 /**
- * The comments that were read. `since` is the time of the newest comment, in ISO form. `seen` holds the ids of the comments in
- * that second.
+ * The items of one list that were read. `since` is the time of the newest item, in ISO form. `seen` holds the ids of the items of
+ * the last `OVERLAP_MS` before this time, because GitHub may show an item later than a newer one.
  */
-export type SaidState = { readonly since: string; readonly seen: readonly string[] };
+type Mark = { readonly since: string; readonly seen: readonly string[] };
+
+/** What was read of each list. Each list has its own mark, because a person may write while the lists are read. */
+export type SaidState = { readonly reviews: Mark; readonly inCode: Mark; readonly comments: Mark };
 
 type Said = {
   readonly id: string;
@@ -36,49 +39,58 @@ export async function saidOn(
   pull: Pull,
   { me, before }: { readonly me: string | undefined; readonly before: SaidState | undefined },
 ): Promise<{ readonly news: readonly News[]; readonly state: SaidState }> {
-  const since = before === undefined ? '' : `?since=${encodeURIComponent(before.since)}`;
-  const read = async (path: string, kind: string): Promise<readonly Said[]> =>
-    (
-      await pages(place, {
-        path: `repos/${pull.repo}/${path}`,
-        itemsOf: listOf,
-        keep: (item) => saidOf(item, kind),
-      })
-    ).flatMap(({ items }) => items);
+  const read = async (path: string, kind: string, mark?: Mark): Promise<readonly Said[]> => {
+    const since = mark === undefined ? '' : `?since=${encodeURIComponent(earlier(mark.since))}`;
+    const query = { path: `repos/${pull.repo}/${path}${since}`, itemsOf: listOf, keep: (item: Json) => saidOf(item, kind) };
+    return (await pages(place, query)).flatMap(({ items }) => items).filter(({ at }) => at !== '');
+  };
   const reviews = await read(`pulls/${pull.number}/reviews`, 'review');
-  const inCode = await read(`pulls/${pull.number}/comments${since}`, 'code');
-  const comments = await read(`issues/${pull.number}/comments${since}`, 'comment');
-  const all = [...reviews, ...inCode, ...comments].filter(({ at }) => at !== '');
-  const newest = all.reduce((latest, { at }) => (at > latest ? at : latest), before?.since ?? EPOCH);
-  const state = { since: newest, seen: all.filter(({ at }) => at === newest).map(({ id }) => id) };
+  const inCode = await read(`pulls/${pull.number}/comments`, 'code', before?.inCode);
+  const comments = await read(`issues/${pull.number}/comments`, 'comment', before?.comments);
+  const state = {
+    reviews: markAfter(reviews, before?.reviews),
+    inCode: markAfter(inCode, before?.inCode),
+    comments: markAfter(comments, before?.comments),
+  };
   if (before === undefined) return { news: [], state };
-  const known = new Set(before.seen);
-  const isNew = ({ id, at, by }: Said): boolean => at >= before.since && !known.has(id) && by !== me;
-  return { news: newsOf(pull, { reviews, inCode, comments }, isNew), state };
+  const fresh = (all: readonly Said[], mark: Mark): readonly Said[] =>
+    all.filter(({ id, at, by }) => at >= earlier(mark.since) && !mark.seen.includes(id) && by !== me);
+  const news: News[] = [];
+  for (const review of fresh(reviews, before.reviews)) {
+    // The times of these comments are those of their drafts, which may be older than comments that were read before.
+    const own = await read(`pulls/${pull.number}/reviews/${review.id.slice('review:'.length)}/comments`, 'code');
+    if (own.length > 0 || review.text !== '' || review.verdict !== 'COMMENTED') news.push(reviewNews(pull, review, own));
+  }
+  // A comment of a review is reported with its review.
+  const single = [
+    ...fresh(inCode, before.inCode).filter(({ review }) => review === undefined),
+    ...fresh(comments, before.comments),
+  ];
+  return { news: [...news, ...single.map((comment) => commentNews(pull, comment))], state };
+}
+
+const OVERLAP_MS = 10 * 60_000;
+
+/** Returns the beginning of the time in which items may appear late. Times of GitHub compare as text. */
+const earlier = (at: string): string => {
+  const ms = Date.parse(at);
+  return Number.isNaN(ms) ? at : `${new Date(Math.max(0, ms - OVERLAP_MS)).toISOString().slice(0, 19)}Z`;
+};
+
+function markAfter(all: readonly Said[], before: Mark = { since: EPOCH, seen: [] }): Mark {
+  const since = all.reduce((latest, { at }) => (at > latest ? at : latest), before.since);
+  const late = all.filter(({ at }) => at >= earlier(since)).map(({ id }) => id);
+  return { since, seen: [...new Set([...(since === before.since ? before.seen : []), ...late])] };
 }
 
 const EPOCH = '1970-01-01T00:00:00Z';
-
-type All = { readonly reviews: readonly Said[]; readonly inCode: readonly Said[]; readonly comments: readonly Said[] };
-
-function newsOf(pull: Pull, { reviews, inCode, comments }: All, isNew: (said: Said) => boolean): readonly News[] {
-  const fresh = inCode.filter(isNew);
-  const told = new Set<Said>();
-  const ofReviews = reviews.filter(isNew).flatMap((review): readonly News[] => {
-    const own = fresh.filter((comment) => comment.review === review.id.slice('review:'.length));
-    own.forEach((comment) => told.add(comment));
-    if (own.length === 0 && review.text === '' && review.verdict === 'COMMENTED') return [];
-    return [reviewNews(pull, review, own)];
-  });
-  const single = [...fresh.filter((comment) => !told.has(comment)), ...comments.filter(isNew)];
-  return [...ofReviews, ...single.map((comment) => commentNews(pull, comment))];
-}
 
 function reviewNews({ repo, number }: Pull, { id, by, text, verdict }: Said, comments: readonly Said[]): News {
   const did = verdict === 'APPROVED' ? 'approved it' : verdict === 'CHANGES_REQUESTED' ? 'requested changes' : 'reviewed it';
   const counted = comments.length === 0 ? '' : ` with ${comments.length} comment${comments.length === 1 ? '' : 's'}`;
   return {
     id,
+    key: 'reviews',
     type: 'pr.review',
     severity: verdict === 'CHANGES_REQUESTED' ? 'warning' : 'info',
     message: `${repo}#${number}: ${by} ${did}${counted}${text === '' ? '' : `: “${text}”`}`,
@@ -94,9 +106,10 @@ function reviewNews({ repo, number }: Pull, { id, by, text, verdict }: Said, com
 
 const commentNews = ({ repo, number }: Pull, { id, by, text, place }: Said): News => ({
   id,
+  key: 'comments',
   type: 'pr.comment',
   severity: 'info',
-  message: `${repo}#${number}: ${by} commented${place === undefined ? '' : ` on ${place}`}: “${text}”`,
+  message: `${repo}#${number}: ${by} commented${place === undefined ? '' : ` on ${place}`}${text === '' ? '' : `: “${text}”`}`,
   data: { repo, pr: number, by, ...defined({ place }) },
 });
 

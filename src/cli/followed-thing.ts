@@ -31,6 +31,11 @@ export async function whatOf(
     );
   if (kind === 'pr') {
     const { CannotLook, findPr, isFollowed } = await import('../sources/follow/index.ts');
+    if (first?.trim() === '')
+      throw new EarpieceError(
+        'bad_argument',
+        'follow pr got an empty argument; leave it out for the pull request of this branch',
+      );
     if (first !== undefined) await checkPr(first);
     return findPr(process.cwd(), first, { isFollowed: (pr) => isFollowed(ear.store, ear.project, pr) }).catch(
       (error: unknown) => {
@@ -74,11 +79,8 @@ async function checkPr(word: string): Promise<void> {
       `follow pr ${JSON.stringify(word.slice(0, 200))} is not the address of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; other hosts of code cannot be followed`,
     );
   if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
-  const { gitIn } = await import('../sources/git/index.ts');
-  const answer = await gitIn(process.cwd())(['for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/remotes']);
-  if (answer.kind !== 'ok') return;
-  const isBranch = answer.out.split('\n').some((ref) => ref.replace(/^refs\/(?:heads|remotes\/[^/]+)\//u, '') === word);
-  if (isBranch) return;
+  const { isKnownBranch } = await import('../sources/follow/index.ts');
+  if ((await isKnownBranch(process.cwd(), word)) !== false) return;
   throw new EarpieceError(
     'bad_argument',
     `follow pr ${JSON.stringify(word.slice(0, 80))} is neither a number, a URL nor a known branch of this repository; to get new remote branches: git fetch`,

@@ -2,7 +2,7 @@
  * The tool `follow`, with which an agent follows things. Unlike the command, the tool follows only things that the agent could
  * read anyway.
  */
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { logOf, parseAddress } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -15,6 +15,7 @@ import { CannotLook } from './follower.ts';
 import { add, following, groupOf, isFollowed, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
 import { nameOf } from './look-after.ts';
+import { isKnownBranch } from './pr/branch.ts';
 import { findPr } from './pr/pr.ts';
 import { FOLLOW_TOOL } from './tool-shape.ts';
 import { unfollow } from './unfollow.ts';
@@ -35,6 +36,8 @@ export type FollowCall = {
 export async function answerFollow(call: FollowCall): Promise<object> {
   const { stop, ...asked } = argumentsIn(call.args);
   const { inbox, project, log } = call;
+  if (stop !== undefined && Object.keys(asked).length > 0)
+    throw new EarpieceError('bad_argument', `stop ends a follower by its id; leave ${Object.keys(asked).join(' and ')} out`);
   if (stop !== undefined) return ended(call, stop);
   if (Object.keys(asked).length === 0) return { success: true, following: await listOf(call) };
   const { followed, known } = await add(inbox.store, project, {
@@ -105,10 +108,12 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
   const { folder } = call;
   if ([pr, log, url, files, git, agent].filter((each) => each !== undefined).length !== 1)
     throw new EarpieceError('bad_argument', 'follow takes one of pull_request, log, url, files, git and agent at a time');
-  if (pr?.includes('/pull/'))
+  if (match !== undefined && log === undefined)
+    throw new EarpieceError('bad_argument', 'match works only with log; leave match out');
+  if (pr !== undefined && pr !== 'current' && !(await isOfThisRepository(folder, pr)))
     throw new EarpieceError(
       'not_trusted',
-      'pull_request is a number or a branch; a person can follow other repositories: earpiece follow pr <url>',
+      `pull_request ${JSON.stringify(pr.slice(0, 80))} is neither a number nor a known branch of this repository; a person can follow other repositories: earpiece follow pr <url>`,
     );
   if (pr !== undefined)
     return findPr(folder, pr === 'current' ? undefined : pr, {
@@ -119,7 +124,7 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
   if (log !== undefined) {
     if (match === undefined)
       throw new EarpieceError('bad_argument', 'log needs match, a regular expression for the lines, such as ERROR');
-    patternOf(match);
+    patternOf(match, 'match');
     return { kind: 'log', file: inside(folder, log), match };
   }
   if (files !== undefined) return { kind: 'files', folder, globs: [usable(files)] };
@@ -127,6 +132,13 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
   if (agent !== undefined) return { kind: 'agent', log: await otherAgent(call, agent), until: 'blocked' };
   return { kind: 'url', url: ofThisMachine(url ?? '') };
 }
+
+/**
+ * Whether a word names a pull request of the repository of this folder. `gh` also reads URLs and `owner/repo#12`, which may name
+ * other repositories.
+ */
+const isOfThisRepository = async (folder: string, word: string): Promise<boolean> =>
+  /^#?\d+$/u.test(word) || (!/[:#]/u.test(word) && (await isKnownBranch(folder, word)) !== false);
 
 function usable(glob: string): string {
   const problem = glob.startsWith('!') ? 'excludes files; name those to follow' : globProblem(glob);
@@ -160,6 +172,8 @@ function inside(folder: string, file: string): string {
   } catch {
     throw new EarpieceError('not_found', `log ${JSON.stringify(file.slice(0, 200))} does not exist yet; follow it when it does`);
   }
+  if (real.startsWith(root + sep) && !statSync(real).isFile())
+    throw new EarpieceError('bad_argument', `log ${JSON.stringify(file.slice(0, 200))} is not a regular file; name one log file`);
   if (real.startsWith(root + sep)) return real;
   throw new EarpieceError(
     'not_trusted',
@@ -170,7 +184,10 @@ function inside(folder: string, file: string): string {
 function ofThisMachine(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const local = url !== undefined && /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname);
-  if (url !== undefined && local && ['http:', 'https:'].includes(url.protocol)) return url.href;
+  if (url !== undefined && local && ['http:', 'https:'].includes(url.protocol)) {
+    if (url.username === '' && url.password === '') return url.href;
+    throw new EarpieceError('bad_argument', 'url must not have a password, because follow does not store passwords');
+  }
   throw new EarpieceError(
     'not_trusted',
     `url ${JSON.stringify(text.slice(0, 200))} is not an address of this machine; a person can follow it: earpiece follow url`,

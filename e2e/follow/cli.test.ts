@@ -154,6 +154,14 @@ describe('earpiece follow', () => {
       answer = { status: 200, body: '{"status":"ready"}' };
       await again();
       expect(await until(open, (all) => all.length < 2)).toEqual([`${url}: status is "ready", it was "starting"`]);
+      const long = (end: string): string => JSON.stringify({ status: `${'x'.repeat(400)}${end}` });
+      answer = { status: 200, body: long('a') };
+      await again();
+      await until(waits, (text) => text.includes('xxx'));
+      answer = { status: 200, body: long('b') };
+      await again();
+      const says = `${url}: status has changed after its first 300 characters`;
+      expect(await until(waits, (text) => text.includes('after'))).toContain(says);
     } finally {
       server.close();
     }
@@ -240,6 +248,7 @@ describe('earpiece follow', () => {
     [['lsp', '--', 'no-such-server'], 'the command "no-such-server" does not exist; install it, or write its path'],
     [['lsp', '--', './no-such-server'], 'the command "./no-such-server" does not exist; install it, or write its path'],
     [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the address of a pull request of GitHub'],
+    [['pr', ''], 'follow pr got an empty argument; leave it out for the pull request of this branch'],
     [[], 'nothing to follow was named'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);

@@ -32,6 +32,8 @@ export interface Pattern {
   readonly groups: number;
   /** Returns the first match and its groups. A group that matched nothing is undefined. Returns undefined if nothing matches. */
   find(text: string): readonly (string | undefined)[] | undefined;
+  /** Returns the position of the first match in UTF-16 code units. Returns undefined if nothing matches. */
+  place(text: string): number | undefined;
 }
 
 /** Caches compiled patterns by their source, because a policy is read before every notification. */
@@ -67,7 +69,11 @@ function compile(source: string): PatternRead {
       if (!matcher.find()) return undefined;
       return Array.from({ length: groups + 1 }, (_, group) => matcher.group(group) ?? undefined);
     };
-    return { kind: 'pattern', pattern: { size, groups, replaceAll, find, test: (text) => pattern.test(text) } };
+    const place = (text: string): number | undefined => {
+      const matcher = pattern.matcher(text);
+      return matcher.find() ? matcher.start() : undefined;
+    };
+    return { kind: 'pattern', pattern: { size, groups, replaceAll, find, place, test: (text) => pattern.test(text) } };
   } catch (cause) {
     const said = (cause as Error).message
       .replace('error parsing regexp: ', '')

@@ -71,6 +71,14 @@ it('a match far in a long line is found, and the text has the match; carriage re
   expect(await lines()).toEqual(['ERROR one fine', 'ERROR two', 'ERROR three']);
 });
 
+it('the text of a long line has the match, even if the matched word is also a part of an earlier word', async () => {
+  const word = logFollower({ kind: 'log', file, match: '\\bERR\\b' }, {});
+  const { state } = await word.look(undefined, new AbortController().signal);
+  appendFileSync(file, `xERRx ${'q'.repeat(1_000)} real ERR here\n`);
+  const { news } = await word.look(state, new AbortController().signal);
+  expect(news.map(({ data }) => (data as { line: string }).line)).toEqual([expect.stringContaining('real ERR here')]);
+});
+
 it('a log file that is replaced, or removed and written again, is read from its beginning', async () => {
   await look();
   const ids: string[] = [];

@@ -47,10 +47,10 @@ export function logFollower(
 }
 
 /** Reads a pattern. Throws `bad_argument` for an invalid pattern. */
-export function patternOf(match: string): Pattern {
+export function patternOf(match: string, name = '--match'): Pattern {
   const read = readPattern(match);
   if (read.kind === 'pattern') return read.pattern;
-  throw new EarpieceError('bad_argument', `--match ${JSON.stringify(match.slice(0, 80))}: ${read.problem}`);
+  throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(match.slice(0, 80))}: ${read.problem}`);
 }
 
 type Reading = {
@@ -206,7 +206,7 @@ const textOf = (bytes: Buffer): string =>
 /** Leaves out the beginning of a long line, so that a short text of the line has the match. */
 function partOf(line: string, pattern: Pattern): string {
   if (line.length <= LINE_CHARS) return line;
-  const at = line.indexOf(pattern.find(line)?.[0] ?? '');
+  const at = pattern.place(line) ?? 0;
   return at <= BEFORE_CHARS ? line : `…${line.slice(at - BEFORE_CHARS).toWellFormed()}`;
 }
 

@@ -1,5 +1,6 @@
 /** Follows a URL, and reports when it fails, when it works again, and how one value in its JSON changes. */
 import { defined } from '../../core/defined.ts';
+import { checksum } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from './follower.ts';
@@ -8,12 +9,18 @@ import type { Group, What } from './list.ts';
 const EVERY_MS = 30_000;
 const WITHIN_MS = 10_000;
 const MAX_BYTES = 1_048_576;
+/** The maximum length of a value in a report. A change after this length is reported without the value. */
+const VALUE_CHARS = 300;
 
-/** The result of a request. `value` is JSON text. `changes` is part of the ids of news. */
+/**
+ * The result of a request. `value` is the beginning of a value's JSON text, and `whole` a checksum of the whole text. `changes` is
+ * part of the ids of news.
+ */
 type Seen = {
   readonly etag?: string;
   readonly answers: string;
   readonly value?: string;
+  readonly whole?: string;
   readonly changes: number;
   /** Whether the URL failed, and how often it has worked again. The number is part of the ids of news. */
   readonly fails?: true;
@@ -25,6 +32,7 @@ type Answer = {
   readonly fails: boolean;
   readonly etag?: string;
   readonly value?: string;
+  readonly whole?: string;
 };
 
 export function urlFollower(
@@ -38,7 +46,7 @@ export function urlFollower(
       const before = state as unknown as Seen | undefined;
       const now = await ask({ url, path, redirect, signal }, before);
       const standing: readonly Standing[] = now.fails ? [downOf(url, level, now.answers)] : [];
-      const changed = before?.value !== undefined && now.value !== undefined && now.value !== before.value;
+      const changed = before?.value !== undefined && now.value !== undefined && now.whole !== before.whole;
       const changes = (before?.changes ?? 0) + (changed ? 1 : 0);
       const isRepaired = before?.fails === true && !now.fails;
       const repairs = (before?.repairs ?? 0) + (isRepaired ? 1 : 0);
@@ -46,16 +54,20 @@ export function urlFollower(
       const values: readonly News[] = changed
         ? [
             {
-              id: `${changes}:${now.value}`,
+              id: `${changes}:${now.whole}`,
               key: 'value',
               type: 'url.changed',
               severity: 'info',
-              message: `${url}: ${path} is ${now.value}, it was ${before.value}`,
+              message:
+                now.value === before.value
+                  ? `${url}: ${path} has changed after its first ${VALUE_CHARS} characters`
+                  : `${url}: ${path} is ${now.value}, it was ${before.value}`,
               data: { url, path: path ?? '', value: now.value ?? '', before: before.value ?? '' },
             },
           ]
         : [];
       const value = now.value ?? before?.value;
+      const whole = now.value === undefined ? before?.whole : now.whole;
       return {
         standing,
         news: [...again, ...values],
@@ -64,7 +76,7 @@ export function urlFollower(
           changes,
           ...(now.fails ? { fails: true } : {}),
           ...(repairs === 0 ? {} : { repairs }),
-          ...defined({ etag: now.etag, value }),
+          ...defined({ etag: now.etag, value, whole }),
         },
         summary: `${now.answers}${value === undefined ? '' : `, ${path} is ${value}`}`,
         againMs: EVERY_MS,
@@ -104,7 +116,9 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
   }
   const etag = headers.get('etag') ?? undefined;
   const value = path === undefined ? await discarded(response) : await valueIn(response, path);
-  return { answers, fails: false, ...defined({ etag, value }) };
+  if (value === undefined) return { answers, fails: false, ...defined({ etag }) };
+  const shown = value.slice(0, VALUE_CHARS).toWellFormed();
+  return { answers, fails: false, value: shown, whole: checksum(value), ...defined({ etag }) };
 }
 
 async function discarded({ body }: Response): Promise<undefined> {
@@ -128,7 +142,7 @@ async function valueIn({ body }: Response, path: string): Promise<string | undef
     throw new CannotLook('the answer is not JSON, so it has no values to follow');
   }
   const value = at(json, path);
-  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 300).toWellFormed();
+  return value === undefined ? 'missing' : JSON.stringify(value);
 }
 
 const downOf = (url: string, severity: Standing['severity'], answers: string): Standing => ({

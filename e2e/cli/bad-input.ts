@@ -515,6 +515,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
+      what: 'a time limit of 0 for run-and-tell',
+      args: ['run-and-tell', '--timeout', '0', '--', 'touch', 'ran'],
+      ...usage('--timeout must be above 0; leave it out for no time limit'),
+    },
+    {
       what: 'too many lines: the command does not run',
       args: ['run-and-tell', '--lines', '9999', '--', 'touch', 'ran'],
       ...usage('--lines "9999" is not a whole number from 0 to 200'),

@@ -47,6 +47,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
+      if (timeoutMs === 0) throw new EarpieceError('bad_argument', '--timeout must be above 0; leave it out for no time limit');
       // The configuration and the address are checked before the command runs. The store is opened only after the command has
       // ended.
       const current = loadConfig({ cwd: process.cwd(), env: process.env });

@@ -37,6 +37,8 @@ export type Step = {
 
 export type Matcher = {
   readonly tool: string;
+  /** The severity of problems whose lines name none. Default: an error. */
+  readonly severity?: Problem['severity'];
   readonly steps: readonly [Step, ...Step[]];
   /**
    * Matches the end of the lines about one problem. From the second step to this end, no other matcher reads the lines, because

@@ -44,6 +44,35 @@ it('reads the lines of a form of VS Code, before the shipped matchers', () => {
   ]);
 });
 
+it('the severity in a line counts before the severity of its matcher', () => {
+  proves('follow:matchers');
+  // The example of docs/config.md.
+  const form: MatcherForm = {
+    severity: 'error',
+    pattern: [
+      { regexp: String.raw`^(\S+\.\w+)$`, file: 1 },
+      {
+        regexp: String.raw`^ +(\d+):(\d+) +(error|warning) +(.+?)(?:  +(\S+))?$`,
+        ...{ line: 1, column: 2, severity: 3, message: 4, code: 5, loop: true },
+      },
+    ],
+  };
+  const lines = ['src/x.c', '  1:2  error  bad thing  no-bad', '  3:4  warning  meh', '', 'y.c', '  7:8  error  worse2'];
+  const read = (each: MatcherForm, text: readonly string[]): readonly string[] =>
+    problemsIn(text, matchersWith({ lint: each }).matchers).map((found) => `${found.severity}: ${sayProblem(found)}`);
+  const expected = ['error: no-bad: bad thing (src/x.c:1:2)', 'warning: meh (src/x.c:3:4)', 'error: worse2 (y.c:7:8)'];
+  expect(read(form, lines)).toEqual(expected);
+  expect(read({ ...form, severity: 'warning' }, lines)).toEqual(expected);
+  const open = new OpenProblems(matchersWith({ lint: form }).matchers);
+  for (const line of lines) open.read(line);
+  open.silent();
+  expect([...open.open().values()].map(({ problem }) => problem.message)).toEqual(['bad thing', 'worse2']);
+  // A line may lack the severity.
+  const some = { pattern: [{ regexp: '^x: (?:(error|warning) )?(.+)$', severity: 1, message: 2 }] };
+  expect(read({ ...some, severity: 'warning' }, ['x: a', 'x: error b'])).toEqual(['warning: a', 'error: b']);
+  expect(read({ ...some, severity: 'error' }, ['x: a', 'x: warning b'])).toEqual(['error: a', 'warning: b']);
+});
+
 it('keeps the problems of the last build, which background patterns separate', () => {
   proves('follow:matchers');
   const form = { ...one('^bad (.+)$'), background: { beginsPattern: '^begin', endsPattern: '^end' } };

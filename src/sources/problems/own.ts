@@ -1,4 +1,5 @@
 /** Makes matchers from users' configuration. Their patterns run in linear time. */
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { GROUPS, type LinePattern, type MatcherForm } from '../../core/matcher-form.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
@@ -27,9 +28,9 @@ export function matchersWith(forms: Readonly<Record<string, MatcherForm>>): Matc
 
 function made(name: string, form: MatcherForm): { readonly matcher: Matcher; readonly rounds?: Rounds } {
   const key = `matchers.${name}`;
-  const [first, ...more] = form.pattern.map((line, i) => stepOf(line, form, `${key}.pattern[${i}]`));
+  const [first, ...more] = form.pattern.map((line, i) => stepOf(line, `${key}.pattern[${i}]`));
   if (first === undefined) throw wrong(`${key}.pattern`, 'is empty');
-  const matcher: Matcher = { tool: name, steps: [first, ...more] };
+  const matcher: Matcher = { tool: name, steps: [first, ...more], ...defined({ severity: form.severity }) };
   if (form.background === undefined) return { matcher };
   const { beginsPattern, endsPattern } = form.background;
   const rounds: Rounds = {
@@ -39,7 +40,7 @@ function made(name: string, form: MatcherForm): { readonly matcher: Matcher; rea
   return { matcher, rounds };
 }
 
-function stepOf(line: LinePattern, { severity }: MatcherForm, key: string): Step {
+function stepOf(line: LinePattern, key: string): Step {
   const pattern = compiled(line.regexp, `${key}.regexp`);
   const parts = GROUPS.flatMap((part) => {
     const group = line[part];
@@ -52,8 +53,9 @@ function stepOf(line: LinePattern, { severity }: MatcherForm, key: string): Step
     match: (text) => {
       const found = pattern.find(text);
       if (found === undefined) return undefined;
-      const named = parts.flatMap(([part, group]) => (found[group] === undefined ? [] : [[part, found[group]] as const]));
-      return { ...(severity === undefined ? {} : { severity }), ...Object.fromEntries(named) };
+      return Object.fromEntries(
+        parts.flatMap(([part, group]) => (found[group] === undefined ? [] : [[part, found[group]] as const])),
+      );
     },
     ...(line.loop === true ? { loop: true as const } : {}),
   };

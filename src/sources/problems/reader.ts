@@ -154,8 +154,8 @@ export class ProblemReader {
   }
 
   /** Adds the problem that these parts describe. Returns false if the parts describe no problem, or only a note. */
-  #found({ tool, isNote }: Matcher, parts: Parts, found: Problem[]): boolean {
-    const problem = problemOf(tool, parts);
+  #found({ tool, isNote, severity }: Matcher, parts: Parts, found: Problem[]): boolean {
+    const problem = problemOf(tool, parts, severity);
     if (problem === undefined) return false;
     if (!isNote) {
       found.push(this.#withNote(problem));
@@ -219,7 +219,7 @@ function merged(before: Parts, parts: Parts): Parts {
   return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };
 }
 
-function problemOf(tool: string, parts: Parts): Problem | undefined {
+function problemOf(tool: string, parts: Parts, otherwise: Problem['severity'] = 'error'): Problem | undefined {
   const { message, more, severity, test, code, file } = parts;
   const said = [message ?? (test === undefined ? undefined : NO_MESSAGE), more]
     .filter((text) => text !== undefined)
@@ -229,7 +229,7 @@ function problemOf(tool: string, parts: Parts): Problem | undefined {
   const [line, column] = [numberOf(parts.line), numberOf(parts.column)];
   return {
     tool,
-    severity: severity !== undefined && HARMLESS.test(severity) ? 'warning' : 'error',
+    severity: severity === undefined || severity === '' ? otherwise : HARMLESS.test(severity) ? 'warning' : 'error',
     message: said.length > MESSAGE_CHARS ? `${said.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : said,
     ...(test === undefined ? {} : { test: test.trim().slice(0, MESSAGE_CHARS) }),
     ...defined({ code }),

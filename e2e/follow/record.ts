@@ -199,7 +199,58 @@ test('is', () => {
 `,
 };
 
+/** A text that a test prints: reports of other tools, with empty lines. */
+const REPORTS = [
+  '',
+  'TypeError: no price',
+  '    at f (price.js:1:2)',
+  '',
+  'price.ts(1,7): error TS2322: no type.',
+  '  ● price › adds',
+  '',
+  '    no jest',
+  '  1) adds:',
+  '     Error: no mocha',
+  'not ok 1 - adds',
+  "  error: 'no tap'",
+  'price.c:1:2: error: no semicolon',
+  'FAILED price.py::test_adds - no pytest',
+  '',
+].join('\\n');
+
+/** Two test files, whose tests print reports of other tools. One test fails. */
+const jestPrints = (expected: number): Files => ({
+  'package.json': PACKAGE,
+  'cart.test.js': `test('prints', () => { console.log("${REPORTS}"); console.error("${REPORTS}"); });
+test('rounds', () => { console.warn(new Error('no cart')); expect(Math.floor(3.6)).toBe(${expected}); });\n`,
+  'price.test.js': `test('prints', () => console.info("${REPORTS}"));\n`,
+});
+
+/** A test begins a report of another tool, and another test ends it. Errors that no test catches are errors of the user. */
+const VITEST_PRINTS = (expected: number): string => `import { expect, it } from 'vitest';
+it('prints', () => console.log("${REPORTS}"));
+it('writes', () => process.stdout.write('Traceback (most recent call last):'));
+it('rounds', () => expect(Math.floor(3.6)).toBe(${expected}));
+it('begins', () => console.error('Traceback (most recent call last):\\n'));
+it('ends', () => console.error('ValueError: no voice'));
+it('sends', () => void (${expected} === 4 && Promise.reject(new TypeError('no address'))));
+`;
+const vitestPrints = (reporter: string): Recording => ({
+  files: { 'package.json': MODULE, 'vite.config.js': 'export default {};\n', 'cart.test.js': VITEST_PRINTS(4) },
+  run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.', `--reporter=${reporter}`],
+  steps: [{ when: /1 failed[^]*file changes/u, write: { 'cart.test.js': VITEST_PRINTS(3) } }],
+  until: /6 passed[^]*file changes/u,
+});
+
 export const RECORDINGS: Readonly<Record<string, Recording>> = {
+  'jest-prints': { files: jestPrints(4), run: ['jest'] },
+  'jest-prints-green': { files: jestPrints(3), run: ['jest'] },
+  'jest-prints-verbose': { files: jestPrints(4), run: ['jest', '--verbose'] },
+  'jest-prints-terminal': { files: jestPrints(4), run: ['jest'], terminal: true },
+  'vitest-prints': vitestPrints('default'),
+  'vitest-prints-dot': vitestPrints('dot'),
+  'vitest-prints-verbose': vitestPrints('verbose'),
+  'vitest-prints-terminal': { ...vitestPrints('default'), terminal: true },
   'vitest-two': VITEST_TWO,
   'vitest-two-terminal': { ...VITEST_TWO, terminal: true },
   'vite-two': VITE_TWO,

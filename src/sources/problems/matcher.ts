@@ -54,6 +54,12 @@ export type Matcher = {
   readonly isNote?: true;
 };
 
+/**
+ * A block of lines in which a tool repeats what a test has printed. No matcher reads the lines below `from`. The block ends before
+ * the first line that matches `to`.
+ */
+export type Printed = { readonly from: RegExp; readonly to: RegExp };
+
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
   /** Whether a round with only these problems says nothing about other problems, because the tool did not look for them. */

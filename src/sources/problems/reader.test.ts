@@ -257,6 +257,68 @@ describe('problem matchers', () => {
     ).toEqual([]);
   });
 
+  const ERROR = 'src/a.ts(1,7): error TS2322: no.';
+  const FOUND = 'tsc: TS2322: no. (src/a.ts:1:7)';
+
+  it.each<[string, readonly string[]]>([
+    [
+      'jest, below ● Console',
+      ['  ● Console', '', '    console.log', '      x', '', '    console.error', `      ${ERROR}`, '      at a.js:1:2', ''],
+    ],
+    [
+      'jest with one file',
+      ['  console.log', '    ● x', '', '    console.log', '    not ok 1 - x', '', '      at log (a.js:1:2)', ''],
+    ],
+    ['vitest', ['stdout | a.test.js > p1', ERROR, '', ERROR, '']],
+    ['vitest, outside of a test', ['stderr | src/my shop.ts', ERROR, 'stdout | unknown test', ERROR]],
+    ['vitest, after the dots of its reporter', ['··x-*stderr | a.test.js', ERROR]],
+    ['vitest, after a text without a line break', ['3 + 4 = stdout | a.test.js > p1', ERROR]],
+    [
+      'vitest, with the results of another tool',
+      ['stdout | a.test.js > p1', '  ✓ a', '  1) x:', '     Error: no', ' ❯ a.js:1:2', ERROR],
+    ],
+  ])('read nothing that a test has printed: %s', (_tool, lines) => {
+    expect(said(...lines)).toEqual([]);
+  });
+
+  it.each([
+    ' ✓ src/a.test.ts (1 test) 5ms',
+    ' ❯ unit  src/a.test.ts (5 tests | 1 failed) 12ms',
+    ' × a.test.ts > rounds 5ms',
+    ' ❯ a.test.ts 0/6',
+    ' ❯ a.test.ts [queued]',
+    '⎯⎯⎯⎯⎯⎯ Unhandled Errors ⎯⎯⎯⎯⎯⎯',
+    ' Test Files  1 passed (1)',
+    ' RERUN  src/a.ts x1',
+    ' RUN  v5.1.1 /shop',
+  ])('read the lines below the next line of vitest: %s', (line) => {
+    expect(said('stdout | a.test.js > p1', ERROR, '', line, ERROR)).toEqual([FOUND]);
+  });
+
+  it('read the lines below a printed block', () => {
+    expect(said('  ● Console', '', '    console.log', '      x', '', ERROR)).toEqual([FOUND]);
+    expect(said('  ● Console', '', '    console.log', '      x', '', '  ● cart › rounds', '', '    no cart')).toEqual([
+      'jest: cart › rounds: no cart',
+    ]);
+    expect(said('  ● Console', '', '    no price')).toEqual(['jest: Console: no price']);
+    expect(
+      said('FAIL ./a.test.js', '  ● Console', '', '    console.log', '      x', '', '  ● Test suite failed to run', '', '    no'),
+    ).toEqual(['jest: Test suite failed to run: no (a.test.js)']);
+    // A block without an end, and a line that only resembles a headline.
+    expect(said('stdout | a.test.js > p1', ...Array.from({ length: 2_001 }, () => 'x'), ERROR)).toEqual([FOUND]);
+    expect(said('see stdout | tee log.txt', ERROR)).toEqual([FOUND]);
+    // The lines of two blocks are not one problem.
+    const half = 'Traceback (most recent call last):';
+    expect(said('stdout | a.test.js > p1', half, '', 'stdout | a.test.js > p2', 'ValueError: no', '')).toEqual([]);
+  });
+
+  it('read the lines that follow a printed block after a silence', () => {
+    const reader = new ProblemReader();
+    for (const line of ['stdout | a.test.js > p1', ERROR]) expect(reader.read(line)).toEqual([]);
+    expect(reader.end()).toEqual([]);
+    expect(reader.read(ERROR)).toMatchObject([{ tool: 'tsc' }]);
+  });
+
   it('read a line of a million characters, and hostile lines, in time', () => {
     const reader = new ProblemReader();
     const began = performance.now();
@@ -266,6 +328,9 @@ describe('problem matchers', () => {
       `/${'a:'.repeat(3_000)}`,
       `  at ${'('.repeat(2_000)}`,
       `FAILED ${'a::'.repeat(2_000)}`,
+      `stdout | ${'.test.js > '.repeat(200)}(`,
+      'stdout | a.test.js > prints',
+      ` ✓ ${'.a'.repeat(1_000)}`,
     ])
       for (let i = 0; i < 20; i++) reader.read(line);
     expect(performance.now() - began).toBeLessThan(2_000);

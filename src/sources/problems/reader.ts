@@ -1,8 +1,9 @@
 /** Finds problems in the lines of a program, one line at a time, in bounded memory. */
 import { defined } from '../../core/defined.ts';
-import type { Matcher, Parts, Step } from './matcher.ts';
+import type { Matcher, Parts, Printed, Step } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { SHIPPED } from './shipped.ts';
+import { PRINTED } from './shipped-printed.ts';
 
 /** The maximum number of characters of a line that are matched. A longer line is cut. */
 export const LINE_CHARS = 2_000;
@@ -28,6 +29,8 @@ export class ProblemReader {
   readonly #notes: Problem[] = [];
   /** A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far. */
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
+  /** The block of printed lines that began last, and has not ended. */
+  #printed: { readonly block: Printed; readonly lines: number } | undefined;
   /** The matchers whose tool prints its report now. */
   readonly #reporting: Set<Matcher>;
 
@@ -41,7 +44,7 @@ export class ProblemReader {
   read(line: string): readonly Problem[] {
     const cut = line.slice(0, LINE_CHARS);
     const found: Problem[] = [];
-    if (this.#readSection(cut, found)) return found;
+    if (this.#readSection(cut, found) || this.#isPrinted(cut)) return found;
     let explained = false;
     for (const matcher of this.#matchers) {
       if (matcher.report?.from.test(cut)) this.#reporting.add(matcher);
@@ -52,9 +55,21 @@ export class ProblemReader {
     return found;
   }
 
-  /** Whether the lines belong to one problem, whose message may resemble the output of other tools. */
+  /** Whether the lines belong to one problem or to a printed block, whose text may resemble the output of other tools. */
   get isInSection(): boolean {
-    return this.#section !== undefined;
+    return this.#section !== undefined || this.#printed !== undefined;
+  }
+
+  /** Whether a test has printed the line. The matchers read the first line of a block, which ends their unfinished problems. */
+  #isPrinted(line: string): boolean {
+    const { block, lines } = this.#printed ?? { lines: 0 };
+    if (block !== undefined && !block.to.test(line) && lines < SECTION_LINES) {
+      this.#printed = { block, lines: lines + 1 };
+      return true;
+    }
+    const next = PRINTED.find(({ from }) => from.test(line));
+    this.#printed = next === undefined ? undefined : { block: next, lines: 0 };
+    return false;
   }
 
   /** Reads the line if it belongs to a section. Returns false if other matchers should read the line. */
@@ -75,6 +90,7 @@ export class ProblemReader {
   end(): readonly Problem[] {
     const found: Problem[] = [];
     this.#section = undefined;
+    this.#printed = undefined;
     for (const matcher of this.#matchers) this.#abandon(matcher, found);
     return found;
   }
@@ -190,7 +206,7 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
   (isCut && !['', NO_MESSAGE].includes(message) ? note.message.startsWith(message) : note.message === message);
 
 const MAX_NOTES = 500;
-/** The maximum number of lines of a section. */
+/** The maximum number of lines of a section, or of a printed block. */
 const SECTION_LINES = 2_000;
 /** The maximum number of tests above one error, without the last of them. */
 const MAX_OTHERS = 500;

@@ -144,7 +144,8 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'jest',
     steps: [
       step(/^\s+● (?<test>(?!Test suite failed to run$)\S.*)$/u),
-      step(/^\s+(?<message>\S.*)$/u, { skip: 1 }),
+      // Below `● Console`, jest repeats what the tests have printed.
+      step(/^\s+(?<message>(?!console\.\w+(?: \S+:\d+)?$)\S.*)$/u, { skip: 1 }),
       step(/^\s+(?<more>Expected\b.*)$/u, { skip: 1, optional: true }),
       step(/^\s+(?<more>Received\b.*)$/u, { optional: true }),
       step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {

@@ -459,6 +459,10 @@ func TestSum(t *testing.T) {
     },
     run: ['node', 'app.js'],
   },
+  'tsc-names': {
+    files: { 'tsconfig.json': TSCONFIG, 'ü [id] (x).ts': BROKEN, 'a b.ts': BROKEN },
+    run: [join(REPOSITORY, '.bin/tsc'), '--pretty', 'false'],
+  },
   'tsc-watch': tscWatch(join(REPOSITORY, '.bin/tsc')),
   'tsc-same': {
     files: { 'tsconfig.json': TSCONFIG, 'cart.ts': SAME('5', '6') },

@@ -19,6 +19,20 @@ describe('problem matchers', () => {
       ["tsc: TS2322: Type 'string' is not assignable to type 'number'. (src/a.ts:1:7)", 'tsc: TS1005: expected. (src/b.ts:2:1)'],
     ],
     [
+      'tsc, file names with parentheses',
+      [
+        'src/ü [id] (x).ts(1,7): error TS2322: no (1,2): x.',
+        'app/(shop)/a.ts(2,1): error TS1005: no.',
+        'a (see b.ts): error TS1: no',
+      ],
+      ['tsc: TS2322: no (1,2): x. (src/ü [id] (x).ts:1:7)', 'tsc: TS1005: no. (app/(shop)/a.ts:2:1)'],
+    ],
+    [
+      'ts-loader, file names with parentheses',
+      ['[tsl] ERROR in /shop/app/(shop)/a (1).ts(2,7)', '      TS2322: no.'],
+      ['webpack: TS2322: no. (/shop/app/(shop)/a (1).ts:2:7)'],
+    ],
+    [
       'tsc in a terminal',
       ["src/a.ts:1:7 - error TS2322: Type 'string' is not assignable.", '', '1 const a: number = "x";', '        ~'],
       ["tsc: TS2322: Type 'string' is not assignable. (src/a.ts:1:7)"],
@@ -328,6 +342,7 @@ describe('problem matchers', () => {
       `/${'a:'.repeat(3_000)}`,
       `  at ${'('.repeat(2_000)}`,
       `FAILED ${'a::'.repeat(2_000)}`,
+      `a${'(1,1'.repeat(500)}`,
       `stdout | ${'.test.js > '.repeat(200)}(`,
       'stdout | a.test.js > prints',
       ` ✓ ${'.a'.repeat(1_000)}`,

@@ -35,7 +35,7 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'tsc',
     steps: [
-      step(/^(?<file>[^\s(][^(]*)\((?<line>\d+),(?<column>\d+)\): (?<severity>error|warning) (?<code>TS\d+): (?<message>.+)$/u),
+      step(/^(?<file>[^\s(].*?)\((?<line>\d+),(?<column>\d+)\): (?<severity>error|warning) (?<code>TS\d+): (?<message>.+)$/u),
     ],
   },
   {
@@ -113,7 +113,7 @@ export const SHIPPED: readonly Matcher[] = [
     // For errors of the plugin ts-loader.
     tool: 'webpack',
     steps: [
-      step(/^\[tsl\] (?<severity>ERROR|WARNING) in (?<file>[^(]+)\((?<line>\d+),(?<column>\d+)\)$/u),
+      step(/^\[tsl\] (?<severity>ERROR|WARNING) in (?<file>.+)\((?<line>\d+),(?<column>\d+)\)$/u),
       step(/^\s+(?<code>TS\d+): (?<message>.+)$/u),
     ],
   },

@@ -459,6 +459,10 @@ func TestSum(t *testing.T) {
     },
     run: ['node', 'app.js'],
   },
+  'gcc-names': {
+    files: { 'a b.c': 'int main(void) {\n  return x;\n}\n', 'c (1).c': '#include "no such.h"\n' },
+    run: ['sh', '-c', 'for file in *.c; do gcc -c "$file"; done'],
+  },
   'tsc-names': {
     files: { 'tsconfig.json': TSCONFIG, 'ü [id] (x).ts': BROKEN, 'a b.ts': BROKEN },
     run: [join(REPOSITORY, '.bin/tsc'), '--pretty', 'false'],

@@ -251,6 +251,24 @@ describe('problem matchers', () => {
       ['cart.c:3:5: error: expected ";"', 'cart.c:4:1: warning: unused'],
       ['cc: expected ";" (cart.c:3:5)', 'cc?: unused (cart.c:4:1)'],
     ],
+    [
+      'a C compiler, file names with spaces',
+      [
+        'In file included from b.c:1:',
+        '/my shop/a (1).c:1:17: error: no x',
+        '    1 | int main() { return x; }',
+        '      |                     ^',
+        'a b.c:2:3: warning: unused',
+        '  int unused;',
+        '      ^~~~~~',
+      ],
+      ['cc: no x (/my shop/a (1).c:1:17)', 'cc?: unused (a b.c:2:3)'],
+    ],
+    [
+      'sentences with a place, which are no errors of a C compiler',
+      ['I saw in b.c:1:17: error: no x', 'and fixed it.', 'Please read notes (1).txt:3:4: warning: old', '', '  - it is old'],
+      [],
+    ],
   ])('%s', (_tool, lines, expected) => {
     expect(said(...lines)).toEqual(expected);
   });

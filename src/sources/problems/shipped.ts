@@ -329,4 +329,12 @@ export const SHIPPED: readonly Matcher[] = [
       step(/^(?<file>[^\s:(]+\.\w+):(?<line>\d+):(?:(?<column>\d+):)? (?:fatal )?(?<severity>error|warning): (?<message>.+)$/u),
     ],
   },
+  {
+    // A file name with spaces or parentheses. The source line below distinguishes such an error from a sentence with a place.
+    tool: 'cc',
+    steps: [
+      step(/^(?<file>[^\s:][^:]*\.\w+):(?<line>\d+):(?<column>\d+): (?:fatal )?(?<severity>error|warning): (?<message>.+)$/u),
+      step(/^\s+\d+ \| |^\s*~*\^~*$/u, { skip: 1 }),
+    ],
+  },
 ];

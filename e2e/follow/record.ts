@@ -242,6 +242,24 @@ const vitestPrints = (reporter: string): Recording => ({
   until: /6 passed[^]*file changes/u,
 });
 
+/** Suites within suites, with names that contain colons, and a failing hook. */
+const SUITES = `const assert = require('node:assert');
+describe('cart [x]', () => {
+  it('> "q": ü', () => { throw new TypeError('no sum'); });
+  describe('total: all', () => {
+    describe('cents', () => { it('t: rounds', () => assert.strictEqual(Math.floor(3.6), 4)); });
+  });
+  describe('price', () => { before(() => { throw new Error('no shop'); }); it('is', () => {}); });
+});
+it('alone', () => { throw new Error('no'); });
+`;
+
+/** A test whose name TAP escapes. */
+const NAMES = (expected: number): string => `import assert from 'node:assert';
+import { test } from 'node:test';
+test('item #1 \\\\ 2', () => assert.equal(1, ${expected}));
+`;
+
 export const RECORDINGS: Readonly<Record<string, Recording>> = {
   'jest-prints': { files: jestPrints(4), run: ['jest'] },
   'jest-prints-green': { files: jestPrints(3), run: ['jest'] },
@@ -458,6 +476,35 @@ func TestSum(t *testing.T) {
       'app.js': "import { pay } from 'till';\n\nfunction checkout() {\n  pay(undefined);\n}\n\ncheckout();\n",
     },
     run: ['node', 'app.js'],
+  },
+  'mocha-suites': { files: { 'package.json': PACKAGE, 'cart.js': SUITES }, run: ['mocha', 'cart.js'] },
+  'mocha-suites-dot': { files: { 'package.json': PACKAGE, 'cart.js': SUITES }, run: ['mocha', '--reporter', 'dot', 'cart.js'] },
+  'go-test-panic-nested': {
+    files: {
+      'go.mod': 'module shop\n\ngo 1.19\n',
+      'cart_test.go': `package shop
+
+import "testing"
+
+func TestCart(t *testing.T) {
+	t.Run("pays", func(t *testing.T) { panic("no cart") })
+}
+`,
+      'price/price_test.go': `package price
+
+import "testing"
+
+func TestAdds(t *testing.T) { t.Fatal("no sum") }
+`,
+    },
+    run: ['go', 'test', './...'],
+  },
+  'node-test-names-tap': {
+    files: { 'cart.test.mjs': NAMES(2) },
+    run: ['node', '--test', '--watch', '--test-reporter=tap'],
+    terminal: true,
+    steps: [{ when: /# duration_ms/u, write: { 'cart.test.mjs': NAMES(1) } }],
+    until: /# duration_ms/u,
   },
   'gcc-names': {
     files: { 'a b.c': 'int main(void) {\n  return x;\n}\n', 'c (1).c': '#include "no such.h"\n' },

@@ -5,8 +5,8 @@
 
 import type { Problem } from './problem.ts';
 
-/** The parts that a pattern may name. `more` is appended to the message. */
-export const PARTS = ['file', 'line', 'column', 'severity', 'code', 'test', 'message', 'more'] as const;
+/** The parts that a pattern may name. `more` is appended to the message. Several lines may name a `suite` of the test, from outside. */
+export const PARTS = ['file', 'line', 'column', 'severity', 'code', 'suite', 'test', 'message', 'more'] as const;
 export type Part = (typeof PARTS)[number];
 export type Parts = Readonly<Partial<Record<Part, string>>>;
 

@@ -171,6 +171,11 @@ describe('problem matchers', () => {
       ],
       ['node --test: rounds: 3 !== 4 (/shop/cart.test.js:3:1)'],
     ],
+    [
+      'TAP, a name with escapes',
+      ['not ok 1 - a \\# b \\\\ c', '  ---', "  location: '/shop/cart.test.js:3:1'", "  error: '3 !== 4'"],
+      ['node --test: a # b \\ c: 3 !== 4 (/shop/cart.test.js:3:1)'],
+    ],
     ['go build', ['# shop', './main.go:3:5: undefined: x'], ['go: undefined: x (./main.go:3:5)']],
     [
       'go test',

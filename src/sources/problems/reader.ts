@@ -227,16 +227,20 @@ export function problemsIn(lines: readonly string[], matchers: readonly Matcher[
 }
 
 /**
- * Merges the parts of several lines. For each part, the first line that has the part decides; only `more` is collected from all
- * lines.
+ * Merges the parts of several lines. For each part, the first line that has the part decides. Only `more` and `suite` are collected
+ * from all lines.
  */
 function merged(before: Parts, parts: Parts): Parts {
-  const more = [before.more, parts.more].filter((text) => text !== undefined).join(', ');
-  return { ...parts, ...defined(before), ...(more === '' ? {} : { more }) };
+  const [more, suite] = [
+    [before.more, parts.more].filter((text) => text !== undefined).join(', '),
+    [before.suite, parts.suite].filter((text) => text !== undefined).join(' > '),
+  ];
+  return { ...parts, ...defined(before), ...(more === '' ? {} : { more }), ...(suite === '' ? {} : { suite }) };
 }
 
 function problemOf(tool: string, parts: Parts, otherwise: Problem['severity'] = 'error'): Problem | undefined {
-  const { message, more, severity, test, code, file } = parts;
+  const { message, more, severity, suite, code, file } = parts;
+  const test = suite === undefined || parts.test === undefined ? parts.test : `${suite} > ${parts.test.trim()}`;
   const said = [message ?? (test === undefined ? undefined : NO_MESSAGE), more]
     .filter((text) => text !== undefined)
     .join('; ')

@@ -7,8 +7,18 @@ const PLACE = String.raw`(?!node:|\S*node_modules)(?:file://)?(?<file>[^\s():]+)
 /** The values of a failed comparison, such as `3 !== 4`, in the lines below the message. */
 const VALUES = step(/^\s+(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u, { skip: 1, optional: true });
 
+/** Returns the name of a test without the backslashes that TAP writes before `#` and before a backslash. */
+export const unescaped = (name: string): string => name.replace(/\\([\\#])/gu, '$1');
+
+const FAILED = /^\s*not ok \d+ - (?<test>\S.*)$/u;
+
 const NOT_OK: readonly [Step, Step] = [
-  step(/^\s*not ok \d+ - (?<test>\S.*)$/u),
+  {
+    match: (line) => {
+      const test = FAILED.exec(line)?.groups?.['test'];
+      return test === undefined ? undefined : { test: unescaped(test) };
+    },
+  },
   step(/^\s+location: '(?<file>[^:]+):(?<line>\d+):(?<column>\d+)'$/u, { skip: 4, optional: true }),
 ];
 

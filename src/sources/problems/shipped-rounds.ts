@@ -4,6 +4,7 @@
  */
 import type { Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
+import { unescaped } from './shipped-node-test.ts';
 
 const RESTARTED =
   /^ RERUN {2}|^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
@@ -32,7 +33,7 @@ const NODE_RESULT = /^\s*(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok 
 /** Returns the test that a line of `node --test` shows. The name of a test may have a comma. */
 function testsOfNode(line: string): readonly Named[] {
   const { spec, tap } = NODE_RESULT.exec(line)?.groups ?? {};
-  const name = spec ?? tap;
+  const name = spec ?? (tap === undefined ? undefined : unescaped(tap));
   return name === undefined ? [] : [{ name, failed: /^\s*(?:✖|not ok)/u.test(line) }];
 }
 

@@ -11,6 +11,9 @@ const FILE = String.raw`(?<file>[^\s():]+)`;
 /** The values of a failed assertion, such as `3 !== 4`. */
 const MOCHA_VALUES = /^(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u;
 
+/** The maximum number of suites within a suite that mocha names above a failed test, one a line. */
+const MOCHA_SUITES = 8;
+
 /** A line of a Go stack with a file of the user, which is neither in Go's own `src` folder nor in the module cache. */
 const GO_FRAME =
   /^\s+(?!\S*\/(?:go[^/]*|libexec|toolchain@[^/]+)\/src\/(?:runtime|testing|internal|sync|reflect|net|encoding|os|io|fmt|bufio|bytes|context|database|errors|html|log|math|regexp|sort|slices|maps|strconv|strings|text|time|unicode|syscall)\/)(?!\S*\/pkg\/mod\/)(?<file>(?:\/|[A-Z]:)[^\s:]+\.go):(?<line>\d+)/u;
@@ -170,7 +173,8 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'mocha',
     steps: [
-      step(/^\s+\d+\) \S.*(?<!:)$/u),
+      step(/^\s+\d+\) (?<suite>\S.*(?<!:))$/u),
+      ...Array.from({ length: MOCHA_SUITES }, () => step(/^ {7,}(?<suite>\S.*(?<!:))$/u, { optional: true })),
       step(/^\s+(?<test>\S.*):$/u, { skip: 4 }),
       step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
       step(MOCHA_VALUES, { skip: 1, optional: true }),
@@ -184,6 +188,17 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'go',
     steps: [step(/^\s*--- FAIL: (?<test>\S+) /u), step(/^\s+(?<file>[^\s:]+\.go):(?<line>\d+): (?<message>.+)$/u, { skip: 2 })],
+  },
+  {
+    // A panic in a test. The result of the package follows the stacks.
+    tool: 'go',
+    until: /^FAIL\b/u,
+    steps: [
+      step(/^\s*--- FAIL: (?<test>\S+) /u),
+      step(/^panic: (?<message>.+?)(?: \[recovered.*\])?$/u),
+      step(/^goroutine \d+ \[/u, { skip: 8, optional: true }),
+      step(GO_FRAME, { skip: 60, optional: true }),
+    ],
   },
   {
     tool: 'go',

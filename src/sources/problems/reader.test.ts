@@ -155,6 +155,21 @@ describe('problem matchers', () => {
       ],
     ],
     [
+      'mocha, the last line of a list of tests',
+      [
+        '  2) cart adds',
+        '',
+        '  0 passing (9ms)',
+        '  1) alone:',
+        '     Error: no',
+        '      at a.js:3:27',
+        '  2) cart',
+        '       adds:',
+        '     Error: b',
+      ],
+      ['mocha: alone: Error: no (a.js:3:27)', 'mocha: cart > adds: Error: b'],
+    ],
+    [
       'node --test',
       ['✖ failing tests:', '', 'test at cart.test.js:3:1', '✖ rounds (1.2ms)', '  AssertionError [ERR_ASSERTION]: 3 !== 4'],
       ['node --test: rounds: AssertionError [ERR_ASSERTION]: 3 !== 4 (cart.test.js:3:1)'],

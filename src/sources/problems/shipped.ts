@@ -175,7 +175,7 @@ export const SHIPPED: readonly Matcher[] = [
     steps: [
       step(/^\s+\d+\) (?<suite>\S.*(?<!:))$/u),
       ...Array.from({ length: MOCHA_SUITES }, () => step(/^ {7,}(?<suite>\S.*(?<!:))$/u, { optional: true })),
-      step(/^\s+(?<test>\S.*):$/u, { skip: 4 }),
+      step(/^(?! {2}\d+\) )\s+(?<test>\S.*):$/u, { skip: 4 }),
       step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
       step(MOCHA_VALUES, { skip: 1, optional: true }),
       step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {

@@ -53,7 +53,12 @@ it('the severity in a line counts before the severity of its matcher', () => {
       { regexp: String.raw`^(\S+\.\w+)$`, file: 1 },
       {
         regexp: String.raw`^ +(\d+):(\d+) +(error|warning) +(.+?)(?:  +(\S+))?$`,
-        ...{ line: 1, column: 2, severity: 3, message: 4, code: 5, loop: true },
+        line: 1,
+        column: 2,
+        severity: 3,
+        message: 4,
+        code: 5,
+        loop: true,
       },
     ],
   };

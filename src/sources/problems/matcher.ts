@@ -5,7 +5,10 @@
 
 import type { Problem } from './problem.ts';
 
-/** The parts that a pattern may name. `more` is appended to the message. Several lines may name a `suite` of the test, from outside. */
+/**
+ * The parts that a pattern may name. `more` is appended to the message. Each `suite` is put before the name of the test, the
+ * outermost first.
+ */
 export const PARTS = ['file', 'line', 'column', 'severity', 'code', 'suite', 'test', 'message', 'more'] as const;
 export type Part = (typeof PARTS)[number];
 export type Parts = Readonly<Partial<Record<Part, string>>>;
@@ -55,8 +58,8 @@ export type Matcher = {
 };
 
 /**
- * A block of lines in which a tool repeats what a test has printed. No matcher reads the lines below `from`. The block ends before
- * the first line that matches `to`.
+ * A block of lines in which a tool repeats what a test has printed. No matcher reads the lines below `from`. The block ends
+ * before the first line that matches `to`.
  */
 export type Printed = { readonly from: RegExp; readonly to: RegExp };
 

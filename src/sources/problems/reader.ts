@@ -227,8 +227,8 @@ export function problemsIn(lines: readonly string[], matchers: readonly Matcher[
 }
 
 /**
- * Merges the parts of several lines. For each part, the first line that has the part decides. Only `more` and `suite` are collected
- * from all lines.
+ * Merges the parts of several lines. For each part, the first line that has the part decides. Only `more` and `suite` are
+ * collected from all lines.
  */
 function merged(before: Parts, parts: Parts): Parts {
   const [more, suite] = [

@@ -360,9 +360,11 @@ type Rides = {
   readonly at: readonly ContactPoint[];
   readonly wrapped?: true;
 };
-type Verdict$1 = {
+type Verdict$1 =
+{
   readonly kind: 'never_carried';
   readonly log: string;
+  readonly deliver?: Deliver;
 } | {
   readonly kind: 'away';
   readonly address: string;

@@ -384,9 +384,11 @@ type Rides = {
   readonly at: readonly ContactPoint[];
   readonly wrapped?: true;
 };
-type Verdict = {
+type Verdict =
+{
   readonly kind: 'never_carried';
   readonly log: string;
+  readonly deliver?: Deliver;
 } | {
   readonly kind: 'away';
   readonly address: string;

@@ -257,7 +257,7 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('of many failed checks, the next check of the pull request reads the other logs at once', async () => {
+  it('the next poll follows at once if a poll has not read the logs of all failed checks', async () => {
     for (let id = 1; id <= 12; id++) github.job(id, `job ${id}`, 'failure', FAILS);
     expect(await look()).toMatchObject({ nextAt: now });
     expect(await look()).toMatchObject({ nextAt: now });

@@ -13,7 +13,7 @@ import { listOf, pages } from './pages.ts';
  */
 type Mark = { readonly since: string; readonly seen: readonly string[] };
 
-/** What was read of each list. Each list has its own mark, because a person may write while the lists are read. */
+/** The mark of each list. A person may write while the lists are read, so the lists have separate marks. */
 export type SaidState = { readonly reviews: Mark; readonly inCode: Mark; readonly comments: Mark };
 
 type Said = {

@@ -8,10 +8,13 @@ import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findPooler, findPostgres, findVersion, type Version, WAY_OUT, wayOutOf } from '../../scripts/postgres.ts';
 
 /** PostgreSQL refuses to run as root. 65534 is nobody. */
 const NOBODY = 65_534;
+/** How often a start is tried, every half second. */
+const TRIES = 20;
 const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const isRoot = process.getuid?.() === 0;
 
@@ -118,6 +121,16 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     await ended;
   };
   const start = async (): Promise<void> => {
+    for (let tries = 1; ; tries++)
+      try {
+        return await startOnce();
+      } catch (error) {
+        // After a SIGKILL, a process that the server had just started may live a moment longer.
+        if (tries === TRIES || !String(error).includes('shared memory block')) throw error;
+        await sleep(500);
+      }
+  };
+  const startOnce = async (): Promise<void> => {
     const given = {
       port: String(port),
       listen_addresses: '127.0.0.1',

@@ -67,6 +67,8 @@ const emit = (text: string): Pick<Row, 'args' | 'stdin'> => ({
   args: ['emit', '--to', 'coder', '-'],
   stdin: { bytes: text, shown: `\`${text.trim().replaceAll('\n', ' ⏎ ')}\`` },
 });
+const SMALL = (scheme: string, rest: string, small: string): string =>
+  `"${scheme}://…@${rest}" must name a store: write ${small}:// in small letters, without spaces; give a path, sqlite:<path>, memory:, postgres://… or nats://…`;
 const TIMES = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns"';
 const FORMS = 'write project/agent, project/agent#conversation or project/*';
 
@@ -1085,6 +1087,47 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(
         '"sqlit:x.db" must name a store: did you mean sqlite:; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
       ),
+    },
+    {
+      what: 'the address of a server in capital letters; the password is not repeated',
+      args: ['--db', 'NATS://anna:secret@host:4222/ear', 'inbox'],
+      ...usage(SMALL('NATS', 'host:4222/ear', 'nats')),
+    },
+    {
+      what: 'the address of a server in capital letters for a command that writes: no file is made',
+      args: ['--db', 'POSTGRES://anna:secret@host/ear', 'send', '--to', 'coder', 'x'],
+      ...usage(SMALL('POSTGRES', 'host/ear', 'postgres')),
+    },
+    {
+      what: 'a space before the address of a server',
+      args: ['log'],
+      env: { EARPIECE_DB: ' postgres://anna:secret@host/ear' },
+      ...usage(SMALL(' postgres', 'host/ear', 'postgres')),
+    },
+    {
+      what: 'a capital letter in the address of a server in EARPIECE_DB',
+      args: ['db', 'check'],
+      env: { EARPIECE_DB: 'Postgresql://anna:sec/r@et@host/ear?password=secret' },
+      ...usage(SMALL('Postgresql', 'host/ear?…', 'postgresql')),
+    },
+    {
+      what: 'the address of an unknown engine in capital letters',
+      args: ['--db', 'MySQL://anna:secret@host/ear', 'send', '--to', 'coder', 'x'],
+      ...usage(
+        '"MySQL://…@host/ear" must name a store: "MySQL:" is unknown; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
+      ),
+    },
+    {
+      what: 'the address of a server with one slash',
+      args: ['--db', 'postgres:/anna:secret@host/ear', 'log'],
+      ...usage(
+        'the address of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
+      ),
+    },
+    {
+      what: 'a migration to the address of a server in capital letters',
+      args: ['migrate', '--to', 'POSTGRES://anna:secret@host/ear'],
+      ...usage(`--to ${SMALL('POSTGRES', 'host/ear', 'postgres')}`),
     },
     {
       what: 'a backup over a file',

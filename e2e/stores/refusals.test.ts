@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LOG, queued, said } from '../../src/stores/contract/drafts.ts';
+import { fileOf } from '../../src/stores/open.ts';
 import { openSqliteStore, openStore, type SqliteOptions } from '../../src/stores/index.ts';
 import { APPLICATION_ID, VERSION } from '../../src/stores/sqlite/migrations.ts';
 import { runScript } from './child.ts';
@@ -255,6 +257,30 @@ describe('openStore', () => {
     ],
   ])('refuses %j', async (url, message) => {
     await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
+  });
+
+  it.each([
+    ['POSTGRES://ear:secret@host/db', 'POSTGRES', 'postgres'],
+    [' postgres://ear:secret@host/db', ' postgres', 'postgres'],
+    ['Postgresql:/ear:secret@host/db', 'Postgresql', 'postgresql'],
+    ['NATS://ear:sec/r@et@host/db', 'NATS', 'nats'],
+  ])('refuses %j, also as a path of the configuration, without its password, and makes no folder', async (url, shown, scheme) => {
+    const message = `"${shown}://…@host/db" must name a store: write ${scheme}:// in small letters, without spaces; give a path, sqlite:<path>, memory:, postgres://… or nats://…`;
+    for (const given of [url, join(folder, url)])
+      await expect(openStore(given)).rejects.toMatchObject({ code: 'bad_argument', message });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('refuses an address with one slash without its password', async () => {
+    await expect(openStore('postgres:/ear:secret@127.0.0.1:1/db')).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(/^the address of the PostgreSQL database cannot be read: /u) as string,
+    });
+  });
+
+  it('accepts the path of a Windows drive, and a folder whose name ends with a colon', () => {
+    mkdirSync(join(folder, 'data:'));
+    for (const path of ['C:\\x', 'C:/x', join(folder, 'data:/e.db')]) expect(fileOf(path)).toBe(path);
   });
 
   it('accepts a path, a sqlite: or file: URL, and memory:', async () => {

@@ -1,8 +1,10 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, isAbsolute } from 'node:path';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Clock, Store } from '../core/ports.ts';
 
 const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
+const ENGINES: ReadonlySet<string> = new Set([...SCHEMES, 'file', 'postgresql', 'tls']);
 
 type StoreOptions = {
   clock?: Clock;
@@ -29,6 +31,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
           'bad_argument',
           'the database has no name: give a path, sqlite:<path>, memory:, postgres://… or nats://…',
         );
+      refuseHiddenAddress(url);
       return openSqlite(url, options);
     case 'memory':
       return openMemory(options);
@@ -58,13 +61,35 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 /** Returns the path of the file that `openStore` opens or creates. Undefined for a store without a file. */
 export function fileOf(url: string): string | undefined {
   const { scheme, rest } = partsOf(url);
-  if (scheme === undefined) return url;
+  if (scheme === undefined) {
+    refuseHiddenAddress(url);
+    return url;
+  }
   return scheme === 'sqlite' || scheme === 'file' ? pathOf(rest) : undefined;
 }
 
 export function partsOf(url: string): { readonly scheme: string | undefined; readonly rest: string } {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
   return { scheme, rest };
+}
+
+/** A name with a colon, at the beginning or between two slashes: `POSTGRES:/`, ` nats:/`. One letter is a drive of Windows. */
+const HIDDEN = /(?:^|\/)(\s*([a-z][a-z0-9+.-]+)):\/+(.*)$/isu;
+
+/**
+ * Refuses a path that is the address of a server with capital letters or a leading space. The configuration has already made
+ * such an address a path inside of a folder. A file at this path would hold the data, and its name would show the password.
+ */
+export function refuseHiddenAddress(path: string, named = ''): void {
+  const [, shown = '', name = '', rest = ''] = HIDDEN.exec(path) ?? [];
+  if (name === '') return;
+  const scheme = name.toLowerCase();
+  const isEngine = ENGINES.has(scheme);
+  if (!isEngine && isAbsolute(path) && existsSync(path.slice(0, -rest.length))) return;
+  throw new EarpieceError(
+    'bad_argument',
+    `${named}${JSON.stringify(redacted(`${shown}://${rest}`))} must name a store: ${isEngine ? `write ${scheme}:// in small letters, without spaces` : `${JSON.stringify(`${name}:`)} is unknown`}; give a path, sqlite:<path>, memory:, postgres://… or nats://…`,
+  );
 }
 
 export const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
@@ -96,5 +121,5 @@ async function openNats(url: string, { clock }: StoreOptions): Promise<Store> {
   return openNatsStore({ url, ...(clock === undefined ? {} : { clock }) });
 }
 
-/** Hides a password in the URL. */
-const redacted = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');
+/** Hides the user, the password and the parameters in the URL. A password may contain a slash or an @. */
+const redacted = (url: string): string => url.replace(/\/\/.*@/su, '//…@').replace(/\?.*$/su, '?…');

@@ -6,6 +6,7 @@ import { projectPlace, readConfig } from '../../config/index.ts';
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SETUPS, type Ours, type Place, type Scope, type Setup } from '../../hosts/setup/index.ts';
+import { fileOf } from '../../stores/open.ts';
 import type { GlobalOptions } from '../context.ts';
 import { ourselves } from '../install.ts';
 import { onPath } from '../shell.ts';
@@ -61,6 +62,8 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
     env: process.env,
     flags: defined({ db: options.db }),
   });
+  // Throws for a path that would hold a password. The path must not get into a settings file.
+  fileOf(config.db);
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
   // The URL of a database server may hold a password, which does not belong in a settings file.
   return config.db === found || config.db.includes('://') ? undefined : config.db;

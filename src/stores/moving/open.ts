@@ -1,6 +1,6 @@
 /** Opens one end of a move. Nothing is created before `begin`. */
 import { EarpieceError } from '../../core/errors.ts';
-import { partsOf, pathOf } from '../open.ts';
+import { partsOf, pathOf, refuseHiddenAddress } from '../open.ts';
 import type { End } from './port.ts';
 
 /** `option`: the option that named the address, for errors. */
@@ -12,6 +12,7 @@ export async function openEnd(url: string, option: string): Promise<End> {
     case undefined:
     case 'sqlite':
     case 'file': {
+      if (scheme === undefined) refuseHiddenAddress(url, `${option} `);
       const path = scheme === undefined ? url : pathOf(rest);
       if (path === '' || path.startsWith('//'))
         throw bad(`${JSON.stringify(url)} names no file: write sqlite:/path/to/earpiece.db`);

@@ -31,7 +31,7 @@ export function addressOf(given: string, wanted?: string): Address {
   const parsed = texts.flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []));
   const [url] = parsed.length === texts.length ? parsed : [];
   // The text may hold a password, so the message does not repeat it.
-  if (url === undefined || !/^postgres(?:ql)?:$/u.test(url.protocol))
+  if (url === undefined || !/^postgres(?:ql)?:\/\//u.test(given))
     throw new EarpieceError(
       'bad_argument',
       'the address of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',

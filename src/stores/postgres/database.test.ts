@@ -12,7 +12,11 @@ it('a server that ends a connection after the call has failed does not end the p
   class Pool extends EventEmitter {
     connect = (): Promise<typeof client> => Promise.resolve(client);
   }
-  const driver = { Pool, types: { builtins: { INT8: 20 }, getTypeParser: () => String } } as unknown as Driver;
+  const driver = {
+    Pool,
+    Client: EventEmitter,
+    types: { builtins: { INT8: 20 }, getTypeParser: () => String },
+  } as unknown as Driver;
   const db = new Database(driver, addressOf('postgres://ear@a/db'), 1);
   await expect(db.read(undefined, 'SELECT 1')).rejects.toThrow('the server is gone');
   // An error event without a listener is thrown.

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { Wait } from '../../core/ports.ts';
 import { before, insist, Late } from '../insist.ts';
 import type { Address } from './address.ts';
-import { type Driver, typesOf } from './driver.ts';
+import { closingClient, type Driver, typesOf } from './driver.ts';
 import { explain, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
 
 /** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
@@ -31,9 +31,11 @@ export class Database {
 
   constructor(driver: Driver, address: Address, connections: number) {
     this.address = address;
+    const Client = closingClient(driver);
     this.#pools = address.urls.map((connectionString) => {
       const pool = new driver.Pool({
         connectionString,
+        Client,
         types: typesOf(driver),
         max: connections,
         application_name: 'earpiece',

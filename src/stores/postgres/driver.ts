@@ -1,4 +1,6 @@
 /** Loads the driver, an optional peer dependency, at the first use of a PostgreSQL store. */
+import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { EarpieceError, isGone } from '../../core/errors.ts';
 
@@ -23,3 +25,13 @@ export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
       ? Number
       : driver.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 });
+
+/** Makes a class of connections that close their socket after an error. The driver would leave the socket to the server. */
+export const closingClient = (driver: Driver): new () => pg.ClientBase =>
+  class extends driver.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
+      connection.on('error', () => connection.stream.destroy());
+    }
+  };

@@ -86,6 +86,10 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
     return unavailable(`could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`);
   if (code.startsWith('28'))
     return refused(`refuses the user ${user} (${said}): correct the user and the password in the address`);
+  if (/client password must be a (?:non-empty )?string/u.test(said))
+    return refused(
+      `needs a password of the user ${user}, but none was given: give the password in PGPASSWORD, in ~/.pgpass or in the address`,
+    );
   if (code === '3D000')
     return refused(`does not exist (${said}): create the database with createdb ${database}, or name another database`);
   if (code === '42501')

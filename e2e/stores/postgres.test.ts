@@ -466,6 +466,49 @@ test('errors name the database, the reason and what to do, and never the passwor
   });
 });
 
+test('the check names each missing table, key, function and index', async () => {
+  proves('store:postgres-errors');
+  const url = address();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  await withStore(url, async (store) => {
+    expect(await store.verify()).toEqual([]);
+    const missing = (what: string): string => `the ${what} is missing in the schema ${schema}`;
+    await admin.query(`ALTER TABLE ${schema}.items DROP CONSTRAINT items_pkey; DROP INDEX ${schema}.items_open`);
+    await admin.query(`DROP FUNCTION ${schema}.queue`);
+    expect(await store.verify()).toEqual(['primary key of items', 'function queue', 'index items_open'].map(missing));
+    const tables = ['settings', 'conversations', 'bindings', 'withheld', 'repeated'];
+    await admin.query(`DROP TABLE ${tables.map((name) => `${schema}.${name}`).join(', ')}`);
+    expect((await store.verify()).slice(0, 5).toSorted()).toEqual(tables.map((name) => missing(`table ${name}`)).toSorted());
+  });
+});
+
+test.each([
+  ['DROP TABLE @.items', 'the table items, the index items_id'],
+  ['DROP FUNCTION @.queue', 'the function queue'],
+  ['DROP FUNCTION @.settled', 'the function settled'],
+  ['ALTER TABLE @.settings DROP CONSTRAINT settings_pkey', 'the primary key of settings'],
+  ['DROP TABLE @.meta', 'the table meta'],
+])('after %j, the error names what is missing and what to do', async (sql, gone) => {
+  proves('store:postgres-errors');
+  const url = address();
+  const schema = new URL(url).searchParams.get('schema') ?? '';
+  await withStore(url, (store) => store.append(LOG, [queued('a')]));
+  await admin.query(sql.replace('@', schema));
+  const error: unknown = await withStore(url, async (store) => {
+    await store.setSetting('x', 1);
+    await store.append(LOG, [queued('b')]);
+  }).catch((failed: unknown) => failed);
+  expect(error).toMatchObject({ code: 'store_corrupt', retryable: false });
+  const { message } = error as Error;
+  expect(message).toMatch(
+    new RegExp(
+      `^postgres 127\\.0\\.0\\.1:\\d+/postgres ${schema} is damaged \\(missing: ${gone}.* in the schema ${schema}\\): restore a backup `,
+      'u',
+    ),
+  );
+  expect(message).not.toContain(PASSWORD);
+});
+
 test('a server that wants a password is refused at once if there is no password', async () => {
   proves('store:postgres-errors');
   const begun = performance.now();

@@ -89,11 +89,13 @@ async function checked(options: GlobalOptions): Promise<Checked> {
     return await withDatabase(options, async ({ store }) => ({
       store: store.name,
       problems: await verified(store),
-      todo: 'restore a backup at this path, or move the file away and lose its open notifications',
+      todo: store.name.startsWith('sqlite ')
+        ? 'restore a backup at this path, or move the file away and lose its open notifications'
+        : 'restore a backup with the tools of the database server',
     }));
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;
-    return { store: `sqlite ${String(error.data['path'])}`, problems: [error.message] };
+    return { store: String(error.data['store'] ?? `sqlite ${String(error.data['path'])}`), problems: [error.message] };
   }
 }
 

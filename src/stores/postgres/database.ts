@@ -4,11 +4,12 @@
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
+import { EarpieceError } from '../../core/errors.ts';
 import type { Wait } from '../../core/ports.ts';
 import { before, insist, Late } from '../insist.ts';
 import type { Address } from './address.ts';
 import { closingClient, type Driver, typesOf } from './driver.ts';
-import { explain, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
+import { explain, incomplete, isIncomplete, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
 
 /** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
@@ -141,7 +142,27 @@ export class Database {
   }
 
   /** Retries until the call's time has passed, because a server may be restarting or failing over to its standby. */
-  #insist<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
+  async #insist<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
+    try {
+      return await this.#insistent(options, work);
+    } catch (error) {
+      if (error instanceof EarpieceError && isIncomplete(error.cause)) throw await this.#damaged(error);
+      throw error;
+    }
+  }
+
+  /** Adds all missing objects to an error that names the first one. */
+  async #damaged(error: EarpieceError): Promise<EarpieceError> {
+    try {
+      const { missingObjects, listOf } = await import('./objects.ts');
+      const gone = await this.#insistent(undefined, (client) => missingObjects(this.#queries(client), this.address.schema));
+      return gone.length === 0 ? error : incomplete(this.address, `missing: ${listOf(gone)}`, error.cause);
+    } catch {
+      return error;
+    }
+  }
+
+  #insistent<T>(options: Wait | undefined, work: (client: pg.PoolClient, leftMs: number) => Promise<T>): Promise<T> {
     let unsure: Unsure | undefined;
     return insist(
       options,

@@ -228,7 +228,7 @@ class PostgresEnd implements End {
 
   async verify(options: Progress = {}): Promise<readonly string[]> {
     try {
-      return await this.#db.snapshot(LONG, (query) => verify(query, options.onProgress));
+      return await this.#db.snapshot(LONG, (query) => verify(query, this.#db.address.schema, options.onProgress));
     } catch (error) {
       if (error instanceof SyntaxError) throw unreadable(this.name, 'a record', error.message);
       throw error;

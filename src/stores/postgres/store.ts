@@ -264,7 +264,7 @@ class PostgresStore implements Store {
   async verify(options?: Wait & Progress): Promise<readonly string[]> {
     this.#admit(options);
     const ms = { withinMs: options?.withinMs ?? VERIFY_MS };
-    return this.#db.snapshot(ms, (query) => verify(query, options?.onProgress));
+    return this.#db.snapshot(ms, (query) => verify(query, this.#db.address.schema, options?.onProgress));
   }
 
   close(): Promise<void> {

@@ -42,6 +42,19 @@ const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '25006'
 /** Error codes of a conflict with another transaction. */
 const CLASH: ReadonlySet<string> = new Set(['40001', '40P01']);
 
+/** Codes for a missing table, function, column, schema or unique key, and for a table that exists although `meta` is missing. */
+const INCOMPLETE: ReadonlySet<string> = new Set(['42P01', '42883', '42703', '3F000', '42P10', '42P07']);
+
+/** Whether an object of the schema is missing. */
+export const isIncomplete = (error: unknown): boolean => INCOMPLETE.has(codeOf(error));
+
+export const incomplete = ({ name, schema }: Address, what: string, cause: unknown): EarpieceError =>
+  new EarpieceError(
+    'store_corrupt',
+    `${name} is damaged (${what} in the schema ${schema}): restore a backup with the tools of PostgreSQL, or name another schema with ?schema=name`,
+    { cause, data: { store: name } },
+  );
+
 export const isLoss = (error: unknown): boolean =>
   CONNECTION.has(codeOf(error)) ||
   codeOf(error).startsWith('08') ||
@@ -65,8 +78,9 @@ const isLate = (error: unknown): boolean => error instanceof Late || codeOf(erro
  * Turns an error of the driver or the server into an `EarpieceError`. Returns other errors unchanged. No message contains the
  * password.
  */
-export function explain(error: unknown, { name, user, database, schema }: Address, waitedMs: number): unknown {
+export function explain(error: unknown, address: Address, waitedMs: number): unknown {
   if (error instanceof EarpieceError) return error;
+  const { name, user, database, schema } = address;
   const code = codeOf(error);
   const said = error instanceof Error ? `${error.message.split('\n', 1)[0]}${code === '' ? '' : `, ${code}`}` : String(error);
   const options = { cause: error, data: { store: name } };
@@ -105,8 +119,13 @@ export function explain(error: unknown, { name, user, database, schema }: Addres
         retryable: true,
       },
     );
+  if (isIncomplete(error)) return incomplete(address, said, error);
   if (code.startsWith('XX') || code === '58030')
-    return new EarpieceError('store_corrupt', `${name} is damaged (${said}): restore a backup`, options);
+    return new EarpieceError(
+      'store_corrupt',
+      `${name} is damaged (${said}): restore a backup with the tools of PostgreSQL`,
+      options,
+    );
   if (/self[- ]signed|certificate|SSL|TLS/u.test(said))
     return refused(
       `has no connection that sslmode allows (${said}): add sslrootcert=<file> with the certificate of the server's authority, or correct sslmode`,

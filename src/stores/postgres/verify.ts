@@ -6,6 +6,7 @@ import { phaseOf } from '../item-row.ts';
 import { unsound } from '../soundness.ts';
 import type { Query } from './database.ts';
 import { itemFrom, type ItemRow } from './items.ts';
+import { isMissingTable, listOf, missingObjects } from './objects.ts';
 import { NEWEST } from './positions.ts';
 import { readRecords } from './records.ts';
 import { toColumn, toColumnOrNull } from './text.ts';
@@ -22,9 +23,11 @@ type Columns = ItemRow & {
 
 const PAGE = 5_000;
 
-export async function verify(query: Query, onProgress?: (done: number, of: number) => void): Promise<string[]> {
+export async function verify(query: Query, schema: string, onProgress?: (done: number, of: number) => void): Promise<string[]> {
+  const gone = await missingObjects(query, schema);
+  const problems = gone.map((one) => `${listOf([one])} is missing in the schema ${schema}`);
+  if (gone.some(isMissingTable)) return problems;
   const [{ of } = { of: 0 }] = await query<{ of: number }>('SELECT count(*) AS of FROM @records');
-  const problems: string[] = [];
   let done = 0;
   onProgress?.(done, of);
   for (const { log } of await query<{ log: LogKey }>('SELECT log FROM @logs ORDER BY log')) {

@@ -11,6 +11,7 @@ import { addressOf } from '../../src/stores/nats/address.ts';
 import { loadDriver } from '../../src/stores/nats/driver.ts';
 import { Server } from '../../src/stores/nats/server.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 import { type NatsServers, startNats } from './nats-server.ts';
 
@@ -237,5 +238,41 @@ test('the error for an address without a server names the address and the time t
     ),
   });
 });
+
+test('a store with one deleted stream is refused, the check fails, and the stream is not made again', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    const admin = await connect({ servers: url.slice('nats://'.length) });
+    const { streams } = await jetstreamManager(admin);
+    const deleted = [
+      ['one', 'EARPIECE_one_TABLES', 'EARPIECE_one'],
+      ['two', 'EARPIECE_two', 'EARPIECE_two_TABLES'],
+    ] as const;
+    for (const [name, gone, left] of deleted) {
+      await withStore(`${url}/${name}`, (store) => store.append(LOG, [queued('a')]));
+      await streams.delete(gone);
+      const message = `nats ${url.slice('nats://'.length)}/${name} is damaged (the stream ${gone} is missing, but ${left} exists): restore the stream from a backup (nats stream restore), or name another store; to begin with an empty store, delete ${left}`;
+      await expect(openStore(`${url}/${name}`)).rejects.toMatchObject({ code: 'store_corrupt', retryable: false, message });
+      await using shell = new Shell();
+      expect(await shell.run(['db', 'check'], { env: { EARPIECE_DB: `${url}/${name}` } })).toMatchObject({
+        code: 8,
+        stdout: `${message}\n`,
+      });
+      await expect(streams.info(gone)).rejects.toThrow(/not found/u);
+    }
+    await admin.close();
+  }));
+
+test('a store whose first process ended between its two streams is completed', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    await withStore(url, async () => {});
+    const admin = await connect({ servers: url.slice('nats://'.length) });
+    await (await jetstreamManager(admin)).streams.delete('EARPIECE_earpiece_TABLES');
+    await admin.close();
+    await withStore(url, async (store) => {
+      expect(await store.append(LOG, [queued('a')])).toMatchObject({ kind: 'appended' });
+    });
+  }));
 
 const WAIT = { timeout: 60_000 };

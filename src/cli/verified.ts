@@ -20,3 +20,9 @@ export async function verified(store: Store): Promise<readonly string[]> {
   if (shown > 0) stderr.write('\r\u001B[K');
   return problems;
 }
+
+/** Says what to do with a store that has problems. */
+export const wayOutOf = ({ name }: Store): string =>
+  name.startsWith('postgres ') || name.startsWith('nats ')
+    ? 'restore a backup with the tools of the database server'
+    : 'restore a backup at this path, or move the file away and lose its open notifications';

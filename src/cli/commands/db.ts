@@ -6,7 +6,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 import { durationOption, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { plain, print, printJson } from '../terminal.ts';
-import { verified } from '../verified.ts';
+import { verified, wayOutOf } from '../verified.ts';
 
 export function db(group: CommandLine, answer: Answer): void {
   group.description('Checks, prunes or backs up the database.');
@@ -89,9 +89,7 @@ async function checked(options: GlobalOptions): Promise<Checked> {
     return await withDatabase(options, async ({ store }) => ({
       store: store.name,
       problems: await verified(store),
-      todo: store.name.startsWith('sqlite ')
-        ? 'restore a backup at this path, or move the file away and lose its open notifications'
-        : 'restore a backup with the tools of the database server',
+      todo: wayOutOf(store),
     }));
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;

@@ -11,7 +11,7 @@ import { EXIT } from '../exit.ts';
 import { setupFindings } from '../setup/checks.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
-import { verified } from '../verified.ts';
+import { verified, wayOutOf } from '../verified.ts';
 import { VERSION } from '../version.ts';
 import { brokenServers, missed, type Finding } from '../what-agents-miss.ts';
 import { wrongClocks } from '../wrong-clocks.ts';
@@ -143,7 +143,7 @@ function heldSubscribers({ project, projectRoot }: Config): Finding[] {
 
 async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   const broken = await verified(inbox.store);
-  const advice = 'restore a backup at this path, or move the file away and lose its open notifications';
+  const advice = wayOutOf(inbox.store);
   if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, advice }));
   const overview = await inbox.store.overview();
   const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);

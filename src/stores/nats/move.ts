@@ -81,6 +81,7 @@ class NatsEnd implements End {
       if (info === undefined) return { kind: 'none' };
       const mark = markOf(info.config);
       if (mark !== undefined) return { kind: 'marked', mark };
+      await this.#server.checkBoth(info, await this.#info(this.#server.tables));
       const { messages } = info.state;
       const holds = [...(messages === 0 ? [] : [`${messages.toLocaleString('en')} records`]), ...(await this.#rowsHeld())];
       return { kind: 'store', ...(holds.length === 0 ? {} : { holds: holds.join(', ') }) };

@@ -235,18 +235,43 @@ export class Server {
   }
 
   async #makeStreams(): Promise<void> {
-    const make = async (name: string, config: Parameters<JetStreamManager['streams']['add']>[0]): Promise<void> => {
-      const old = await this.info(name).catch((error: unknown) => {
-        if ((error as { code?: number }).code !== NO_STREAM) throw error;
-      });
-      const mark = old && markOf(old.config);
-      if (mark !== undefined) throw markedError(this.address.name, mark);
-      const info = old ?? (await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config, name }));
-      if (info.cluster === undefined && info.config.allow_direct) this.#direct.add(name);
-    };
     const { logs, tables } = this.configs;
+    const names = [this.logs, this.tables];
+    const [oldLogs, oldTables] = await Promise.all(names.map((name) => this.infoIfAny(name)));
     // Only the stream of the logs can have the mark of a move.
-    await Promise.all([make(this.logs, logs), make(this.tables, tables)]);
+    const mark = oldLogs && markOf(oldLogs.config);
+    if (mark !== undefined) throw markedError(this.address.name, mark);
+    await this.checkBoth(oldLogs, oldTables);
+    const make = async (config: Config, old: StreamInfo | undefined): Promise<void> => {
+      const info = old ?? (await this.#jsm.streams.add({ num_replicas: this.address.replicas, ...config }));
+      if (info.cluster === undefined && info.config.allow_direct) this.#direct.add(config.name);
+    };
+    await Promise.all([make(logs, oldLogs), make(tables, oldTables)]);
+  }
+
+  /** Returns the state of a stream, or undefined if the stream does not exist. */
+  infoIfAny(name: string): Promise<StreamInfo | undefined> {
+    return this.info(name).catch((error: unknown) => {
+      if ((error as { code?: number }).code !== NO_STREAM) throw error;
+      return undefined;
+    });
+  }
+
+  /**
+   * Throws `store_corrupt` if one stream is missing although the other has had messages. A process writes only after it has made
+   * both streams, so a second look tells a deleted stream from a stream that another process is making.
+   */
+  async checkBoth(logs: StreamInfo | undefined, tables: StreamInfo | undefined): Promise<void> {
+    const one = logs ?? tables;
+    if (one === undefined || (logs !== undefined && tables !== undefined) || one.state.last_seq === 0) return;
+    const gone = logs === undefined ? this.logs : this.tables;
+    if ((await this.infoIfAny(gone)) !== undefined) return;
+    const { name } = this.address;
+    throw new EarpieceError(
+      'store_corrupt',
+      `${name} is damaged (the stream ${gone} is missing, but ${one.config.name} exists): restore the stream from a backup (nats stream restore), or name another store; to begin with an empty store, delete ${one.config.name}`,
+      { data: { store: name } },
+    );
   }
 
   /** The configurations of the two streams. */

@@ -31,8 +31,15 @@ export type NatsServers = {
   readonly remove: () => Promise<void>;
 };
 
-/** Starts one server, or a cluster of `size` nodes. `storage` names the folder of each node's data. */
-export async function startNats(size = 1, storage?: readonly string[]): Promise<NatsServers> {
+/**
+ * Starts one server, or a cluster of `size` nodes. `storage` names the folder of each node's data. `config` gets the settings of
+ * JetStream, and returns them with further settings.
+ */
+export async function startNats(
+  size = 1,
+  storage?: readonly string[],
+  config: (jetstream: string) => string = (jetstream) => `jetstream { ${jetstream} }`,
+): Promise<NatsServers> {
   const program = findNats();
   if (program === undefined) throw new Error(`there is no nats-server: ${WAY_OUT}`);
   const asNobody = isNobody(program);
@@ -43,18 +50,18 @@ export async function startNats(size = 1, storage?: readonly string[]): Promise<
   const ports = await Promise.all(Array.from({ length: 2 * size }, freePort));
   const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
   const nodes = ports.slice(0, size).map((port, n): NatsNode => {
-    const config = join(folder, `${n}.conf`);
+    const file = join(folder, `${n}.conf`);
     const cluster = `cluster { name: ear, host: 127.0.0.1, port: ${ports[size + n]}, no_advertise: true, routes: [${routes.join(', ')}] }`;
     writeFileSync(
-      config,
+      file,
       `server_name: n${n}
 host: 127.0.0.1
 port: ${port}
-jetstream { store_dir: "${storage?.[n] ?? join(folder, String(n))}" }
+${config(`store_dir: "${storage?.[n] ?? join(folder, String(n))}"`)}
 ${size === 1 ? '' : cluster}
 `,
     );
-    own(config);
+    own(file);
     let child: ChildProcess | undefined;
     const runs = (): boolean => child !== undefined && child.exitCode === null && child.signalCode === null;
     return {
@@ -63,7 +70,7 @@ ${size === 1 ? '' : cluster}
       runs,
       signal: (signal) => void (runs() && child?.kill(signal)),
       start: async () => {
-        child = spawn(program, ['-c', config], {
+        child = spawn(program, ['-c', file], {
           ...(asNobody ? { uid: NOBODY, gid: NOBODY } : {}),
           cwd: folder,
           stdio: ['ignore', 'ignore', 'pipe'],

@@ -275,4 +275,62 @@ test('a store whose first process ended between its two streams is completed', (
     });
   }));
 
+const js = (more: string) => (jetstream: string) => `jetstream { ${jetstream} }\n${more}`;
+const user = (permissions: string): string =>
+  `authorization { users: [{ user: ear, password: s3cret, permissions: { ${permissions} } }] }`;
+
+test.each([
+  [
+    'a server without JetStream',
+    () => '',
+    'store_unavailable',
+    /: start the server with -js, or enable JetStream for this account/u,
+  ],
+  [
+    'an account without JetStream',
+    js(
+      'accounts { A: { jetstream: enabled, users: [{ user: a, password: a }] }, B: { users: [{ user: ear, password: s3cret }] } }',
+    ),
+    'store_unavailable',
+    /: start the server with -js, or enable JetStream for this account/u,
+  ],
+  [
+    'a user who may not ask JetStream',
+    js(user('publish: { deny: ["$JS.API.>"] }')),
+    'store_refused',
+    /refuses access to this user \(Permissions Violation for Publish to "\$JS\.API\..*\): permit/u,
+  ],
+  [
+    'a user who may not write',
+    js(user('publish: { deny: ["earpiece.>"] }')),
+    'store_refused',
+    /refuses access to this user \(Permissions Violation for Publish to "earpiece\..*\): permit/u,
+  ],
+  ['a full store', (jetstream) => `jetstream { ${jetstream}, max_file_store: 100000 }`, 'store_full', /cannot be written \(/u],
+] as const satisfies readonly (readonly [string, (jetstream: string) => string, string, RegExp])[])(
+  'the error for %s names the cause and what to do',
+  async (_, config, code, message) => {
+    proves('store:nats-errors');
+    const servers = await startNats(1, undefined, config);
+    try {
+      const using = withStore(servers.url.replace('//', '//ear:s3cret@'), async (store) => {
+        for (let n = 0; n < 8; n++) await store.append(LOG, [queued(`n${n}`, { message: 'x'.repeat(30_000) })]);
+      });
+      await expect(using).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
+      await expect(using).rejects.not.toMatchObject({ message: expect.stringMatching(/s3cret|nevertheless/u) as string });
+    } finally {
+      await servers.remove();
+    }
+  },
+);
+
+test('a server without TLS is refused at once if the address wants TLS', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    await expect(openStore(url.replace('nats:', 'tls:'))).rejects.toMatchObject({
+      code: 'store_refused',
+      message: expect.stringMatching(/: configure TLS on the server, or write nats:\/\/ in the address$/u) as string,
+    });
+  }));
+
 const WAIT = { timeout: 60_000 };

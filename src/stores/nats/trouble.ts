@@ -16,7 +16,8 @@ const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023,
 /** The message is larger than the stream accepts. A stream with the mark of a move accepts no message. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
-const FULL: ReadonlySet<number> = new Set([10_047, 10_077, 10_122, 10_110]);
+/** A server whose storage is full answers 10023 to each message. */
+const FULL: ReadonlySet<number> = new Set([10_023, 10_047, 10_077, 10_122, 10_110]);
 
 const codeOf = (error: unknown): number => {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
@@ -44,7 +45,16 @@ const isLoss = (error: unknown): boolean =>
     error instanceof Error ? error.message : '',
   );
 
-export const isPassing = (error: unknown): boolean => isLoss(error) || AWAY.has(codeOf(error));
+/** The error of the driver inside of its other errors, if the server refuses the subject. */
+function violation(error: unknown): Error | undefined {
+  for (let one = error; one instanceof Error; one = one.cause) if (one.name === 'PermissionViolationError') return one;
+  return undefined;
+}
+
+const isWithoutTls = (error: unknown): boolean => error instanceof Error && error.message.includes("does not support 'tls'");
+
+export const isPassing = (error: unknown): boolean =>
+  violation(error) === undefined && !isWithoutTls(error) && (isLoss(error) || AWAY.has(codeOf(error)));
 
 /**
  * Turns an error of the driver or the server into an `EarpieceError`; returns other errors unchanged. No message contains the
@@ -61,16 +71,12 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
     return refused(`runs without JetStream (${said}): start the server with -js, or enable JetStream for this account`);
   if (codeOf(error) === TOO_FEW)
     return refused(`has too few servers for its replicas (${said}): start more servers, or lower the parameter replicas`);
-  if (isPassing(error))
-    return new EarpieceError(
-      'store_unavailable',
-      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`,
-      { ...options, retryable: true },
+  const refusal = violation(error);
+  if (refusal !== undefined)
+    return refused(
+      `refuses access to this user (${refusal.message.split('\n', 1)[0]}): permit earpiece.>, $JS.API.> and _INBOX.>`,
     );
-  if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
-    return refused(`refuses this user (${said}): correct the user and the password in the address`);
-  if (nameOf(error) === 'PermissionViolationError')
-    return refused(`refuses access to this user (${said}): permit earpiece.> and $JS.API.>`);
+  if (isWithoutTls(error)) return refused(`has no TLS (${said}): configure TLS on the server, or write nats:// in the address`);
   if (FULL.has(codeOf(error)))
     return new EarpieceError(
       'store_full',
@@ -80,5 +86,20 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
         retryable: true,
       },
     );
+  // A server also gives this answer while it starts.
+  if (nameOf(error) === 'JetStreamNotEnabled' || nameOf(error) === 'NoRespondersError')
+    return new EarpieceError(
+      'store_unavailable',
+      `${name} gave no answer of JetStream for ${Math.round(waitedMs)} ms (${said}): start the server with -js, or enable JetStream for this account; if the server has just started, try again`,
+      { ...options, retryable: true },
+    );
+  if (isPassing(error))
+    return new EarpieceError(
+      'store_unavailable',
+      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`,
+      { ...options, retryable: true },
+    );
+  if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
+    return refused(`refuses this user (${said}): correct the user and the password in the address`);
   return error instanceof Error && codeOf(error) > 0 ? refused(`refuses (${said})`) : error;
 }

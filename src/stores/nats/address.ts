@@ -28,10 +28,14 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
     /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)(?:\/([^?]*))?(?:\?(.*))?$/u.exec(given) ?? [];
   const servers = hosts.split(',').filter(Boolean);
   // The text may hold a password, so the message does not repeat it.
-  if (scheme === '' || servers.length === 0)
+  if (scheme === '' || servers.length === 0 || path.includes('@'))
     throw bad(
       'the address of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',
     );
+  const port = servers
+    .map((host) => /:(\d+)$/u.exec(host)?.[1])
+    .find((digits) => digits !== undefined && !isPort(Number(digits)));
+  if (port !== undefined) throw bad(`port ${port} in the address of the NATS servers: must be 1–65535`);
   const store = path === '' ? DEFAULT_STORE : path;
   if (!STORE.test(store))
     throw bad(
@@ -59,3 +63,4 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
 }
 
 const bad = (message: string): EarpieceError => new EarpieceError('bad_argument', message);
+const isPort = (port: number): boolean => port >= 1 && port <= 65_535;

@@ -17,3 +17,8 @@ it('a leader that must first copy messages is asked again, and so is a cluster w
     message: expect.stringContaining('start more servers, or lower the parameter replicas'),
   });
 });
+
+it('a port that does not exist is refused, and a part of a password is not shown', () => {
+  expect(() => addressOf('nats://ear:secret@a:99999/ear')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
+  expect(() => addressOf('nats://ear:12345/6@a/ear')).toThrow(/cannot be read/u);
+});

@@ -2,7 +2,8 @@
  * Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The address may
  * name several hosts: `host:5432,other:5432`.
  */
-import { EarpieceError } from '../../core/errors.ts';
+import { accessSync, constants } from 'node:fs';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
   /**
@@ -21,32 +22,68 @@ export type Address = {
 
 export const DEFAULT_SCHEMA = 'earpiece';
 
-/** Matches schema names. Schema names are in lower case, so that an administrator can write them without quotes. */
-const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/u;
+/**
+ * Matches schema names. Schema names are in lower case, so that an administrator can write them without quotes. PostgreSQL keeps
+ * names with pg_ for itself.
+ */
+const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/u;
+
+/** Files of TLS. */
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+/** The parameters that Earpiece or the driver uses, and one that hosting services write into their addresses. */
+const PARAMETERS = [
+  'schema',
+  'sslmode',
+  ...FILES,
+  'ssl',
+  'sslnegotiation',
+  'uselibpqcompat',
+  'host',
+  'port',
+  'user',
+  'password',
+  'application_name',
+  'client_encoding',
+  'options',
+  'statement_timeout',
+  'lock_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+  'channel_binding',
+];
+const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** The driver treats these modes as verify-full, and prints a warning. */
+const VERIFYING = new Set(['prefer', 'require', 'verify-ca']);
 
 export function addressOf(given: string, wanted?: string): Address {
   const [, before = '', hosts = '', after = ''] = HOSTS.exec(given) ?? [];
   const several = hosts.split(',').filter(Boolean);
   const texts = several.length > 1 ? several.map((host) => `${before}${host}${after}`) : [given];
   const parsed = texts.flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []));
+  const isShowable = before.includes('@') || !given.includes('@');
+  const port = several.map((host) => /:(\d+)$/u.exec(host)?.[1]).find((digits) => digits !== undefined && !isPort(digits));
+  if (port !== undefined && isShowable) throw bad(`port ${port} in the address of the PostgreSQL database: must be 1–65535`);
   const [url] = parsed.length === texts.length ? parsed : [];
   // The text may hold a password, so the message does not repeat it.
   if (url === undefined || !/^postgres(?:ql)?:\/\//u.test(given))
-    throw new EarpieceError(
-      'bad_argument',
+    throw bad(
       'the address of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
     );
   const schema = wanted ?? url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema))
-    throw new EarpieceError(
-      'bad_argument',
-      `schema ${JSON.stringify(schema)}: must have only a–z, 0–9 and _, at most 48 characters, such as ${DEFAULT_SCHEMA}`,
+    throw bad(
+      `schema ${JSON.stringify(schema)}: must have only a–z, 0–9 and _, at most 48 characters, and not begin with pg_, such as ${DEFAULT_SCHEMA}`,
     );
-  for (const one of parsed) one.searchParams.delete('schema');
+  checkParameters(url.searchParams);
+  for (const one of parsed) {
+    one.searchParams.delete('schema');
+    if (VERIFYING.has(one.searchParams.get('sslmode') ?? '') && !one.searchParams.has('uselibpqcompat'))
+      one.searchParams.set('sslmode', 'verify-full');
+  }
   const user = decodeURIComponent(url.username) || (url.searchParams.get('user') ?? process.env['PGUSER'] ?? 'the system user');
   const database = decodeURIComponent(url.pathname.slice(1)) || process.env['PGDATABASE'] || user;
   const where = `${parsed.map(hostOf).join(',')}/${database}`;
-  const shown = shownOf(url, schema);
+  const shown = shownOf(new URL(texts[0] as string), schema);
   return {
     urls: parsed.map(({ href }) => href),
     shown: several.length > 1 ? shown.replace(`@${url.host}`, `@${several.join(',')}`) : shown,
@@ -57,6 +94,35 @@ export function addressOf(given: string, wanted?: string): Address {
   };
 }
 
+const bad = (message: string): EarpieceError => new EarpieceError('bad_argument', message);
+const isPort = (digits: string): boolean => Number(digits) >= 1 && Number(digits) <= 65_535;
+
+/** Refuses unknown parameters. A misspelled `sslmode` would give a connection without encryption. */
+function checkParameters(parameters: URLSearchParams): void {
+  const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
+  if (unknown !== undefined) {
+    const near = didYouMean(unknown, PARAMETERS);
+    throw bad(
+      `the address of the PostgreSQL database has the unknown parameter ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${near}`}: known parameters are ${PARAMETERS.join(', ')}`,
+    );
+  }
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !MODES.includes(mode)) throw bad(`sslmode ${JSON.stringify(mode)}: must be one of ${MODES.join(', ')}`);
+  const port = parameters.get('port');
+  if (port !== null && !(/^\d+$/u.test(port) && isPort(port))) throw bad(`port ${JSON.stringify(port)}: must be 1–65535`);
+  for (const key of FILES) {
+    const file = parameters.get(key);
+    if (file === null) continue;
+    try {
+      accessSync(file, constants.R_OK);
+    } catch (error) {
+      throw bad(
+        `${key} ${JSON.stringify(file)} cannot be read (${String((error as NodeJS.ErrnoException).code)}): name a readable file`,
+      );
+    }
+  }
+}
+
 /** The scheme and the user, the hosts, and the rest. */
 const HOSTS = /^([a-z]+:\/\/(?:[^@/?]*@)?)([^@/?]*)(.*)$/su;
 
@@ -65,7 +131,7 @@ function hostOf(url: URL): string {
   return `${host}:${url.port || (process.env['PGPORT'] ?? '5432')}`;
 }
 
-const SHOWN = new Set(['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert']);
+const SHOWN = new Set(['host', 'port', 'user', 'sslmode', 'sslrootcert']);
 
 function shownOf(url: URL, schema: string): string {
   const shown = new URL(url);

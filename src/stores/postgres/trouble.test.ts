@@ -23,3 +23,26 @@ it("an address may name several hosts, and the store's name for people lists the
   });
   expect(() => addressOf('postgres://ear:secret@a:x,b/db')).toThrow(/cannot be read/u);
 });
+
+it.each([
+  ['foo=bar', /has the unknown parameter "foo": known parameters are schema, sslmode, /u],
+  ['sslmod=verify-full', /has the unknown parameter "sslmod", did you mean sslmode: known parameters are /u],
+  ['sslmode=bogus', /^sslmode "bogus": must be one of disable, prefer, require, verify-ca, verify-full, no-verify$/u],
+  ['sslrootcert=/nonexistent.pem', /^sslrootcert "\/nonexistent\.pem" cannot be read \(ENOENT\): name a readable file$/u],
+  ['schema=pg_x', /^schema "pg_x": must .*not begin with pg_/u],
+  ['port=99999', /^port "99999": must be 1–65535$/u],
+])('the parameter %s is refused', (parameter, message) => {
+  expect(() => addressOf(`postgres://ear:secret@a/db?${parameter}`)).toThrow(message);
+});
+
+it('a port that does not exist is refused, and digits of a password are not shown as a port', () => {
+  expect(() => addressOf('postgres://ear:secret@a:99999/db')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
+  expect(() => addressOf('postgres://ear:123456/7@a/db')).toThrow(/cannot be read/u);
+});
+
+it('a mode that the driver treats as verify-full is given to the driver as verify-full, so that it prints no warning', () => {
+  expect(addressOf('postgres://ear@a/db?sslmode=require')).toMatchObject({
+    urls: ['postgres://ear@a/db?sslmode=verify-full'],
+    shown: 'postgres://ear@a/db?sslmode=require',
+  });
+});

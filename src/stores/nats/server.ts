@@ -269,7 +269,7 @@ export class Server {
     const { name } = this.address;
     throw new EarpieceError(
       'store_corrupt',
-      `${name} is damaged (the stream ${gone} is missing, but ${one.config.name} exists): restore the stream from a backup (nats stream restore), or name another store; to begin with an empty store, delete ${one.config.name}`,
+      `${name} is damaged (the stream ${gone} is missing, but ${one.config.name} exists): restore the stream with nats stream restore, or name another store`,
       { data: { store: name } },
     );
   }

@@ -251,7 +251,7 @@ test('a store with one deleted stream is refused, the check fails, and the strea
     for (const [name, gone, left] of deleted) {
       await withStore(`${url}/${name}`, (store) => store.append(LOG, [queued('a')]));
       await streams.delete(gone);
-      const message = `nats ${url.slice('nats://'.length)}/${name} is damaged (the stream ${gone} is missing, but ${left} exists): restore the stream from a backup (nats stream restore), or name another store; to begin with an empty store, delete ${left}`;
+      const message = `nats ${url.slice('nats://'.length)}/${name} is damaged (the stream ${gone} is missing, but ${left} exists): restore the stream with nats stream restore, or name another store`;
       await expect(openStore(`${url}/${name}`)).rejects.toMatchObject({ code: 'store_corrupt', retryable: false, message });
       await using shell = new Shell();
       expect(await shell.run(['db', 'check'], { env: { EARPIECE_DB: `${url}/${name}` } })).toMatchObject({

@@ -49,6 +49,15 @@ describe('a project with more agents than one page', () => {
     expect((await queue('n1')).kind).toBe('duplicate');
   });
 
+  it('the answer to a repetition names the receivers of the queued notification, even if the repetition is an interrupt', async () => {
+    await queue('n1');
+    const { kind, to } = await inbox.queue('shop/*', { message: 'all', id: 'n1', action: 'pause' });
+    expect(kind).toBe('duplicate');
+    expect(to).not.toContain('shop/*');
+    expect((await inbox.queue('shop/*', { message: 'all', id: 'n2', action: 'pause' })).to).toContain('shop/*');
+    expect((await queue('n2')).to).toContain('shop/*');
+  });
+
   it.each([1, 900, 1_500, 2_099])('the next process continues a fan-out that was cut off after %i agents', async (after) => {
     let left = after;
     armFaults((at) => {

@@ -21,7 +21,8 @@ export async function fanOut(context: Context, project: string, notification: No
   await finishFanOuts(context, project);
   const { id } = notification;
   const known = (await intents(context, project)).all.find((intent) => intent.id === id);
-  if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, notification)] };
+  // The repetition may differ from the queued notification, for example in its level.
+  if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, fromRecord(known.notification))] };
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
   const first = await firstReceivers(context, project, notification);

@@ -1,8 +1,14 @@
 import { EventEmitter } from 'node:events';
+import pg from 'pg';
 import { expect, it } from 'vitest';
 import { addressOf } from './address.ts';
 import { Database } from './database.ts';
-import type { Driver } from './driver.ts';
+import { closingClient, type Driver } from './driver.ts';
+
+it('a server that ends a connection before a call uses it does not end the process', () => {
+  const client = new (closingClient(pg))();
+  expect(() => client.emit('error', new Error('terminating connection'))).not.toThrow();
+});
 
 it('a server that ends a connection after the call has failed does not end the process', async () => {
   const client = Object.assign(new EventEmitter(), {

@@ -26,12 +26,16 @@ export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
       : driver.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 });
 
-/** Makes a class of connections that close their socket after an error. The driver would leave the socket to the server. */
+/**
+ * Makes a class of connections that close their socket after an error. The driver would leave the socket to the server. A server
+ * may also end a connection before its user listens to errors, and an error without a listener ends the process.
+ */
 export const closingClient = (driver: Driver): new () => pg.ClientBase =>
   class extends driver.Client {
     constructor(config?: pg.ClientConfig) {
       super(config);
       const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
       connection.on('error', () => connection.stream.destroy());
+      this.on('error', () => {});
     }
   };

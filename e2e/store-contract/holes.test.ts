@@ -95,7 +95,10 @@ async function failures(cases: readonly Case[]): Promise<Record<string, string>>
   const failed: Record<string, string> = {};
   for (const { title, body } of cases)
     await body().catch((error: unknown) => {
-      failed[title] = (error as Error).message;
+      const { message, stack = '' } = error as Error;
+      failed[title] = message;
+      // Some runners print only the stack.
+      expect(stack.includes(message), stack).toBe(true);
     });
   return failed;
 }

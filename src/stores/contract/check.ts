@@ -35,7 +35,11 @@ export function under<T>(rule: string | undefined, check: () => T): T {
 const BROKEN = 'broken rule: ';
 
 export function broken(rule: string, error: unknown): unknown {
-  if (error instanceof Error && !error.message.startsWith(BROKEN)) error.message = `${BROKEN}${rule}\n${error.message}`;
+  if (!(error instanceof Error) || error.message.startsWith(BROKEN)) return error;
+  const { message, stack } = error;
+  error.message = `${BROKEN}${rule}\n${message}`;
+  // Some runners print only the stack, which has the message from the time when the error was made.
+  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
   return error;
 }
 

@@ -90,7 +90,7 @@ export function explain(error: unknown, address: Address, waitedMs: number): unk
   if (code === FROZEN_CODE) return frozenError(name, error);
   if (isLate(error))
     return unavailable(
-      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, or find the process that holds a lock in pg_stat_activity`,
+      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, find the process that holds a lock in pg_stat_activity, or raise the statement_timeout of the user`,
     );
   if (code === '53300')
     return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler in front of the server`);
@@ -108,7 +108,9 @@ export function explain(error: unknown, address: Address, waitedMs: number): unk
     return refused(`does not exist (${said}): create the database with createdb ${database}, or name another database`);
   if (code === '42501')
     return refused(
-      `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,
+      /for database/u.test(said)
+        ? `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`
+        : `does not let ${user} use the schema ${schema} (${said}): let the owner of the schema grant its rights to ${user}, or name another schema with ?schema=name`,
     );
   if (code === '53100' || code === '53200' || isUnwritable(error))
     return new EarpieceError(

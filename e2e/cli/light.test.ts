@@ -95,8 +95,8 @@ describe('a gateway', () => {
 describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 915, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 805, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 815, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 808, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 818, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

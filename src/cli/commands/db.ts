@@ -93,7 +93,8 @@ async function checked(options: GlobalOptions): Promise<Checked> {
     }));
   } catch (error) {
     if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;
-    return { store: String(error.data['store'] ?? `sqlite ${String(error.data['path'])}`), problems: [error.message] };
+    const { store, path } = error.data;
+    return { store: typeof store === 'string' ? store : `sqlite ${String(path)}`, problems: [error.message] };
   }
 }
 

@@ -101,6 +101,18 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     },
   );
 
+  it('the message names a problem that the command printed long before its end, and a test below printed text with empty lines', async () => {
+    await using shell = new Shell();
+    const quiet = 'Array.from({ length: 600 }, (_, i) => "line " + i + " quiet").join("\\n")';
+    await shell.run(node(`console.log("a.ts(1,2): error TS2322: no cart\\n" + ${quiet}); process.exit(1)`));
+    const jest =
+      '  ● Console\n\n    console.log\n      hello\n\n      at log (a.test.js:1:9)\n\n  ● adds\n\n    TypeError: no sum\n';
+    await shell.run(node(`console.error(${JSON.stringify(jest)}); process.exit(1)`));
+    const [first, second] = await told(shell);
+    expect(first?.message).toMatch(/: TS2322: no cart \(a\.ts:1:2\)$/u);
+    expect(second?.message).toMatch(/: adds: TypeError: no sum$/u);
+  });
+
   it('stdin, stdout and stderr pass unchanged, and Earpiece adds nothing', async () => {
     await using shell = new Shell();
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => process.stderr.write('done\\n'))`;

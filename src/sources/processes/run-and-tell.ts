@@ -10,7 +10,7 @@ import type { Writable } from 'node:stream';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type Emitter, type Event } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
-import { problemsIn, type Matchers } from '../problems/index.ts';
+import { problemsOf, type Matchers } from '../problems/index.ts';
 import { LastLines } from './last-lines.ts';
 import { excerpt, EXCERPT_FROM } from './excerpt.ts';
 import { eventOf, isFailure, type Outcome } from './outcome.ts';
@@ -80,6 +80,7 @@ export async function runAndReport(
   } = options;
   const last = new LastLines(EXCERPT_FROM);
   const streams = { stdout: last.stream(), stderr: last.stream() };
+  const problems = problemsOf(options.matchers);
   const signals = options.forwardSignals ? catchSignals() : undefined;
   try {
     const startedAt = performance.now();
@@ -90,7 +91,10 @@ export async function runAndReport(
       env,
       stdout,
       stderr,
-      wrote: (stream, chunk) => streams[stream](chunk),
+      wrote: (stream, chunk) => {
+        streams[stream](chunk);
+        problems[stream](chunk);
+      },
       timeoutMs: options.timeoutMs,
       started: (signal) => signals?.to(signal),
       withoutTerminal: options.withoutTerminal,
@@ -107,7 +111,7 @@ export async function runAndReport(
         outcome,
         durationMs: performance.now() - startedAt,
         lastLines: excerpt(lines, options.lines ?? 20, isFailure(outcome)),
-        problems: isFailure(outcome) ? problemsIn(lines, options.matchers) : [],
+        problems: isFailure(outcome) ? problems.ended() : [],
         levelOnFailure: options.levelOnFailure ?? 'error',
       }),
       { id: randomUUID(), now: Date.now() },

@@ -224,6 +224,25 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual([]);
   });
 
+  it('a pull request with more than 500 old comments and reviews reports only a new comment and a new review', async () => {
+    const at = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 1_200_000).toISOString().replace('.000', '');
+    const user = { login: 'bob' };
+    const comment = (n: number): object => ({ id: n, user, body: `old ${n}`, created_at: at(n) });
+    const review = (n: number): object => ({ id: n, user, body: `old ${n}`, state: 'COMMENTED', submitted_at: at(n) });
+    github.comments = Array.from({ length: 600 }, (_, n) => comment(n)) as never;
+    github.reviews = Array.from({ length: 510 }, (_, n) => review(n)) as never;
+    github.pull['updated_at'] = at(600);
+    await look();
+    github.comments = [...github.comments, { ...comment(601), body: 'new' }] as never;
+    github.reviews = [...github.reviews, { ...review(602), body: 'new' }] as never;
+    github.pull['updated_at'] = at(602);
+    await look();
+    expect(await open()).toEqual([
+      'pr.review info: acme/shop#12: bob reviewed it: “new”',
+      'pr.comment info: acme/shop#12: bob commented: “new”',
+    ]);
+  });
+
   it('two failed checks with one name are each reported once', async () => {
     const run = (id: number): object => ({
       id,

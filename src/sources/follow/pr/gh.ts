@@ -47,10 +47,10 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
   return { kind: 'refused', status, body };
 }
 
-/** The time to wait. `until` is the time of day that GitHub has named, which is the same in each answer. */
+/** `ms` is the time to wait. `until` is the time of day (UTC) at which GitHub says that the rate limit ends. */
 type Wait = { readonly ms: number; readonly until?: string };
 
-/** Returns the time to wait if the answer reports a rate limit. */
+/** Returns the time to wait for an answer that reports a rate limit. Undefined for any other answer. */
 function limited(status: number, headers: ReadonlyMap<string, string>, body: string): Wait | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers.get('retry-after'));
@@ -63,7 +63,7 @@ function limited(status: number, headers: ReadonlyMap<string, string>, body: str
   return status === 429 || /rate limit/iu.test(body) ? { ms: FIRST_MS } : undefined;
 }
 
-/** The last time that a date can hold. */
+/** The latest time that a `Date` can hold. Epoch ms. */
 const MAX_TIME = 8.64e15;
 const FIRST_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;

@@ -23,6 +23,8 @@ type PullState = {
   readonly open: boolean;
   readonly merged: boolean;
   readonly by?: string;
+  /** The time of the last change of the pull request, in ISO form. */
+  readonly changedAt?: string;
 };
 
 type PrState = {
@@ -47,12 +49,12 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   // A new review or comment changes the pull request, so an unchanged pull request has none.
   const said = isSame
     ? { news: [], state: before.said }
-    : await saidOn(place, what, { me: me ?? undefined, before: before?.said });
+    : await saidOn(place, what, { me: me ?? undefined, before: before?.said, changedAt: pull.changedAt });
   if (!pull.open) return ended(what, pull, { before, me, said });
   const checks = await checksOf(place, what, pull.sha, before?.checks);
   const went = countOf(checks.all);
   const isGreen = went.passed > 0 && went.failed + went.pending + went.other === 0;
-  // After a failure, the agent also reads that the same commit passes again.
+  // If a check of this commit has failed, the agent also reads that the commit passes again.
   const known = went.failed > 0 ? undefined : before?.passedBefore;
   const passedBefore = before === undefined && isGreen ? pull.sha : known;
   const standing = [
@@ -89,7 +91,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
     dirty: mergeable === 'unknown' ? (before?.dirty ?? false) : mergeable === 'dirty',
     open: state === 'open',
     merged: at(body, 'merged') === true,
-    ...defined({ etag, by }),
+    ...defined({ etag, by, changedAt: textAt(body, 'updated_at') }),
   };
 }
 

@@ -13,7 +13,7 @@ import { listOf, pages } from './pages.ts';
  */
 type Mark = { readonly since: string; readonly seen: readonly string[] };
 
-/** The mark of each list. A person may write while the lists are read, so the lists have separate marks. */
+/** The mark of each list. A person may write a comment while Earpiece reads the lists, so each list has its own mark. */
 export type SaidState = { readonly reviews: Mark; readonly inCode: Mark; readonly comments: Mark };
 
 type Said = {
@@ -30,27 +30,37 @@ type Said = {
 
 const MAX_SHOWN = 5;
 
+/** The maximum number of pages of reviews. GitHub lists the oldest reviews first, and has no parameter for a beginning. */
+const REVIEW_PAGES = 20;
+
 /**
- * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, all existing reviews and
- * comments count as known.
+ * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, the reviews and comments up to
+ * `changedAt` count as known. This is the time at which the pull request changed last, in ISO form.
  */
 export async function saidOn(
   place: GhPlace,
   pull: Pull,
-  { me, before }: { readonly me: string | undefined; readonly before: SaidState | undefined },
+  {
+    me,
+    before,
+    changedAt = EPOCH,
+  }: { readonly me: string | undefined; readonly before: SaidState | undefined; readonly changedAt: string | undefined },
 ): Promise<{ readonly news: readonly News[]; readonly state: SaidState }> {
-  const read = async (path: string, kind: string, mark?: Mark): Promise<readonly Said[]> => {
-    const since = mark === undefined ? '' : `?since=${encodeURIComponent(earlier(mark.since))}`;
-    const query = { path: `repos/${pull.repo}/${path}${since}`, itemsOf: listOf, keep: (item: Json) => saidOf(item, kind) };
-    return (await pages(place, query)).flatMap(({ items }) => items).filter(({ at }) => at !== '');
+  const read = async (path: string, kind: string, most?: number): Promise<readonly Said[]> => {
+    const keep = (item: Json): Said => saidOf(item, kind);
+    const read = await pages(place, { path: `repos/${pull.repo}/${path}`, itemsOf: listOf, keep, ...defined({ most }) });
+    return read.flatMap(({ items }) => items).filter(({ at }) => at !== '');
   };
-  const reviews = await read(`pulls/${pull.number}/reviews`, 'review');
-  const inCode = await read(`pulls/${pull.number}/comments`, 'code', before?.inCode);
-  const comments = await read(`issues/${pull.number}/comments`, 'comment', before?.comments);
+  const start = { since: changedAt, seen: [] };
+  const marks = before ?? { reviews: start, inCode: start, comments: start };
+  const from = ({ since }: Mark): string => `since=${encodeURIComponent(earlier(since))}`;
+  const reviews = await read(`pulls/${pull.number}/reviews`, 'review', REVIEW_PAGES);
+  const inCode = await read(`pulls/${pull.number}/comments?${from(marks.inCode)}`, 'code');
+  const comments = await read(`issues/${pull.number}/comments?${from(marks.comments)}`, 'comment');
   const state = {
-    reviews: markAfter(reviews, before?.reviews),
-    inCode: markAfter(inCode, before?.inCode),
-    comments: markAfter(comments, before?.comments),
+    reviews: markAfter(reviews, marks.reviews),
+    inCode: markAfter(inCode, marks.inCode),
+    comments: markAfter(comments, marks.comments),
   };
   if (before === undefined) return { news: [], state };
   const fresh = (all: readonly Said[], mark: Mark): readonly Said[] =>
@@ -71,13 +81,13 @@ export async function saidOn(
 
 const OVERLAP_MS = 10 * 60_000;
 
-/** Returns the beginning of the time in which items may appear late. Times of GitHub compare as text. */
+/** Returns the time `OVERLAP_MS` before this time. GitHub may show an item of this span late. The times compare as text. */
 const earlier = (at: string): string => {
   const ms = Date.parse(at);
   return Number.isNaN(ms) ? at : `${new Date(Math.max(0, ms - OVERLAP_MS)).toISOString().slice(0, 19)}Z`;
 };
 
-function markAfter(all: readonly Said[], before: Mark = { since: EPOCH, seen: [] }): Mark {
+function markAfter(all: readonly Said[], before: Mark): Mark {
   const since = all.reduce((latest, { at }) => (at > latest ? at : latest), before.since);
   const late = all.filter(({ at }) => at >= earlier(since)).map(({ id }) => id);
   return { since, seen: [...new Set([...(since === before.since ? before.seen : []), ...late])] };

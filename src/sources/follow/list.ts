@@ -84,7 +84,7 @@ export type State = {
   readonly told: Readonly<Record<string, string>>;
   /** The ids of the events that reported these states, by key. A log accepts each id of an event only once. */
   readonly ids?: Readonly<Record<string, string>>;
-  /** The event keys of the latest news that a removal withdraws, the latest last. */
+  /** The event keys of the latest news, the latest last. `unfollow` withdraws the unread notifications with these keys. */
   readonly news?: readonly string[];
   /** The addresses that were notified of these states. */
   readonly tos?: readonly string[];

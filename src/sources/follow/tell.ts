@@ -15,7 +15,7 @@ import { covers, keepState, type Group, type Report, type State } from './list.t
 
 /** The findings of a check. With `whole`, missing states have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
-/** The reported states that are open, and the latest news. `heard` says whether a conversation was active for each report. */
+/** The memory after the reports. `heard` says whether a conversation was active for each report. */
 export type Told = Required<Pick<State, 'told' | 'ids' | 'tos' | 'news'>> & { readonly heard: boolean };
 
 type Addressed = Pick<Group, 'uid' | 'tos'>;
@@ -171,7 +171,7 @@ const overOf = ({ uid }: Addressed, { turn }: State, key: string): Unaddressed =
   key,
 });
 
-/** The maximum number of news that a removal withdraws. Older news are usually read. */
+/** The maximum number of keys of news that `unfollow` withdraws. Agents have usually read older news. */
 const MAX_NEWS = 100;
 
 /** Withdraws the open notifications of a group for these addresses. */

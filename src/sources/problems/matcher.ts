@@ -40,7 +40,7 @@ export type Step = {
 
 export type Matcher = {
   readonly tool: string;
-  /** The severity of problems whose lines name none. Default: an error. */
+  /** The severity of a problem whose lines name no severity. Default: `error`. */
   readonly severity?: Problem['severity'];
   readonly steps: readonly [Step, ...Step[]];
   /**
@@ -65,7 +65,7 @@ export type Printed = { readonly from: RegExp; readonly to: RegExp };
 
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
-  /** Whether a round with only these problems says nothing about other problems, because the tool did not look for them. */
+  /** Whether a round that reports only these problems ends no other problem, because the tool did not look for others. */
   readonly isPartial?: (problems: readonly Problem[]) => boolean;
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */
   readonly begins?: LineTest;

@@ -29,9 +29,9 @@ export class ProblemReader {
   readonly #notes: Problem[] = [];
   /** A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far. */
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
-  /** The block of printed lines that began last, and has not ended. */
+  /** The printed block to which the next line belongs, and the number of its lines so far. */
   #printed: { readonly block: Printed; readonly lines: number } | undefined;
-  /** The matchers whose tool prints its report now. */
+  /** The matchers whose tool has begun a report, and no new run since then. */
   readonly #reporting: Set<Matcher>;
 
   /** `reporting`: the matchers whose report began before the first line. */

@@ -190,7 +190,7 @@ export const SHIPPED: readonly Matcher[] = [
     steps: [step(/^\s*--- FAIL: (?<test>\S+) /u), step(/^\s+(?<file>[^\s:]+\.go):(?<line>\d+): (?<message>.+)$/u, { skip: 2 })],
   },
   {
-    // A panic in a test. The result of the package follows the stacks.
+    // For a panic in a test. Go prints the result of the package below the stacks.
     tool: 'go',
     until: /^FAIL\b/u,
     steps: [
@@ -345,7 +345,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // A file name with spaces or parentheses. The source line below distinguishes such an error from a sentence with a place.
+    // For file names with spaces or parentheses. Only an error has a source line below it; a sentence with a place has none.
     tool: 'cc',
     steps: [
       step(/^(?<file>[^\s:][^:]*\.\w+):(?<line>\d+):(?<column>\d+): (?:fatal )?(?<severity>error|warning): (?<message>.+)$/u),

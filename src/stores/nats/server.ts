@@ -259,7 +259,7 @@ export class Server {
 
   /**
    * Throws `store_corrupt` if one stream is missing although the other has had messages. A process writes only after it has made
-   * both streams, so a second look tells a deleted stream from a stream that another process is making.
+   * both streams, so a second request distinguishes a deleted stream from a stream that another process makes.
    */
   async checkBoth(logs: StreamInfo | undefined, tables: StreamInfo | undefined): Promise<void> {
     const one = logs ?? tables;

@@ -28,9 +28,9 @@ export const DEFAULT_SCHEMA = 'earpiece';
  */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/u;
 
-/** Files of TLS. */
+/** The parameters that name files of TLS. */
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
-/** The parameters that Earpiece or the driver uses, and one that hosting services write into their addresses. */
+/** The known parameters. Neither Earpiece nor the driver uses `channel_binding`, but hosting services write it. */
 const PARAMETERS = [
   'schema',
   'sslmode',
@@ -103,7 +103,7 @@ function checkParameters(parameters: URLSearchParams): void {
   if (unknown !== undefined) {
     const near = didYouMean(unknown, PARAMETERS);
     throw bad(
-      `the address of the PostgreSQL database has the unknown parameter ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${near}`}: known parameters are ${PARAMETERS.join(', ')}`,
+      `the address of the PostgreSQL database has the unknown parameter ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${near}`}; the known parameters are ${PARAMETERS.join(', ')}`,
     );
   }
   const mode = parameters.get('sslmode');

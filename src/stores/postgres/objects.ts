@@ -44,7 +44,7 @@ export async function missingObjects(ask: Ask, schema: string): Promise<readonly
     all.map(({ kind }) => kind),
     all.map(({ name }) => name),
   );
-  // A missing table has no primary key either.
+  // The list names a missing table once, without its primary key.
   const tables = new Set(gone.flatMap(({ kind, name }) => (kind === 'table' ? [name] : [])));
   return gone.filter(({ kind, name }) => kind !== 'primary key of' || !tables.has(name));
 }

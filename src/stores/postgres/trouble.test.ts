@@ -25,8 +25,8 @@ it("an address may name several hosts, and the store's name for people lists the
 });
 
 it.each([
-  ['foo=bar', /has the unknown parameter "foo": known parameters are schema, sslmode, /u],
-  ['sslmod=verify-full', /has the unknown parameter "sslmod", did you mean sslmode: known parameters are /u],
+  ['foo=bar', /has the unknown parameter "foo"; the known parameters are schema, sslmode, /u],
+  ['sslmod=verify-full', /has the unknown parameter "sslmod", did you mean sslmode; the known parameters are /u],
   ['sslmode=bogus', /^sslmode "bogus": must be one of disable, prefer, require, verify-ca, verify-full, no-verify$/u],
   ['sslrootcert=/nonexistent.pem', /^sslrootcert "\/nonexistent\.pem" cannot be read \(ENOENT\): name a readable file$/u],
   ['schema=pg_x', /^schema "pg_x": must .*not begin with pg_/u],

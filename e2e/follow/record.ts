@@ -161,6 +161,28 @@ const NODE_TEST_SLOW: Recording = {
   until: /duration_ms \d+\./u,
 };
 
+const SUITE = (name: string, one: number, two: number): string => `import assert from 'node:assert';
+import { describe, test } from 'node:test';
+describe('${name}', () => {
+  test('one', () => assert.equal(1, ${one}));
+  test('two', () => assert.equal(2, ${two}));
+});
+`;
+
+/** A test fails in each of two files, whose tests have the same names. Then a file is fixed, another test of it fails, and all is fixed. */
+const NODE_TEST_SUITES: Recording = {
+  files: { 'cart.test.mjs': SUITE('cart', 3, 2), 'price.test.mjs': SUITE('price', 1, 3) },
+  run: ['node', '--test', '--watch'],
+  terminal: true,
+  steps: [
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': SUITE('cart', 1, 2) } },
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': SUITE('cart', 1, 3) } },
+    { when: /duration_ms \d+\./u, write: { 'price.test.mjs': SUITE('price', 1, 2) } },
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': SUITE('cart', 1, 2) } },
+  ],
+  until: /duration_ms \d+\./u,
+};
+
 /** Two modules of a page are broken. Then one of them is fixed. */
 const VITE_TWO: Recording = {
   files: {
@@ -323,6 +345,13 @@ export const RECORDINGS: Readonly<Record<string, Recording>> = {
       { when: /# duration_ms/u, write: { 'cart.test.mjs': SLOW('rounds', 1) } },
       { when: /# duration_ms/u, write: { 'price.test.mjs': SLOW('adds', 1) } },
     ],
+    until: /# duration_ms/u,
+  },
+  'node-test-suites-watch': NODE_TEST_SUITES,
+  'node-test-suites-tap-watch': {
+    ...NODE_TEST_SUITES,
+    run: [...NODE_TEST_SUITES.run, '--test-reporter=tap'],
+    steps: (NODE_TEST_SUITES.steps ?? []).map((each) => ({ ...each, when: /# duration_ms/u })),
     until: /# duration_ms/u,
   },
   'node-test-values': { files: NODE_TEST_VALUES, run: ['node', '--test'] },

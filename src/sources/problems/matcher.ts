@@ -80,6 +80,10 @@ export type Rounds = {
    * these, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
+  /** Returns the suite that a line begins. Its tests have a larger indent. */
+  readonly suiteOf?: (line: string) => { readonly name: string; readonly indent: number } | undefined;
+  /** Matches a line whose next line repeats the result of a test. */
+  readonly repeats?: LineTest;
   /**
    * Returns the file or test that repeats a problem. Default: the problem's file, otherwise the file that the tool named last.
    */
@@ -91,8 +95,8 @@ export type Rounds = {
   readonly areTests?: true;
 };
 
-/** A file or test that a round has repeated. */
-export type Named = { readonly name: string; readonly failed: boolean };
+/** A file or test that a round has repeated. `indent` is the number of spaces before a test, which shows its suite. Default 0. */
+export type Named = { readonly name: string; readonly failed: boolean; readonly indent?: number };
 
 type LineTest = Pick<RegExp, 'test'>;
 

@@ -141,6 +141,74 @@ describe('the problems of a program that keeps running', () => {
     expect(open(...two, 'ok 1 - two, too', '# duration_ms 4.1', undefined)).toEqual(['a.test.mjs']);
   });
 
+  /** The output of `node --test` for these suites of tests. `!` marks a failed test. */
+  function nodeRun(tap: boolean, file: Readonly<Record<string, readonly string[]>>, ...fails: readonly string[]): readonly string[] {
+    const results = Object.entries(file).flatMap(([suite, tests]) => [
+      tap ? `# Subtest: ${suite}` : `▶ ${suite}`,
+      ...tests.flatMap((test, i) => {
+        const [name, bad] = [test.replace('!', ''), test.startsWith('!')];
+        if (!tap) return [`  ${bad ? '✖' : '✔'} ${name} (1.2ms)`];
+        const result = [`    # Subtest: ${name}`, `    ${bad ? 'not ok' : 'ok'} ${i + 1} - ${name}`, '      ---'];
+        return [...result, ...(bad ? [`      location: '/shop/${suite}.test.mjs:2:1'`, "      error: '1 == 2'"] : []), '      ...'];
+      }),
+      tap ? `ok 1 - ${suite}` : `✔ ${suite} (3.2ms)`,
+    ]);
+    const failed = fails.flatMap((each) => {
+      const [suite = '', test = ''] = each.split(' > ');
+      return [`test at /shop/${suite}.test.mjs:2:1`, `✖ ${test} (1.2ms)`, '  AssertionError [ERR_ASSERTION]: 1 == 2'];
+    });
+    return [...results, tap ? '# duration_ms 4.1' : 'ℹ duration_ms 4.1', ...(tap ? [] : failed)];
+  }
+
+  it.each([
+    ['spec', false],
+    ['tap', true],
+  ])('stay open if the suite of another file has a test with the same name, in the reporter %s', (_, tap) => {
+    const first = nodeRun(tap, { a: ['!one', 'two'], b: ['one', '!two'] }, 'a > one', 'b > two');
+    const [a, b] = ['/shop/a.test.mjs', '/shop/b.test.mjs'];
+    const all = (...more: readonly (string | undefined)[]): readonly string[] => open(...first, undefined, ...more, undefined);
+    expect(all()).toEqual([a, b]);
+    expect(all(...nodeRun(tap, { a: ['one', 'two'] }))).toEqual([b]);
+    expect(all(...nodeRun(tap, { a: ['one', '!two'] }, 'a > two'))).toEqual([b, a]);
+    expect(all(...nodeRun(tap, { b: ['one', 'two'] }))).toEqual([a]);
+    expect(all(...nodeRun(tap, { b: ['!one', 'two'] }, 'b > one'))).toEqual([a, b]);
+  });
+
+  it('stay open if another file has a test with the same full name, until their own file changes', () => {
+    const stamps = new Map([
+      ['a.test.mjs', '1'],
+      ['b.test.mjs', '1'],
+    ]);
+    const problems = new OpenProblems(undefined, { stampOf: (file) => stamps.get(file) });
+    const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {
+      for (const line of lines) problems.read(line);
+      problems.silent();
+      return [...problems.open().values()].map(({ problem }) => problem.file);
+    };
+    const failed = (file: string): readonly string[] => [`test at ${file}:1:1`, '✖ one (322.7ms)', "  'test failed'"];
+    const both = ['✖ one (1ms)', '✖ one (1ms)', 'ℹ duration_ms 9.1', ...failed('a.test.mjs'), ...failed('b.test.mjs')];
+    expect(readAll(...both)).toEqual(['a.test.mjs', 'b.test.mjs']);
+    stamps.set('a.test.mjs', '2');
+    // The restart interrupts the first run of the file.
+    const restarted = 'Restarted at 11/26/2026, 9:31:44 PM';
+    expect(readAll(restarted, '✔ one (1ms)', restarted, '✔ one (1ms)', 'ℹ duration_ms 9.1')).toEqual(['b.test.mjs']);
+    expect(readAll('✔ one (1ms)', '✔ one (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
+  });
+
+  it('end if the test of a changed file has another name now', () => {
+    let stamp = '1';
+    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
+    const readAll = (...lines: readonly string[]): number => {
+      for (const line of lines) problems.read(line);
+      problems.silent();
+      return problems.open().size;
+    };
+    expect(readAll('✖ one (1ms)', 'ℹ duration_ms 9.1', 'test at a.test.mjs:1:1', '✖ one (1ms)', "  'test failed'")).toBe(1);
+    expect(readAll('✔ two (1ms)', 'ℹ duration_ms 9.1')).toBe(1);
+    stamp = '2';
+    expect(readAll('✔ another (1ms)', 'ℹ duration_ms 9.1')).toBe(0);
+  });
+
   it('end if a test file that node --test could not load has changed', () => {
     let stamp = '1';
     const problems = new OpenProblems(undefined, { stampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });

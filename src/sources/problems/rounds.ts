@@ -4,7 +4,8 @@
  * During a round, new problems are added.
  */
 import { defined } from '../../core/defined.ts';
-import type { Matcher, Named, Rounds } from './matcher.ts';
+import type { Matcher, Rounds } from './matcher.ts';
+import { NamedUnits } from './named-units.ts';
 import { keyOf, type Occurrence } from './occurrences.ts';
 import type { Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
@@ -37,8 +38,8 @@ export class OpenProblems {
   readonly #round = new Map<string, Found>();
   /** The tools whose current round has no line that shows its end. */
   readonly #unending = new Set<string>();
-  /** The files and tests that the current round of each tool has named. The last of these files or tests runs now. */
-  readonly #named = new Map<string, Named[]>();
+  /** The files and tests that the current round of each tool has named. */
+  readonly #named = new Map<string, NamedUnits>();
 
   constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
     const { rounds = ROUNDS, stampOf = () => undefined, sourceOf = () => undefined } = around;
@@ -52,9 +53,13 @@ export class OpenProblems {
   read(line: string): void {
     this.#add(this.#reader.read(line));
     if (this.#reader.isInSection) return;
-    if (RESTARTS.begins?.test(line)) this.#end();
+    if (RESTARTS.begins?.test(line)) {
+      this.#end();
+      for (const named of this.#named.values()) named.ran();
+    }
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
-      const { begins, ends, clean, names, unitOf, isLate } = this.#roundsOf(tool);
+      const rounds = this.#roundsOf(tool);
+      const { begins, ends, clean, names, unitOf, isLate } = rounds;
       if (begins?.test(line)) {
         this.#end();
         // The previous round may not have ended: its files differ from the files of this round.
@@ -63,14 +68,13 @@ export class OpenProblems {
         this.#unending.delete(tool);
         if (ends === undefined) this.#unending.add(tool);
       }
-      const named = names?.(line) ?? [];
-      if (named.length > 0) {
-        // Earlier lines belong to the file that was named before.
-        if (unitOf === undefined) this.#end();
-        this.#named.set(tool, [...(this.#named.get(tool) ?? []), ...named].slice(-MAX_NAMED));
-      }
+      // Earlier lines belong to the file that was named before.
+      const found = names?.(line) ?? [];
+      if (unitOf === undefined && found.length > 0) this.#end();
+      this.#namedBy(tool).read(line, found, rounds);
       if (ends?.test(line)) {
         this.#end();
+        this.#namedBy(tool).ran();
         if (isLate) this.#unending.add(tool);
         else this.#settle(tool);
       }
@@ -114,7 +118,13 @@ export class OpenProblems {
 
   #begin(tool: string): void {
     this.#round.set(tool, new Map());
-    this.#named.delete(tool);
+    this.#named.get(tool)?.clear();
+  }
+
+  #namedBy(tool: string): NamedUnits {
+    const named = this.#named.get(tool) ?? new NamedUnits();
+    this.#named.set(tool, named);
+    return named;
   }
 
   #add(problems: readonly Problem[]): void {
@@ -140,9 +150,11 @@ export class OpenProblems {
   }
 
   #kept(problem: Problem): Omit<Kept, 'count'> {
-    const { names, unitOf } = this.#roundsOf(problem.tool);
+    const { names, unitOf, areTests } = this.#roundsOf(problem.tool);
     if (names === undefined) return { problem };
-    const unit = unitOf === undefined ? (problem.file ?? this.#named.get(problem.tool)?.at(-1)?.name) : unitOf(problem);
+    const named = this.#namedBy(problem.tool);
+    const said = unitOf === undefined ? (problem.file ?? named.all.at(-1)?.name) : unitOf(problem);
+    const unit = areTests && said !== undefined ? (named.claim(said) ?? said) : said;
     if (unit === undefined) return { problem };
     const stamp = this.#stampOf(unit, problem);
     return { problem, unit, ...(stamp === undefined ? {} : { stamp }) };
@@ -151,12 +163,12 @@ export class OpenProblems {
   /** Ends the round of a tool. */
   #settle(tool: string): void {
     const round = this.#round.get(tool) ?? new Map<string, Kept>();
-    const named = this.#named.get(tool) ?? [];
+    const named = this.#namedBy(tool);
     const before = this.#open.get(tool) ?? new Map<string, Kept>();
     const isPartial = round.size > 0 && this.#roundsOf(tool).isPartial?.([...round.values()].map(({ problem }) => problem));
     const others = isPartial
       ? [...before].filter(([key, { problem }]) => !round.has(key) && !this.#roundsOf(tool).isPartial?.([problem]))
-      : named.length === 0
+      : named.all.length === 0
         ? []
         : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(kept, named, [...round.values()]));
     this.#open.set(tool, new Map([...others, ...round]));
@@ -164,23 +176,25 @@ export class OpenProblems {
   }
 
   /** Whether a round that repeated the named files, and did not print this problem, shows that the problem is fixed. */
-  #isOver({ problem, unit, stamp }: Kept, all: readonly Named[], round: readonly Kept[]): boolean {
-    if (unit === undefined) return all.some(({ failed }) => !failed);
-    const named = all.filter(({ name }) => isSameFile(name, unit));
+  #isOver({ problem, unit, stamp, made }: Kept, units: NamedUnits, round: readonly Kept[]): boolean {
+    if (unit === undefined) return units.all.some(({ failed }) => !failed);
+    const { unitOf, areTests } = this.#roundsOf(problem.tool);
+    const hasChanged = problem.file !== undefined && made !== undefined && this.#stampOf(problem.file, problem) !== made;
+    const named = units.all.filter(({ name }) => isSameFile(name, unit));
+    // The result may be that of the test with the same name in another file.
+    if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may leave out the errors of a file that failed again.
     if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
-    const { unitOf, areTests } = this.#roundsOf(problem.tool);
+    // The test may have another name now.
+    if (areTests) return hasChanged;
     const now = this.#stampOf(unit, problem);
     // A build names the module that it replaces, and a person may have fixed a different file. So a problem ends if its file has
     // changed.
     if (unitOf === undefined) return stamp === undefined || now !== stamp;
-    // A run of named units reports all their errors. So the problem of another unit ends only if its file is gone. The problem of a
-    // test also ends if its file has changed.
-    return stamp !== undefined && (now === undefined || (areTests === true && now !== stamp));
+    // A run of named units reports all their errors. So the problem of another unit ends only if its file is gone.
+    return stamp !== undefined && now === undefined;
   }
 }
-
-const MAX_NAMED = 10_000;
 
 /** Whether two paths name the same file, as seen from different folders. */
 function isSameFile(a: string, b: string): boolean {

@@ -28,13 +28,21 @@ const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d
 const fileOfTest = ({ test }: Problem): string | undefined => test?.split(' > ', 1)[0]?.split(' ').at(-1);
 
 /** A result of `node --test`, in its reporters spec and TAP: `✔ rounds (1.2ms)`, `not ok 1 - rounds`. */
-const NODE_RESULT = /^\s*(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok \d+ - (?<tap>\S.*?))(?: # .*)?$/u;
+const NODE_RESULT = /^(?<indent>\s*)(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok \d+ - (?<tap>\S.*?))(?: # .*)?$/u;
+
+/** The beginning of a suite, and in TAP of each test: `▶ cart`, `# Subtest: cart`. */
+const NODE_SUITE = /^(?<indent>\s*)(?:▶ (?<spec>\S.*?)(?: \([\d.]+ms\))?|# Subtest: (?<tap>\S.*?))$/u;
 
 /** Returns the test that a line of `node --test` shows. The name of a test may have a comma. */
 function testsOfNode(line: string): readonly Named[] {
-  const { spec, tap } = NODE_RESULT.exec(line)?.groups ?? {};
+  const result = nodeNameIn(line, NODE_RESULT);
+  return result === undefined ? [] : [{ ...result, failed: /^\s*(?:✖|not ok)/u.test(line) }];
+}
+
+function nodeNameIn(line: string, pattern: RegExp): { readonly name: string; readonly indent: number } | undefined {
+  const { indent = '', spec, tap } = pattern.exec(line)?.groups ?? {};
   const name = spec ?? (tap === undefined ? undefined : unescaped(tap));
-  return name === undefined ? [] : [{ name, failed: /^\s*(?:✖|not ok)/u.test(line) }];
+  return name === undefined ? undefined : { name, indent: indent.length };
 }
 
 /** The codes of errors that the parser of tsc reports, TS1002 to TS1161. */
@@ -74,6 +82,8 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,
     isLate: true,
     names: testsOfNode,
+    suiteOf: (line) => nodeNameIn(line, NODE_SUITE),
+    repeats: /^test at /u,
     unitOf: ({ test }) => test,
     areTests: true,
   },

@@ -1,0 +1,80 @@
+/** Keeps the files or tests that one tool has named in its current round, and tells apart tests with the same name. */
+import type { Named, Rounds } from './matcher.ts';
+
+/** The maximum number of named files and tests of a round that are kept. */
+const MAX_NAMED = 10_000;
+
+type Suite = { readonly name: string; readonly indent: number };
+
+export class NamedUnits {
+  /** The suites around the next line, the outermost first. */
+  #suites: Suite[] = [];
+  #named: Named[] = [];
+  /** The failed tests whose problem was printed. */
+  readonly #claimed = new Set<Named>();
+  /** How often each unit was named since the start of the current run, at most in one run of this round, and at most in any run. */
+  readonly #now = new Map<string, number>();
+  readonly #inRound = new Map<string, number>();
+  readonly #atMost = new Map<string, number>();
+  /** Whether the next line repeats the result of a test. */
+  #isRepeated = false;
+
+  /** The units of the round. The last of these runs now. */
+  get all(): readonly Named[] {
+    return this.#named;
+  }
+
+  /** Reads a line, which shows these units. */
+  read(line: string, named: readonly Named[], { suiteOf, repeats }: Pick<Rounds, 'suiteOf' | 'repeats'>): void {
+    const isRepeated = this.#isRepeated;
+    this.#isRepeated = repeats?.test(line) ?? false;
+    if (isRepeated) return;
+    const suite = suiteOf?.(line);
+    if (suite !== undefined) this.#suites = [...this.#around(suite.indent), suite];
+    for (const each of named) {
+      const full = { ...each, name: [...this.#around(each.indent ?? 0).map(({ name }) => name), each.name].join(SEPARATOR) };
+      this.#named.push(full);
+      count(this.#now, full.name, (this.#now.get(full.name) ?? 0) + 1);
+      for (const most of [this.#inRound, this.#atMost]) count(most, full.name, this.#now.get(full.name) ?? 0);
+    }
+    if (this.#named.length > MAX_NAMED) this.#named = this.#named.slice(-MAX_NAMED);
+  }
+
+  /** Called at the start and at the end of each run of the tool. A round may have several runs, because a run may be interrupted. */
+  ran(): void {
+    this.#suites = [];
+    this.#now.clear();
+  }
+
+  /** Returns the full name of the failed test of this name whose problem is printed now. */
+  claim(test: string): string | undefined {
+    const found = this.#named.find((each) => each.failed && isCalled(each, test) && !this.#claimed.has(each));
+    if (found !== undefined) this.#claimed.add(found);
+    return found?.name;
+  }
+
+  /** Whether a run of this round may have left out a test with this full name, because several files have such a test. */
+  isAmbiguous(name: string): boolean {
+    return (this.#inRound.get(name) ?? 0) < (this.#atMost.get(name) ?? 0);
+  }
+
+  /** Begins the next round. */
+  clear(): void {
+    this.#named = [];
+    this.#claimed.clear();
+    this.#inRound.clear();
+    this.ran();
+  }
+
+  #around(indent: number): readonly Suite[] {
+    return this.#suites.filter((each) => each.indent < indent);
+  }
+}
+
+const SEPARATOR = ' > ';
+
+const isCalled = ({ name }: Named, test: string): boolean => name === test || name.endsWith(`${SEPARATOR}${test}`);
+
+function count(counts: Map<string, number>, name: string, value: number): void {
+  if (counts.size < MAX_NAMED && value > (counts.get(name) ?? 0)) counts.set(name, value);
+}

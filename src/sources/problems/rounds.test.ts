@@ -142,14 +142,22 @@ describe('the problems of a program that keeps running', () => {
   });
 
   /** The output of `node --test` for these suites of tests. `!` marks a failed test. */
-  function nodeRun(tap: boolean, file: Readonly<Record<string, readonly string[]>>, ...fails: readonly string[]): readonly string[] {
+  function nodeRun(
+    tap: boolean,
+    file: Readonly<Record<string, readonly string[]>>,
+    ...fails: readonly string[]
+  ): readonly string[] {
     const results = Object.entries(file).flatMap(([suite, tests]) => [
       tap ? `# Subtest: ${suite}` : `▶ ${suite}`,
       ...tests.flatMap((test, i) => {
         const [name, bad] = [test.replace('!', ''), test.startsWith('!')];
         if (!tap) return [`  ${bad ? '✖' : '✔'} ${name} (1.2ms)`];
         const result = [`    # Subtest: ${name}`, `    ${bad ? 'not ok' : 'ok'} ${i + 1} - ${name}`, '      ---'];
-        return [...result, ...(bad ? [`      location: '/shop/${suite}.test.mjs:2:1'`, "      error: '1 == 2'"] : []), '      ...'];
+        return [
+          ...result,
+          ...(bad ? [`      location: '/shop/${suite}.test.mjs:2:1'`, "      error: '1 == 2'"] : []),
+          '      ...',
+        ];
       }),
       tap ? `ok 1 - ${suite}` : `✔ ${suite} (3.2ms)`,
     ]);

@@ -261,6 +261,20 @@ describe('a followed pull request', () => {
     expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
   });
 
+  it('two failed jobs with one name are told apart by their workflows', async () => {
+    github.job(81, 'build', 'failure', FAILS);
+    const other = { ...github.jobs[81], workflow_name: 'release' };
+    github.jobs[81] = { ...github.jobs[81], workflow_name: 'ci' };
+    github.jobs[82] = other;
+    github.logs['82'] = github.logs['81'] ?? '';
+    github.runs = github.runs.flatMap((run) => (run['id'] === 81 ? [run, { ...run, id: 82 }] : [run]));
+    await look();
+    expect(await open()).toEqual([
+      expect.stringContaining('check "build" of workflow "ci" failed in step'),
+      expect.stringContaining('check "build" of workflow "release" failed in step'),
+    ]);
+  });
+
   it('a commit that fails after it had passed is reported when it passes again; a cancelled check has not passed', async () => {
     github.job(71, 'build', 'success');
     await look();

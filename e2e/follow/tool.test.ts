@@ -33,7 +33,7 @@ afterEach(async () => {
   await shell[Symbol.asyncDispose]();
 });
 
-async function follow(args: Record<string, string | boolean> = {}): Promise<string> {
+async function follow(args: Record<string, string | boolean | number> = {}): Promise<string> {
   const { content } = await client.callTool({ name: 'follow', arguments: args });
   return (content as { text: string }[]).map(({ text }) => text).join('\n');
 }
@@ -106,21 +106,33 @@ it('is limited to the project, this machine and this repository, and cannot end 
   writeFileSync(join(shell.folder, 'app.log'), '');
   mkdirSync(join(shell.folder, 'logs'));
   symlinkSync('/etc/hosts', join(shell.folder, 'logs/link.log'));
+  symlinkSync('/etc/none.log', join(shell.folder, 'logs/dangling.log'));
+  symlinkSync('circle.log', join(shell.folder, 'logs/circle.log'));
   const what = { kind: 'log', file: join(shell.folder, 'app.log'), match: 'x' } as const;
   await add(ear.store, 'shop', { uid: 'f_person', what, to: 'shop/coder' });
   for (const [args, why] of [
     [{ log: 'logs/link.log', match: 'x' }, 'is outside of the project'],
     [{ log: '../../etc/hosts', match: 'x' }, 'is outside of the project'],
     [{ log: 'none.log', match: 'x' }, 'does not exist yet'],
+    [{ log: '/etc/none.log', match: 'x' }, 'is outside of the project'],
+    [{ log: 'logs/dangling.log', match: 'x' }, 'is outside of the project'],
+    [{ log: 'logs/circle.log', match: 'x' }, 'is outside of the project'],
+    [{ log: '.', match: 'x' }, 'log "." is a folder; name one log file'],
+    [{ log: '..', match: 'x' }, 'is outside of the project'],
+    [{ url: 'localhost:3000' }, 'is not an http or https address; write it like http://localhost:3000/health'],
+    [{ url: 'file:///etc/hosts' }, 'is not an http or https address'],
+    [{ url: 7 }, 'url must be a text of 1 to 1000 characters, got 7'],
+    [{ url: 'x'.repeat(1_001) }, 'url must be a text of 1 to 1000 characters, got 1001 characters'],
     [{ log: 'app.log' }, 'log needs match'],
     [{ url: 'https://example.com/' }, 'is not an address of this machine'],
     [{ url: 'http://localhost.example.com/' }, 'is not an address of this machine'],
-    [{ url: 'http://127.0.0.1@example.com/' }, 'is not an address of this machine'],
+    [{ url: 'http://127.0.0.1.example.com/' }, 'is not an address of this machine'],
+    [{ url: 'http://127.0.0.1@example.com/' }, 'url must not have a password'],
     [{ pull_request: 'https://github.com/acme/other/pull/1' }, 'is neither a number nor a known branch of this repository'],
     [{ pull_request: 'HTTPS://github.com/acme/other/p%75ll/1' }, 'is neither a number nor a known branch of this repository'],
     [{ pull_request: 'acme/other#1' }, 'is neither a number nor a known branch of this repository'],
     [{ url: 'http://joe:pw@127.0.0.1/' }, 'url must not have a password'],
-    [{ log: 'logs', match: 'x' }, 'is not a regular file; name one log file'],
+    [{ log: 'logs', match: 'x' }, 'log "logs" is a folder; name one log file'],
     [{ log: 'app.log', match: '(' }, 'match "(": it is not a regular expression'],
     [{ url: 'http://localhost/', match: 'x' }, 'match works only with log; leave match out'],
     [{ stop: 'f1', git: true }, 'stop ends a follower by its id; leave git out'],
@@ -128,7 +140,7 @@ it('is limited to the project, this machine and this repository, and cannot end 
     [{ files: '../secrets/**' }, 'leads out of the folder'],
     [{ files: '/etc/*' }, 'leads out of the folder'],
     [{ files: '!docs/**' }, 'excludes files'],
-    [{ git: false }, 'git must be true'],
+    [{ git: false }, 'git must be true, got false; stop ends a follower by its id'],
     [{ agent: 'other/coder' }, 'belongs to another project; you can follow only agents of shop'],
     [{ agent: 'coder' }, 'is you'],
     [{ agent: '*' }, 'is a whole project; name one agent'],

@@ -2,8 +2,6 @@
  * The tool `follow`, with which an agent follows things. Unlike the command, the tool follows only things that the agent could
  * read anyway.
  */
-import { realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
 import { logOf, parseAddress } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -15,6 +13,7 @@ import { CannotLook } from './follower.ts';
 import { add, following, groupOf, isFollowed, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
 import { nameOf } from './look-after.ts';
+import { permittedLog, permittedUrl } from './permitted.ts';
 import { isKnownBranch } from './pr/branch.ts';
 import { findPr } from './pr/pr.ts';
 import { FOLLOW_TOOL } from './tool-shape.ts';
@@ -95,14 +94,20 @@ function argumentsIn(args: unknown): Asked {
         `follow has no argument ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}`,
       );
     if (key === 'git') {
-      if (value !== true) throw new EarpieceError('bad_argument', 'git must be true; stop ends a follower by its id');
+      if (value !== true)
+        throw new EarpieceError('bad_argument', `git must be true, got ${shown(value)}; stop ends a follower by its id`);
     } else if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
-      throw new EarpieceError('bad_argument', `${key} must be a text of 1 to ${MAX_CHARS} characters`);
+      throw new EarpieceError('bad_argument', `${key} must be a text of 1 to ${MAX_CHARS} characters, got ${gotText(value)}`);
   }
   return args ?? {};
 }
 
 const MAX_CHARS = 1_000;
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 80);
+
+const gotText = (value: unknown): string =>
+  typeof value === 'string' && value.length > MAX_CHARS ? `${value.length} characters` : shown(value);
 
 async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, files, git, agent }: Asked): Promise<What> {
   const { folder } = call;
@@ -125,12 +130,12 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
     if (match === undefined)
       throw new EarpieceError('bad_argument', 'log needs match, a regular expression for the lines, such as ERROR');
     patternOf(match, 'match');
-    return { kind: 'log', file: inside(folder, log), match };
+    return { kind: 'log', file: permittedLog(folder, log), match };
   }
   if (files !== undefined) return { kind: 'files', folder, globs: [usable(files)] };
   if (git !== undefined) return { kind: 'git', folder };
   if (agent !== undefined) return { kind: 'agent', log: await otherAgent(call, agent), until: 'blocked' };
-  return { kind: 'url', url: ofThisMachine(url ?? '') };
+  return { kind: 'url', url: permittedUrl(url ?? '') };
 }
 
 /**
@@ -157,39 +162,4 @@ async function otherAgent({ project, log: own, inbox }: FollowCall, name: string
   if (log === own) throw new EarpieceError('bad_argument', `agent ${shown} is you; list_agents has the names of the others`);
   await checkKnown(inbox, log, project, { shown });
   return log;
-}
-
-/**
- * Returns the path of a file in the project. A link must not lead out of the project, because the agent could use it to read a
- * file without permission.
- */
-function inside(folder: string, file: string): string {
-  let real: string;
-  let root: string;
-  try {
-    root = realpathSync(folder);
-    real = realpathSync(resolve(folder, file));
-  } catch {
-    throw new EarpieceError('not_found', `log ${JSON.stringify(file.slice(0, 200))} does not exist yet; follow it when it does`);
-  }
-  if (real.startsWith(root + sep) && !statSync(real).isFile())
-    throw new EarpieceError('bad_argument', `log ${JSON.stringify(file.slice(0, 200))} is not a regular file; name one log file`);
-  if (real.startsWith(root + sep)) return real;
-  throw new EarpieceError(
-    'not_trusted',
-    `log ${JSON.stringify(file.slice(0, 200))} is outside of the project; a person can follow it: earpiece follow log`,
-  );
-}
-
-function ofThisMachine(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const local = url !== undefined && /^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname);
-  if (url !== undefined && local && ['http:', 'https:'].includes(url.protocol)) {
-    if (url.username === '' && url.password === '') return url.href;
-    throw new EarpieceError('bad_argument', 'url must not have a password, because follow does not store passwords');
-  }
-  throw new EarpieceError(
-    'not_trusted',
-    `url ${JSON.stringify(text.slice(0, 200))} is not an address of this machine; a person can follow it: earpiece follow url`,
-  );
 }

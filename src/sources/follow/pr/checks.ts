@@ -63,7 +63,8 @@ export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: 
     if (check.went !== 'failed') continue;
     const found = known?.failed[check.id];
     if (found === undefined && check.isJob && ++details > MAX_DETAILS) continue;
-    failed[check.id] = found ?? (await standingOf(place, pull, sha, check));
+    const isNameShared = all.some((each) => each !== check && each.name === check.name);
+    failed[check.id] = found ?? (await standingOf(place, pull, sha, { ...check, isNameShared }));
   }
   return { state: { sha, runs, statuses, failed }, all, standing: Object.values(failed), isPart: details > MAX_DETAILS };
 }
@@ -104,8 +105,15 @@ function statusOf(status: Json): Check {
   };
 }
 
-async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, check: Check): Promise<Standing> {
-  const { step, says, lines } = check.isJob ? await jobOf(place, repo, check) : { ...NO_JOB };
+async function standingOf(
+  place: GhPlace,
+  { repo, number }: Pull,
+  sha: string,
+  check: Check & { readonly isNameShared: boolean },
+): Promise<Standing> {
+  const { step, says, lines, workflow } = check.isJob ? await jobOf(place, repo, check) : { ...NO_JOB };
+  // Each of two workflows may have a job with this name.
+  const ofWorkflow = check.isNameShared && workflow !== undefined ? ` of workflow ${JSON.stringify(workflow)}` : '';
   const inStep = step === undefined ? '' : ` in step ${JSON.stringify(step)}`;
   const why = says ?? check.title;
   return {
@@ -114,19 +122,19 @@ async function standingOf(place: GhPlace, { repo, number }: Pull, sha: string, c
     fingerprint: check.id,
     type: 'pr.check_failed',
     severity: 'error',
-    message: `${repo}#${number}: check ${JSON.stringify(check.name)} failed${inStep}${why === undefined ? '' : `: ${why}`}`,
+    message: `${repo}#${number}: check ${JSON.stringify(check.name)}${ofWorkflow} failed${inStep}${why === undefined ? '' : `: ${why}`}`,
     data: {
       repo,
       pr: number,
       check: check.name,
       commit: sha.slice(0, 12),
       lines: [...lines],
-      ...defined({ step, problem: why, url: check.url }),
+      ...defined({ workflow, step, problem: why, url: check.url }),
     },
   };
 }
 
-type Job = { readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
+type Job = { readonly workflow?: string; readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
 /**
@@ -138,7 +146,7 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
     const job = bodyOf(await get(place, path));
     const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
     const step = textAt(failing, 'name', 120);
-    const named = defined({ step });
+    const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
     const answer = await get(place, `${path}/logs`);
     if (answer.kind !== 'ok') return { ...named, lines: [] };
     const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];

@@ -11,7 +11,7 @@ import { type Engine, type Fault, isOfDisk } from './engine.ts';
 
 const MEGABYTES = 128;
 /** The maximum time until a cluster has a leader and three copies. */
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 
 export async function startNatsServers(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-faults-'));

@@ -153,6 +153,14 @@ describe('an archive', () => {
 describe('an archive that cannot be written', () => {
   proves('log:archive-unwritable');
 
+  it('stops the prune if the system accepts no folder at its path', async () => {
+    await using shell = new ArchivingShell();
+    await shell.past(0, 3);
+    const { code, stderr } = await shell.run(['db', 'prune', '--older', '0s', '--archive', '/proc/earpiece/archive']);
+    expect(stderr).toContain('nothing was removed, because the archive /proc/earpiece/archive cannot be written (ENOENT)');
+    expect(code).toBeGreaterThan(0);
+  });
+
   it('stops the prune if a file has the name of its folder', async () => {
     await using shell = new ArchivingShell();
     await shell.past(0, 3);

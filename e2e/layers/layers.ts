@@ -25,7 +25,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The bus reads and checks the files of subscribers as the configuration is read.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
   // Background tools: an agent's loop calls them, and the agent's log holds their handles.
-  handles: { mayImport: ['core', 'inbox'] },
+  handles: { mayImport: ['core', 'input', 'inbox'] },
   // Events of the outside world, for the bus.
   sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles', 'talk'] },
   // The tasks of agents: records in their logs, and the interrupts from a person who changes a task.

@@ -77,6 +77,12 @@ describe('read_file', () => {
 });
 
 describe('write_file', () => {
+  it('returns an error if the system accepts no folder at the path', async () => {
+    expect(await run(write, { path: '/proc/earpiece/a.txt', content: '' })).toMatchObject({
+      content: expect.stringContaining('/proc/earpiece/a.txt cannot be written'),
+    });
+  });
+
   it("creates the file and its folders, and the write counts as the agent's own", async () => {
     expect(await run(write, { path: 'new/folder/b.txt', content: 'grün\n' })).toEqual({
       content: 'Written: new/folder/b.txt, 6 bytes.',

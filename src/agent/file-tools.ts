@@ -3,9 +3,10 @@
  * has read, the agent is notified. The agent's own writes cause no notification. The tools do not see files that the agent reads
  * or writes in a shell.
  */
-import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Json } from '../core/json.ts';
+import { makeFolders } from '../input/folders.ts';
 import type { FilesSource } from '../sources/files/index.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
 
@@ -83,7 +84,7 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
     const absolute = resolve(root, path);
     try {
       await files.withOwnWrite(absolute, async () => {
-        await mkdir(dirname(absolute), { recursive: true });
+        makeFolders(dirname(absolute), 0o777);
         await writeFile(absolute, content);
       });
     } catch (error) {

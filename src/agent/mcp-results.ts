@@ -2,10 +2,11 @@
  * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and the whole text is written to a
  * file. Images and audio are written to files too. Only the user can read these files, and they are deleted after a day.
  */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../core/json.ts';
 import { randomIds } from '../inbox/index.ts';
+import { makeFolders } from '../input/folders.ts';
 import type { ToolOutcome } from '../handles/tool.ts';
 
 type Content = {
@@ -70,7 +71,7 @@ const endingOf = (mimeType: string | undefined): string => /\/([a-z0-9]{1,8})\b/
 /** Writes a file and returns its path. Returns undefined if the write fails, so that a full disk does not fail the call. */
 function kept(folder: string, ending: string, whole: string | Buffer): string | undefined {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     sweep(folder);
     const path = join(folder, `${randomIds.make('r')}.${ending}`);
     writeFileSync(path, whole, { mode: 0o600, flag: 'wx' });

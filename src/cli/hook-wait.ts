@@ -5,12 +5,13 @@
  * may wake the agent.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateFolder, type Env } from '../config/places.ts';
 import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
+import { makeFolders } from '../input/folders.ts';
 import { openMark } from '../stores/sqlite/glance.ts';
 import { hookAnswers } from './hook-answers.ts';
 import { databaseOf } from './hook-glance.ts';
@@ -119,7 +120,7 @@ async function look(
 /** Makes this process the only waiter of its host process. An earlier waiter is replaced, even if its session has ended. */
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
   const folder = join(stateFolder({ env }), 'waiters');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   // A waiter that was killed has left its file.
   for (const name of readdirSync(folder))
     if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });

@@ -1,9 +1,9 @@
 /** One handle, with its phase, the interface for its tool, and the version that the model knows. */
-import { mkdirSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
+import { makeFolders } from '../input/folders.ts';
 import type { Input, HandleSide, Range, Reading, Serves, StatefulTool, Args } from './stateful-tool.ts';
 import { assertTransition, errorOf, ToolFailure, type Ending, type Phase } from './state.ts';
 import { lastLineOf } from './text.ts';
@@ -195,7 +195,7 @@ export class Handle {
   #side(): HandleSide {
     const isBackground = (): boolean => this.background;
     const folder = (): string => {
-      mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+      makeFolders(this.folder);
       return this.folder;
     };
     return {

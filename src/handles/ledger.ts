@@ -4,10 +4,11 @@
  *
  * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Owner } from '../core/records.ts';
+import { makeFolders } from '../input/folders.ts';
 import type { Notice } from './notices.ts';
 
 export type LedgerEntry = {
@@ -56,7 +57,7 @@ export class Ledger {
   }
 
   #save(): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolders(this.#folder);
     if (this.#entries.size === 0) return rmSync(this.#path, { force: true });
     const next = `${this.#path}.next`;
     writeFileSync(next, `${JSON.stringify({ version: 1, handles: this.entries() }, undefined, 1)}\n`, { mode: 0o600 });

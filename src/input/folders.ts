@@ -3,18 +3,20 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 
 import { dirname, join } from 'node:path';
 
 /**
- * Makes a folder and its parents with mode 0700. Node's option `recursive` is not used, because with it `mkdir` never ends if the
- * parent accepts no folders (`/proc`).
+ * Makes a folder and its missing parents, with mode 0700 unless another mode is given. Returns the outermost folder that was made;
+ * undefined if the folder exists. Node's option `recursive` is not used, because with it `mkdir` never ends if the parent accepts
+ * no folders (`/proc`).
  */
-export function makeFolders(folder: string): void {
+export function makeFolders(folder: string, mode = 0o700): string | undefined {
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    mkdirSync(folder, { mode });
+    return folder;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return undefined;
     if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
-    makeFolders(dirname(folder));
-    makeFolders(folder);
+    const outermost = makeFolders(dirname(folder), mode);
+    return makeFolders(folder, mode) === undefined ? outermost : (outermost ?? folder);
   }
 }
 

@@ -3,10 +3,11 @@
  * for each agent.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
+import { makeFolders } from '../../input/folders.ts';
 
 /** Returns the folder of this database. Two databases may thus share the folder of the setting `archive`. */
 export async function folderOf(store: Pick<Store, 'secret'>, root: string): Promise<string> {
@@ -35,7 +36,7 @@ export async function removeArchived(store: Store, root: string, log: LogKey): P
 
 /** Makes a folder that only the user can open. A new folder survives a power cut. */
 export async function madeFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = makeFolders(folder);
   if (made === undefined) return;
   for (let at = folder; at.length >= made.length; at = dirname(at)) await synced(dirname(at));
 }

@@ -1,8 +1,9 @@
 /** `earpiece subscribers copy` */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { subscriberTrust } from '../../../bus/index.ts';
 import { EarpieceError } from '../../../core/errors.ts';
+import { makeFolders } from '../../../input/folders.ts';
 import type { CommandLine } from '../../command-line.ts';
 import { onlyAPerson, type GlobalOptions } from '../../context.ts';
 import { plain, print, printJson } from '../../terminal.ts';
@@ -38,7 +39,7 @@ export function copy(group: CommandLine): void {
       const isNew = !existsSync(folder);
       const trust = subscriberTrust({ env: process.env });
       try {
-        mkdirSync(folder, { recursive: true });
+        makeFolders(folder, 0o777);
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
         // The user chose the first file of a folder that this command has just created, so no further consent is needed.
         if (!options.user && isNew) trust.trust(folder);

@@ -252,7 +252,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a whole project instead of one agent',
       args: ['inbox', '--read', 'shop/*'],
-      ...usage('address "shop/*" is a whole project; read one agent\'s: shop/<agent>'),
+      ...usage('address "shop/*" is a whole project; name one agent: shop/<agent>'),
     },
   ],
 
@@ -428,7 +428,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time together with --list',
       args: ['remind', '--list', 'in 10m'],
-      ...usage('--list works without a time and a text, got "in 10m"; leave out one of the two'),
+      ...usage('--list works without a time and a text, got "in 10m"; leave out either the option, or the time and the text'),
     },
     {
       what: 'a missing file',
@@ -1255,7 +1255,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x ep_y' },
       ...usage(
-        'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, other letters); set it to the output of earpiece token create',
+        'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set it to the output of earpiece token create',
       ),
     },
     {

@@ -244,7 +244,7 @@ describe('earpiece follow', () => {
     [['--every', '1m', '--', 'true'], '--every works only with things that are checked from time to time, not with a command'],
     [['--match', 'x', '--', 'true'], '--match works only with follow log <file>, not with a command'],
     [['--matcher', '', '--', 'true'], '--matcher must not be empty'],
-    [['--', ''], 'the command must not be empty, such as: npm run dev'],
+    [['--', ''], 'the command must not be empty; write e.g. npm run dev'],
     [['lsp', '--', 'no-such-server'], 'the command "no-such-server" does not exist; install it, or write its path'],
     [['lsp', '--', './no-such-server'], 'the command "./no-such-server" does not exist; install it, or write its path'],
     [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the address of a pull request of GitHub'],
@@ -260,6 +260,8 @@ describe('earpiece follow', () => {
     const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
     expect(code).not.toBe(0);
     expect(stderr).toContain('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com');
-    expect((await shell.run(['unfollow', 'f9'])).stderr).toContain('shop follows nothing with the id "f9"; it follows nothing');
+    expect((await shell.run(['unfollow', 'f9'])).stderr).toContain(
+      'shop follows nothing with the id "f9"; this project follows nothing',
+    );
   });
 });

@@ -67,7 +67,7 @@ it('without trust, with another name or with an invalid pattern, the command doe
     return stderr;
   };
   expect(await refusal('bash')).toContain(
-    `--matcher bash is in ${join(shell.folder, 'earpiece.toml')}, which waits for trust: earpiece trust`,
+    `--matcher bash is in ${join(shell.folder, 'earpiece.toml')}, which is not trusted; read the file, then run: earpiece trust`,
   );
   await shell.says(['trust', '--yes']);
   expect(await refusal('bsh')).toContain('--matcher "bsh" is in no earpiece.toml here; did you mean bash?');

@@ -76,7 +76,7 @@ async function checkPr(word: string): Promise<void> {
   if (/^https?:\/\//u.test(word) && !/^https?:\/\/[^/]+\/[^/]+\/[^/]+\/pull\/\d+/u.test(word))
     throw new EarpieceError(
       'bad_argument',
-      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the address of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; other hosts of code cannot be followed`,
+      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the address of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; only pull requests of GitHub can be followed`,
     );
   if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
   const { isKnownBranch } = await import('../sources/follow/index.ts');
@@ -134,7 +134,7 @@ async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
   if (globs.length > MAX_GLOBS)
     throw new EarpieceError(
       'bad_argument',
-      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put them in quotes`,
+      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put each glob in quotes, because the shell expands it otherwise`,
     );
   for (const glob of globs) {
     const problem = globProblem(glob);

@@ -50,7 +50,9 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
         return line?.keeps(keys) === true ? 'held' : undefined;
       },
       withoutTerminal: () =>
-        complain('an idle agent is not woken, because the package @lydell/node-pty is missing; npm install -g @lydell/node-pty'),
+        complain(
+          'an idle agent is not woken, because the package @lydell/node-pty is missing; run: npm install -g @lydell/node-pty',
+        ),
       started: (_signal, type) => {
         if (type === undefined) return;
         line = new NudgeLine((keys) => ended.signal.aborted || type(keys));

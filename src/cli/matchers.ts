@@ -17,7 +17,7 @@ function formOf({ matchers, held }: Config, name: string): Config['matchers'][st
   if (waiting?.source.kind === 'file')
     throw new EarpieceError(
       'not_trusted',
-      `--matcher ${name} is in ${waiting.source.file}, which waits for trust: earpiece trust`,
+      `--matcher ${name} is in ${waiting.source.file}, which is not trusted; read the file, then run: earpiece trust`,
     );
   const known = Object.keys(matchers);
   const near = didYouMean(name, known);

@@ -45,7 +45,7 @@ export async function conversationOf(ear: Inbox, address: string): Promise<Reade
   if (parsed.kind === 'project')
     throw new EarpieceError(
       'bad_address',
-      `address ${JSON.stringify(address)} is a whole project; read one agent's: ${parsed.project}/<agent>`,
+      `address ${JSON.stringify(address)} is a whole project; name one agent: ${parsed.project}/<agent>`,
     );
   const log = `${parsed.project}/${parsed.agent}` as LogKey;
   if (parsed.kind === 'conversation') return { log, conversation: parsed.conversation };

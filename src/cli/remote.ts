@@ -47,7 +47,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   if (!/^[\x21-\x7e]{1,200}$/u.test(token))
     throw new EarpieceError(
       'bad_argument',
-      'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, other letters); set it to the output of earpiece token create',
+      'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set it to the output of earpiece token create',
     );
   const { config } = readConfig({ cwd: process.cwd(), env: process.env });
   const client = createClient({ url: parsed.origin, token, timeoutMs: TIMEOUT_MS });

@@ -17,7 +17,11 @@ describe('each invalid file is refused with its message', () => {
   test.each<[name: string, text: string, messages: string[]]>([
     // Keys
     ['a key near a known one', 'veiw = "xml"', ['1:1: veiw is unknown; did you mean "view"?']],
-    ['a key near none', '[budget]\nfoo = 1', ['2:1: budget.foo is unknown; allowed are max_items, max_tokens, max_item_chars']],
+    [
+      'a key that resembles no other key',
+      '[budget]\nfoo = 1',
+      ['2:1: budget.foo is unknown; allowed are max_items, max_tokens, max_item_chars'],
+    ],
     ['a key of another table', '\nmax_items = 3', ['2:1: max_items is unknown here; max_items belongs in [budget]']],
     [
       'a key of the top below a header',
@@ -58,13 +62,13 @@ describe('each invalid file is refused with its message', () => {
     ],
     // Values
     [
-      'a word for another',
+      'a misspelled word',
       'view = "xlm"',
       [
         '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       ],
     ],
-    ['a word that is none', 'interrupt = "sometimes"', ['1:13: interrupt is "sometimes"; write one of before, after']],
+    ['an unknown word', 'interrupt = "sometimes"', ['1:13: interrupt is "sometimes"; write one of before, after']],
     ['a number for a word', 'min_level = 2', ['1:13: min_level is 2; write one of info, warning, error, critical']],
     [
       'a text for a number',
@@ -79,7 +83,7 @@ describe('each invalid file is refused with its message', () => {
         '3:14: budget.max_tokens is 2000000; write a whole number from 50 to 1000000',
       ],
     ],
-    ['no whole number', 'max_open = 1.5', ['1:12: max_open is 1.5; write a whole number from 1 to 1000000']],
+    ['a number that is not whole', 'max_open = 1.5', ['1:12: max_open is 1.5; write a whole number from 1 to 1000000']],
     [
       'a number beyond all numbers',
       'max_open = 99999999999999999999',
@@ -92,7 +96,7 @@ describe('each invalid file is refused with its message', () => {
       ['1:13: max_defer is 30, without a unit; write a duration such as "30m", from "1s" to "30d"'],
     ],
     [
-      'no duration',
+      'a text that is not a duration',
       '[ttl]\ninfo = "soon"',
       ['2:8: ttl.info is "soon"; write a duration such as "3d", from "1s" to "3650d", or "never"'],
     ],
@@ -102,7 +106,7 @@ describe('each invalid file is refused with its message', () => {
       ['2:9: lease.lasts is "1h"; write a duration such as "10s", from "100ms" to "30s"'],
     ],
     [
-      'never where it must end',
+      '"never" for a time that must end',
       'retention = "never"',
       ['1:13: retention is "never"; write a duration such as "30d", from "1h" to "3650d"'],
     ],
@@ -157,12 +161,12 @@ describe('each invalid file is refused with its message', () => {
       ['1:10: redact is "x"; write a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]'],
     ],
     [
-      'another thing in a list',
+      'a number in a list of texts',
       '[core]\nkinds = [\n  "deploy.*",\n  3,\n]',
       ['4:3: core.kinds has 3 as element 2; write a list of kinds such as ["deploy.failed", "deploy.*"]'],
     ],
     [
-      'no kind',
+      'a kind without a name',
       '[core]\nkinds = ["deploy"]',
       ['2:10: core.kinds has "deploy" as element 1: it is not "source.name" or "source.*"'],
     ],
@@ -182,7 +186,7 @@ describe('each invalid file is refused with its message', () => {
       ],
     ],
     [
-      'no kind at all',
+      'an invalid kind',
       '[conversation.notifications.kinds]\n"mcp server.x" = false',
       ['2:1: conversation.notifications.kinds."mcp server.x" is not "source.name", e.g. "tool.failed"'],
     ],
@@ -204,7 +208,7 @@ describe('each invalid file is refused with its message', () => {
       ],
     ],
     [
-      'the table twice, as one source had it',
+      'a table twice',
       '[conversation.notifications.kinds.mcp]\nenable = false\n[conversation.notifications.kinds.mcp]\nreconnected = false',
       [
         '3:2: is not valid TOML: trying to redefine an already defined table or value, in "[conversation.notifications.kinds.mcp]"; merge both places into one',
@@ -217,48 +221,48 @@ describe('each invalid file is refused with its message', () => {
       ['2:1: conversation.tools.cargo_check.statefull is unknown; did you mean "stateful"?'],
     ],
     [
-      'the other shape in the wrong table',
+      'a name of the spawn form in the other table',
       '[conversation.tools.t.notifications]\non_success = true',
       [
         '2:1: conversation.tools.t.notifications.on_success belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content',
       ],
     ],
     [
-      'this shape in the other table',
+      'a name of the other form in the spawn table',
       '[conversation.tools.t.spawn.notifications]\nstopped = true',
       [
         '2:1: conversation.tools.t.spawn.notifications.stopped is unknown; allowed are on_success, on_failure, on_waiting, on_content',
       ],
     ],
     [
-      'both shapes, disagreeing',
+      'both forms with different values',
       '[conversation.tools.t.notifications]\nstopped = true\n\n[conversation.tools.t.spawn.notifications]\non_success = false',
       [
         '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) contradict each other; keep only one',
       ],
     ],
     [
-      'both places of stateful, disagreeing',
+      'both places of stateful with different values',
       '[conversation.tools.t]\nspawn.stateful = true\nstateful = false',
       [
         '3:1: line 2 (conversation.tools.t.spawn.stateful = true) and line 3 (conversation.tools.t.stateful = false) contradict each other; keep only one',
       ],
     ],
     [
-      'an end of turn that is none',
+      'an unknown value for the end of a turn',
       '[conversation.tools.t.spawn.lifecycle]\non_turn_end = "kill"',
       ['2:15: conversation.tools.t.spawn.lifecycle.on_turn_end is "kill"; write one of inquire, await, abort'],
     ],
     // Other settings whose names the user chooses.
     [
-      'a source that is none',
+      'an invalid source',
       '[coalesce.sources]\n"*" = "2s"',
       [
         '2:1: coalesce.sources."*" is not a valid source: letters, digits, "_" and "-", at most 64 characters; for all other sources, set coalesce.window',
       ],
     ],
     [
-      'a level that is none',
+      'an unknown level',
       '[max_level]\nwebhook = "fatal"',
       ['2:11: max_level.webhook is "fatal"; write one of info, warning, error, critical'],
     ],
@@ -274,19 +278,19 @@ describe('each invalid file is refused with its message', () => {
       ['1:11: webhooks.ci has no kind; write one of cloudevents, github, standard, alertmanager, json'],
     ],
     [
-      'one of another kind',
+      'a webhook of an unknown kind',
       '[webhooks.ci]\nkind = "githb"\nto = "coder"\nsecret_env = "S"',
       ['2:8: webhooks.ci.kind is "githb"; did you mean "github"? It is one of cloudevents, github, standard, alertmanager, json'],
     ],
     [
-      'one for nobody',
+      'a webhook without a receiver',
       '[webhooks.ci]\nkind = "github"\nsecret_env = "S"',
       [
-        "1:11: webhooks.ci has no key to, which names the agent to notify; write an agent's name, project/agent, project/agent#conversation or project/*",
+        '1:11: webhooks.ci has no key "to", which names the agent to notify; write an agent\'s name, project/agent, project/agent#conversation or project/*',
       ],
     ],
     [
-      'one that anybody could send',
+      'a webhook without a secret',
       '[webhooks.ci]\nkind = "github"\nto = "coder"',
       [
         '1:11: webhooks.ci has no secret_env, so anyone could send events; write the name of the environment variable that holds the secret, not the secret',
@@ -315,19 +319,19 @@ describe('each invalid file is refused with its message', () => {
       ['5:14: webhooks.ci.map works only with kind "json" or "standard"; the payloads of github have fixed fields'],
     ],
     [
-      'half a place in a map',
+      'an incomplete placeholder in a map',
       '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { message = "{a b} is {state" }',
       [
         '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which values of the payload replace {path.to.value}, such as "{service} is {state}"',
       ],
     ],
     [
-      'a key of a map',
+      'an unknown key of a map',
       '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { mesage = "x" }',
       ['5:9: webhooks.ci.map.mesage is unknown; did you mean "message"?'],
     ],
     [
-      'a name for a webhook',
+      'an invalid name of a webhook',
       '[webhooks."a b"]\nkind = "json"',
       ['1:11: webhooks."a b" is not a valid webhook name: letters, digits, "_" and "-", at most 64 characters'],
     ],
@@ -395,7 +399,7 @@ describe('each invalid file is refused with its message', () => {
       ['2:13: gateway.separator is "::"; write one to four letters, digits, "_" or "-"'],
     ],
     [
-      'a port that is none',
+      'a port out of range',
       '[gateway.http]\nport = 70000',
       ['2:8: gateway.http.port is 70000; write a whole number from 0 to 65535'],
     ],
@@ -407,7 +411,7 @@ describe('each invalid file is refused with its message', () => {
       ],
     ],
     [
-      'a profile that is none',
+      'an unknown profile',
       '[gateway.profiles]\n"my-client" = "block"',
       ['2:15: gateway.profiles.my-client is "block"; did you mean "blocks"? It is one of blocks, extend, strip'],
     ],
@@ -422,11 +426,7 @@ describe('each invalid file is refused with its message', () => {
       'view = "xml',
       ['1:8: is not valid TOML: unfinished string, in "view = \\"xml"; see https://toml.io'],
     ],
-    [
-      'a value that is none',
-      '\nview = xml',
-      ['2:8: is not valid TOML: invalid value, in "view = xml"; put a text in double quotes'],
-    ],
+    ['an invalid value', '\nview = xml', ['2:8: is not valid TOML: invalid value, in "view = xml"; put a text in double quotes']],
     [
       'a key twice',
       'view = "xml"\nview = "json"',
@@ -487,7 +487,7 @@ describe('valid forms', () => {
     });
   });
 
-  test('if a file has both forms, the quoted form is used, in either order', () => {
+  test('if a file has both forms of a kind, the quoted form is used, in either order', () => {
     const flat = '"mcp.reconnected" = true';
     const nested = 'mcp.reconnected = false';
     for (const lines of [`${flat}\n${nested}`, `${nested}\n${flat}`])
@@ -572,7 +572,7 @@ describe('valid forms', () => {
   test('a text of more than a megabyte is not read', () => {
     expect(checkConfigText(`view = "xml"\n${'#'.repeat(1_048_576)}`, 'e.toml')).toEqual({
       entries: [],
-      problems: [{ file: 'e.toml', message: 'has 1048589 characters, at most 1048576 are read' }],
+      problems: [{ file: 'e.toml', message: 'has 1048589 characters; a configuration file may have at most 1048576' }],
     });
   });
 });

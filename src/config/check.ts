@@ -26,7 +26,7 @@ export const MAX_BYTES = 1_048_576;
  */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
-    return broken(text, { file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` });
+    return broken(text, { file, message: `has ${text.length} characters; a configuration file may have at most ${MAX_BYTES}` });
   const read = readToml(text, file);
   if (read.kind === 'problem') return broken(text, read.problem);
   const walk: Walk = { file, places: scanToml(text), entries: [], problems: [] };

@@ -69,10 +69,10 @@ describe('a text that cannot be changed is reported with its place', () => {
       '! f.json:1:8: is not valid JSON: expected a value, found the end of the file; repair the file, then run the command again',
     ],
     ['[1]', '! f.json:1:1: is a list; write an object'],
-    ['{"a": []}', '! f.json:1:7: a.b cannot be changed next to the existing value; change the file by hand'],
+    ['{"a": []}', '! f.json:1:7: a.b cannot be changed because of the existing value; change the file by hand'],
     [
       '{"a": {"b": 1}, "a": {}, "a": 3}',
-      '! f.json:1:31: a.b cannot be changed next to the existing value; change the file by hand',
+      '! f.json:1:31: a.b cannot be changed because of the existing value; change the file by hand',
     ],
   ])('%j', (text, told) => expect(set(text, ['a', 'b'], 1)).toBe(told));
 });

@@ -103,7 +103,7 @@ function edited(text: string, path: JsonPath, file: string, change: (sheet: Shee
   if (done !== undefined && again?.kind === 'parsed' && isDeepStrictEqual(toValue(again.root), done.wanted))
     return { kind: 'text', text: done.text };
   const { node } = deepest(parsed.root, path);
-  const message = `${path.join('.')} cannot be changed next to the existing value; change the file by hand`;
+  const message = `${path.join('.')} cannot be changed because of the existing value; change the file by hand`;
   return { kind: 'problem', problem: { file, ...positionIn(whole, node.at), message } };
 }
 

@@ -298,7 +298,9 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
         ? undefined
         : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters';
     case 'conversation.tools.*':
-      return name.trim() !== '' && name.length <= 128 ? undefined : 'is not a valid name of a tool';
+      return name.trim() !== '' && name.length <= 128
+        ? undefined
+        : 'is not a valid name of a tool: at most 128 characters, and not blank';
     case 'coalesce.sources.*':
       return PART.test(name)
         ? undefined
@@ -316,7 +318,7 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'webhooks.*':
       return PART.test(name) ? undefined : 'is not a valid webhook name: letters, digits, "_" and "-", at most 64 characters';
     default:
-      return name.trim() !== '' ? undefined : 'is an empty name';
+      return name.trim() !== '' ? undefined : 'is an empty name; write at least one character';
   }
 }
 

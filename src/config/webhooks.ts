@@ -59,7 +59,7 @@ export function webhook(): Value<WebhookEntry> {
       if (read.kind === 'problems') return read;
       const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
       if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
-      if (to === undefined) return problem(`has no key to, which names the agent to notify; write ${WEBHOOK.to.expects}`);
+      if (to === undefined) return problem(`has no key "to", which names the agent to notify; write ${WEBHOOK.to.expects}`);
       if (secretEnv === undefined)
         return problem(`has no secret_env, so anyone could send events; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')

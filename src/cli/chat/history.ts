@@ -52,7 +52,7 @@ function linesOf(turn: readonly Draft[], width: number): string[] {
     ...(first === undefined
       ? []
       : first.source === 'system'
-        ? [paint('dim', 'No messages of a person.')]
+        ? [paint('dim', 'No person began this turn.')]
         : said(first.content, width).slice(0, ROWS)),
     ...(calls === 0 ? [] : [paint('dim', `⚙ ${calls} ${calls === 1 ? 'call' : 'calls'}`)]),
     ...notes.map((note) =>

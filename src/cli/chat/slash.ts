@@ -8,7 +8,7 @@ import { pendingLine } from './lines.ts';
 import { wrapAll } from './wrap.ts';
 
 export const COMMANDS = {
-  help: { args: '', says: 'this' },
+  help: { args: '', says: 'list these commands' },
   show: { args: '<n>', says: 'the whole text of a shortened part' },
   pending: { args: '', says: 'waiting notifications' },
   wake: { args: '', says: 'begin a turn with the waiting notifications' },
@@ -75,7 +75,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
     default: {
       const near = didYouMean(name, Object.keys(COMMANDS));
       return [
-        `there is no command /${plain(name, 40)}${near === undefined ? '' : `; did you mean /${near}?`} (/help lists them)`,
+        `there is no command /${plain(name, 40)}${near === undefined ? '' : `; did you mean /${near}?`} (/help lists the commands)`,
       ];
     }
   }

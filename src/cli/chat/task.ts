@@ -121,6 +121,6 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
   }
   const piped = Buffer.concat(chunks).toString('utf8').trim();
   if (piped === '' && resumes && last === undefined) return undefined;
-  if (piped === '') throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe it in');
+  if (piped === '') throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe the task in');
   return [words.slice(0, -1).join(' '), piped].filter((part) => part !== '').join('\n\n');
 }

@@ -66,7 +66,7 @@ earpiece config explain conversation.notifications`)
           paint('dim', plain(other.decidedBy)),
         ]),
       ]);
-      print(rows.length === 0 ? paint('dim', 'this file does not set the key') : table(rows, [{}, {}, {}]));
+      print(rows.length === 0 ? paint('dim', 'no source sets a value in this table') : table(rows, [{}, {}, {}]));
     });
   group
     .command('set <key> <value>')

@@ -82,7 +82,7 @@ earpiece follow -- npm run dev`,
       const [kind, ...rest] = words;
       if (kind === undefined)
         throw new EarpieceError('bad_argument', `nothing to follow was named; write ${KINDS.join(', ')} or a command`);
-      if (kind.trim() === '') throw new EarpieceError('bad_argument', 'the command must not be empty, such as: npm run dev');
+      if (kind.trim() === '') throw new EarpieceError('bad_argument', 'the command must not be empty; write e.g. npm run dev');
       if (!isKind(kind) || isCommand(words)) {
         checkOptions('a command', options);
         const { followCommand } = await import('../follow-command.ts');
@@ -96,7 +96,7 @@ earpiece follow -- npm run dev`,
     });
 }
 
-/** The options that only some kinds have, and how to write them. */
+/** The options that only some kinds accept, and the command line of these kinds. */
 const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonly write: string }>> = {
   match: { kinds: ['log'], write: 'follow log <file>' },
   value: { kinds: ['url'], write: 'follow url <url>' },
@@ -119,7 +119,7 @@ function checkOptions(kind: string, options: FollowOptions): void {
       throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}`);
 }
 
-/** `follow -- git fetch` runs git. */
+/** Whether the words follow `--`, so that they are a command: `follow -- git fetch` runs git. */
 const isCommand = (words: readonly string[]): boolean => process.argv.at(-words.length - 1) === '--';
 
 async function begin(ear: UserInbox, what: What, options: FollowOptions): Promise<void> {

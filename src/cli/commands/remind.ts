@@ -97,7 +97,7 @@ function checkAlone(options: Options, when: string | undefined): void {
   if (when !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${options.list ? '--list' : '--cancel'} works without a time and a text, got ${JSON.stringify(when.slice(0, 80))}; leave out one of the two`,
+      `${options.list ? '--list' : '--cancel'} works without a time and a text, got ${JSON.stringify(when.slice(0, 80))}; leave out either the option, or the time and the text`,
     );
 }
 

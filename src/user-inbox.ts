@@ -70,7 +70,7 @@ export class UserInbox extends Inbox {
 
   /**
    * Removes expired data and ended tasks in each project, after the project's retention time. With the setting `archive`, writes
-   * all records to the archive first. If that fails, nothing is removed.
+   * all records to the archive first. If this write fails, nothing is removed.
    */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');

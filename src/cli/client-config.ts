@@ -9,8 +9,8 @@ import type { InstallHost } from './install-hosts.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * A server that the client has configured. `variables` are the names in its environment, which are lost when the server is
- * removed.
+ * A server that the client has configured. `variables` are the names of its environment variables, which are lost when the server
+ * is removed.
  */
 export type Configured = { readonly variables: readonly string[] };
 

@@ -24,7 +24,7 @@ export type OptionSpec = {
 };
 
 /**
- * The function of a command. Its parameters are the arguments in order (`undefined` for an omitted argument), and then the
+ * The function that runs a command. Its parameters are the arguments in order (`undefined` for an omitted argument), and then the
  * options.
  */
 type Work = (...given: never[]) => unknown;

@@ -19,7 +19,7 @@ export const SERVER_OPTION = [
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
 ] as const satisfies readonly [string, string];
 
-/** `archive` replaces the setting for one command. */
+/** `archive` replaces the setting `archive` for one command. */
 type DatabaseOptions = GlobalOptions & { readonly archive?: string };
 
 type Work<T, Ear = UserInbox> = (ear: Ear) => Promise<T>;

@@ -4,7 +4,7 @@
  */
 import { Spawned } from '../mcp/spawned.ts';
 
-/** Options of a simple command line: with only these, the gateway wraps one server over stdio. Each option needs a value. */
+/** Options of a simple command line: with no other option, the gateway wraps one server over stdio. Each option needs a value. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
 
 let started: Spawned | undefined;

@@ -130,7 +130,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     upstreams,
     rider,
     report: complain,
-    // The names of a list stay the same if another server is added to it.
+    // With `--servers`, each tool's name has its server as a prefix, so the names stay the same if a server is added to the file.
     isPrefixed: options.servers !== undefined,
     separator: config.gateway.separator,
     profiles: config.gateway.profiles,

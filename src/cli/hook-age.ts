@@ -1,4 +1,4 @@
-/** Measures how long a hook has run. The agent measures from the start of the process, and also while the process is stopped. */
+/** Measures how long a hook has run. The agent counts from the start of the process, and also while the process is stopped. */
 import { readFileSync } from 'node:fs';
 import { systemProcesses } from '../inbox/index.ts';
 

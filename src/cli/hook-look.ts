@@ -14,7 +14,7 @@ import { OVER, WAKES } from './hook-wait.ts';
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
   const call = host.parse(await readInput());
   if (call === undefined || call.caller.subagent !== undefined) return OVER;
-  // A line on stderr would reach the model.
+  // A line on stderr would reach the model, so problems are not reported.
   const { place, caller } = await opened(host, call, options, () => {});
   await using _ear = place.inbox;
   const woken = await wake(place, host, caller);

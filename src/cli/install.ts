@@ -114,8 +114,8 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const [command, ...ours] = program();
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
-  // Without a `--` after the command, these two clients parse Earpiece's options as their own. With a `--` before the command,
-  // the two clients do not find the command.
+  // Without a `--` after the command, Gemini CLI and Qwen Code parse Earpiece's options as their own. With a `--` before the
+  // command, these two clients do not find the command.
   const behindCommand = [command, '--', ...args].map(quote).join(' ');
   return { name, text: textFor(host, { name, command, args, line, behindCommand }) };
 }

@@ -51,7 +51,7 @@ describe('the keys of a person', () => {
     expect(await desk.sent).toBe('sent');
   });
 
-  test('keys arrive with the same bytes, even in the middle of a character', async () => {
+  test('keys arrive with the same bytes, even if one character arrives in two parts', async () => {
     const bytes: Uint8Array[] = [];
     const line = new NudgeLine((keys) => void (typeof keys === 'string' || bytes.push(keys)));
     const sent = line.send(LINE, { isReady: () => true, isTaken: () => true });
@@ -98,7 +98,7 @@ describe('the keys of a person', () => {
   });
 });
 
-describe('the line before the next key', () => {
+describe('before the next key, Earpiece', () => {
   test('erases the line if the agent does not accept it within a second', async () => {
     desk.send();
     await after(150);

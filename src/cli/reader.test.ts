@@ -25,21 +25,41 @@ describe('the conversation for which a shell reads', () => {
   };
 
   it.each([
-    ["a person's shell is nobody's", { env: {}, processes: person }, undefined],
-    ['an address in the configuration does not make it an agent’s', { env: {}, address: 'coder', processes: person }, undefined],
-    ['EARPIECE_ADDRESS with a conversation', { env: { EARPIECE_ADDRESS: 'shop/coder#s1' }, processes: person }, 'shop/coder#s1'],
-    ['EARPIECE_ADDRESS with an agent', { env: { EARPIECE_ADDRESS: 'coder' }, processes: person }, 'shop/coder#main'],
-    ['a whole project is nobody’s own', { env: { EARPIECE_ADDRESS: 'shop/*' }, address: 'shop/*', processes: person }, undefined],
-    ['an empty one counts as not set', { env: { EARPIECE_ADDRESS: ' ' }, processes: person }, undefined],
-    ['a host among the ancestors', { env: {}, processes: below('claude', 'bash') }, 'shop/claude-code#pid-100-t0'],
-    ['its session', { env: { CLAUDE_CODE_SESSION_ID: 's-1' }, processes: below('claude', 'bash') }, 'shop/claude-code#s-1'],
+    ["a person's shell has no conversation", { env: {}, processes: person }, undefined],
+    [
+      'an address in the configuration does not make a person an agent',
+      { env: {}, address: 'coder', processes: person },
+      undefined,
+    ],
+    [
+      'EARPIECE_ADDRESS names the conversation',
+      { env: { EARPIECE_ADDRESS: 'shop/coder#s1' }, processes: person },
+      'shop/coder#s1',
+    ],
+    [
+      'EARPIECE_ADDRESS without a conversation means #main',
+      { env: { EARPIECE_ADDRESS: 'coder' }, processes: person },
+      'shop/coder#main',
+    ],
+    [
+      'an address of a whole project names no reader',
+      { env: { EARPIECE_ADDRESS: 'shop/*' }, address: 'shop/*', processes: person },
+      undefined,
+    ],
+    ['an empty EARPIECE_ADDRESS counts as not set', { env: { EARPIECE_ADDRESS: ' ' }, processes: person }, undefined],
+    ['a host among the ancestors is the reader', { env: {}, processes: below('claude', 'bash') }, 'shop/claude-code#pid-100-t0'],
+    [
+      'the session of the host is the conversation',
+      { env: { CLAUDE_CODE_SESSION_ID: 's-1' }, processes: below('claude', 'bash') },
+      'shop/claude-code#s-1',
+    ],
     [
       'the agent that the configuration names, in the conversation of the host',
       { env: { CLAUDE_CODE_SESSION_ID: 's-1' }, address: 'coder', processes: below('claude', 'bash') },
       'shop/coder#s-1',
     ],
     [
-      'a host below a whole project',
+      'a host is the reader even if EARPIECE_ADDRESS names a whole project',
       { env: { EARPIECE_ADDRESS: 'shop/*' }, address: 'shop/*', processes: below('codex', 'bash') },
       'shop/codex#pid-100-t0',
     ],

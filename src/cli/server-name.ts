@@ -125,8 +125,7 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
 }
 
 /**
- * Returns the words that are neither options nor values of options. With `rest`, all words after the first such word are
- * included.
+ * Returns the words that are neither options nor values of options. With `rest`, returns all words from the first such word on.
  */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];
@@ -153,7 +152,10 @@ function valueOf(args: readonly string[], options: readonly string[]): string | 
 const isInline = (args: readonly string[]): boolean =>
   args.some((word) => ['-e', '--eval', '-p', '--print', '-c'].includes(word));
 
-/** `@playwright/mcp@latest`, `pkg==1.2`, `pkg[extra]`, `npm:@scope/pkg`, `github:user/repo`, `git+https://host/user/repo.git`. */
+/**
+ * Finds the name in a package: `@playwright/mcp@latest`, `pkg==1.2`, `pkg[extra]`, `npm:@scope/pkg`, `github:user/repo`,
+ * `git+https://host/user/repo.git`.
+ */
 function fromPackage(spec: string | undefined): string | undefined {
   if (spec === undefined) return undefined;
   const plain = spec
@@ -164,7 +166,7 @@ function fromPackage(spec: string | undefined): string | undefined {
   return fromPath(plain);
 }
 
-/** `ghcr.io/github/github-mcp-server:latest`. */
+/** Finds the name in an image, such as `ghcr.io/github/github-mcp-server:latest`. */
 function fromImage(image: string | undefined): string | undefined {
   return fromPath(image?.replace(/@sha256:.*$/, '').replace(/:[^/:]*$/, ''));
 }

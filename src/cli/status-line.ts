@@ -12,7 +12,7 @@ import { inputAtOnce } from './hook-input.ts';
 const LEVELS = ['info', 'warning', 'error', 'critical'];
 
 /**
- * The line is empty if nothing is open, or if the database cannot be read. Returns the line. Never throws, because a status line
+ * Returns the line, which is empty if nothing is open or if the database cannot be read. Never throws, because a status line
  * shows no errors.
  */
 export function statusLine(words: readonly string[], env: Env): string {
@@ -30,7 +30,7 @@ export function statusLine(words: readonly string[], env: Env): string {
   }
 }
 
-/** Formats a line such as `earpiece: 3 open (1 error), paused or interrupted`. */
+/** Formats a line such as `earpiece: 3 open (1 error), stopped`. `gates`: the number of interrupts and pauses that stop tools. */
 export function lineOf(counts: readonly number[], gates: number): string {
   const all = counts.reduce((sum, count) => sum + count, 0);
   const high = counts.findLastIndex((count) => count > 0);

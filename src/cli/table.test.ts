@@ -31,7 +31,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('leaves out spare columns before the last column becomes unreadable, the lowest number first', () => {
+  it('leaves out spare columns before the last column becomes unreadable, the lowest `spare` number first', () => {
     expect(linesAt(50)[0]).toBe('level     id    queued      message');
     expect(linesAt(40)[0]).toBe('level     id    message');
   });

@@ -17,7 +17,7 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** Removes the variables with the values of all wrapped servers, because each server gets only its own values. */
+/** Unsets all variables that keep a value for a wrapped server, because each server gets only its own values. */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );

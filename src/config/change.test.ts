@@ -46,7 +46,7 @@ const says = (here: World, key: string): string => {
 describe('a setting is changed in a file', () => {
   proves('config:set');
 
-  test("in the user's or the project's file, which is created if it is missing", async () => {
+  test("a change is written to the user's or the project's file, which is created if it is missing", async () => {
     const here = world();
     expect(await change(here, 'user', set('budget.max_items', 3))).toEqual({
       file: here.userFile,
@@ -95,7 +95,7 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(here.projectFile, 'utf8')).toBe('');
   });
 
-  test('an enabled kind passes although its source is off, in any file', async () => {
+  test('a kind that is set to true passes the filter even if its source is off, in any file', async () => {
     const off = '[conversation.notifications.kinds.mcp]\nenable = false # quiet\n';
     const key = 'conversation.notifications.kinds.mcp.reconnected';
     const here = world({ project: `${off}reconnected = false\n` });
@@ -292,7 +292,7 @@ describe('the file itself', () => {
     expect(lstatSync(here.userFile).isSymbolicLink()).toBe(true);
   });
 
-  test('no change is lost among many at once, in one process', async () => {
+  test('no change is lost among many simultaneous changes of one process', async () => {
     const here = world({ user: '# mine\n' });
     const keys = Array.from({ length: 40 }, (_, i) => `coalesce.sources.s${i}`);
     await Promise.all(keys.map((key) => change(here, 'user', set(key, '1s'))));
@@ -302,7 +302,7 @@ describe('the file itself', () => {
     expect(readFileSync(here.userFile, 'utf8')).toMatch(/^# mine\n/u);
   });
 
-  test('changes of one process wait for each other without a limit', async () => {
+  test('changes of one process wait for each other without a time limit', async () => {
     const here = world({ user: '' });
     const lines = Array.from({ length: 10 }, (_, i) => `# ${i}\n`);
     const add = (line: string) => replaceFile(here.userFile, (text) => text + line, { mode: 0o600, withinMs: 0 });

@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../docs/config.md', import.meta.url), 'utf
 const block = (language: string): string => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(page)?.[1] ?? '';
 const example = block('toml');
 
-test('the example has no problem and can be used', () => {
+test('the example in docs/config.md has no problem and can be used', () => {
   expect(checkConfigText(example, 'example').problems.map(formatProblem)).toEqual([]);
   const { read, projectFile, options } = world({ project: example });
   trustBook(options()).trust(projectFile);
@@ -18,7 +18,7 @@ test('the example has no problem and can be used', () => {
   expect(Object.keys(config.gateway.servers)).toEqual(['files', 'issues']);
 });
 
-test('the example contains every key', () => {
+test('the example in docs/config.md contains every key', () => {
   const { entries } = checkConfigText(example, 'example');
   const shown = new Set(entries.map((entry) => entry.setting));
   // The example writes `content` as `on_content`.
@@ -26,7 +26,7 @@ test('the example contains every key', () => {
   expect(missing).toEqual(['conversation.tools.*.notifications.content']);
 });
 
-test('the example shows the defaults, except in lines marked "example"', () => {
+test('the example in docs/config.md shows the defaults, except in lines marked "example"', () => {
   const { entries } = checkConfigText(example, 'example');
   const lines = example.split('\n');
   for (const { key, setting, value, at } of entries) {
@@ -35,7 +35,7 @@ test('the example shows the defaults, except in lines marked "example"', () => {
   }
 });
 
-test('the variables have the names on the page', () => {
+test('the environment variables have the names that docs/config.md gives', () => {
   const others = ALL_SETTINGS.filter(
     ({ pattern, env }) => env !== (pattern.includes('*') ? undefined : `EARPIECE_${pattern.join('_').toUpperCase()}`),
   );
@@ -44,7 +44,7 @@ test('the variables have the names on the page', () => {
   ]);
 });
 
-test('the JSON of another program is read', () => {
+test('the JSON example in docs/config.md is read', () => {
   const { servers, problems } = parseMcpServers(block('json'), '/x/mcp.json', { env: {} });
   expect([problems, Object.keys(servers)]).toEqual([[], ['files', 'issues']]);
 });

@@ -37,7 +37,7 @@ describe('an existing key', () => {
 
   test.each([
     [
-      'over several lines',
+      'a list of several lines',
       'redact = [ # mine\n  "a", # first\n  "b",\n] # end\nview = "json"\n',
       'redact',
       ['x'],
@@ -75,14 +75,14 @@ describe('an existing key', () => {
 describe('a new key', () => {
   test.each([
     [
-      'into its table, not under the comment of the next',
+      'into its table, above the comment of the next table',
       PERSONS,
       'budget.max_tokens',
       400,
       PERSONS.replace('# few\n', '# few\nmax_tokens = 400\n'),
     ],
     [
-      'at the top, behind its like',
+      'at the top, after the other keys',
       PERSONS,
       'min_level',
       'warning',
@@ -95,13 +95,13 @@ describe('a new key', () => {
       'xml',
       '# mine\n\nview = "xml"\n\n# b\n[budget]\nmax_items = 5\n',
     ],
-    ['under nothing but a line break', '\n# b\n[budget]\n', 'view', 'xml', '\nview = "xml"\n\n# b\n[budget]\n'],
+    ['after a line break at the start of the file', '\n# b\n[budget]\n', 'view', 'xml', '\nview = "xml"\n\n# b\n[budget]\n'],
     ['behind a byte order mark', '\ufeff# b\n[budget]\n', 'view', 'xml', '\ufeffview = "xml"\n\n# b\n[budget]\n'],
-    ['in a table of its own', 'view = "json"', 'wake.info', 'ask', 'view = "json"\n\n[wake]\ninfo = "ask"\n'],
+    ['in a new table', 'view = "json"', 'wake.info', 'ask', 'view = "json"\n\n[wake]\ninfo = "ask"\n'],
     ['in an empty file', '', 'wake.info', 'ask', '[wake]\ninfo = "ask"\n'],
     ['in an empty table', '[wake]\n# none\n\n[budget]\n', 'wake.info', 'ask', '[wake]\ninfo = "ask"\n# none\n\n[budget]\n'],
     [
-      'with dots, as its like',
+      'with dots, like the other key of its table',
       'budget.max_items = 5 # c\nview = "json"\n',
       'budget.max_tokens',
       60,
@@ -115,7 +115,7 @@ describe('a new key', () => {
       '[conversation]\nnotifications.enable = true\n\n[conversation.notifications.kinds]\n"a.b" = false\n',
     ],
     [
-      'as far in as its like',
+      'with the indentation of the other key',
       '[budget]\n  max_items = 5\n',
       'budget.max_tokens',
       60,
@@ -137,14 +137,14 @@ describe('a new key', () => {
     ],
     ['into an empty inline table', 'budget = {}\n', 'budget.max_tokens', 60, 'budget = { max_tokens = 60 }\n'],
     [
-      'into an inline table further out',
+      'into an inline table that encloses its table',
       'conversation = { notifications = { enable = true } }\n',
       'conversation.notifications.kinds."a.b"',
       false,
       'conversation = { notifications = { enable = true, kinds."a.b" = false } }\n',
     ],
     [
-      'beside a table below its own',
+      'in a new table, after a table that its table encloses',
       '[conversation.notifications.kinds.mcp]\nenable = true\n',
       'conversation.notifications.enable',
       false,
@@ -166,15 +166,25 @@ describe('a new key', () => {
 describe('a removed key', () => {
   test.each([
     ['with its line', PERSONS, 'view', PERSONS.replace('view = "json"   # for the small model\n', '')],
-    ['with its table, when that is empty then', 'view = "json"\n\n[wake]\ninfo = "ask"\n', 'wake.info', 'view = "json"\n'],
-    ['with its table in the middle', '[wake]\ninfo = "ask"\n\n# b\n[budget]\n', 'wake.info', '[wake]\n\n# b\n[budget]\n'],
-    ['not with a table that has a comment', '[wake]\n# none\ninfo = "ask"\n', 'wake.info', '[wake]\n# none\n'],
+    ['with its table, if the table becomes empty', 'view = "json"\n\n[wake]\ninfo = "ask"\n', 'wake.info', 'view = "json"\n'],
+    [
+      'without its table, if a comment follows the table',
+      '[wake]\ninfo = "ask"\n\n# b\n[budget]\n',
+      'wake.info',
+      '[wake]\n\n# b\n[budget]\n',
+    ],
+    ['without its table, if the table has a comment', '[wake]\n# none\ninfo = "ask"\n', 'wake.info', '[wake]\n# none\n'],
     ['from an inline table', 'budget = { max_items = 5, max_tokens = 60 }', 'budget.max_items', 'budget = { max_tokens = 60 }'],
-    ['from the end of one', 'budget = { max_items = 5, max_tokens = 60 }', 'budget.max_tokens', 'budget = { max_items = 5 }'],
-    ['as the last of one', 'budget = { max_items = 5 }', 'budget.max_items', 'budget = {  }'],
+    [
+      'from the end of an inline table',
+      'budget = { max_items = 5, max_tokens = 60 }',
+      'budget.max_tokens',
+      'budget = { max_items = 5 }',
+    ],
+    ['as the only key of an inline table', 'budget = { max_items = 5 }', 'budget.max_items', 'budget = {  }'],
     ['with dots', 'budget.max_items = 5\nbudget.max_tokens = 60\n', 'budget.max_items', 'budget.max_tokens = 60\n'],
     ['behind a byte order mark', '\ufeffview = "json"\n', 'view', '\ufeff'],
-    ['what is not there', PERSONS, 'interrupt', PERSONS],
+    ['that the file does not have, without a change', PERSONS, 'interrupt', PERSONS],
   ] satisfies [string, string, string, string][])('%s', (_case, before, key, after) => {
     expect(edit(before, key)).toBe(after);
   });

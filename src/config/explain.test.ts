@@ -102,7 +102,7 @@ describe('the deciding layer', () => {
   });
 });
 
-describe('a setting with several sources, or without a source', () => {
+describe('a table, all settings, or an unknown key', () => {
   test('a table lists its settings', () => {
     const here = world({ project: '[coalesce.sources]\nfile = "5s"' });
     const table = explain(here.read().config, 'coalesce');

@@ -26,7 +26,7 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node; readonly comments: readonly Comment[] }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
-/** Never throws. Finds a member. If several members have the same name, the last member is used, as in JSON.parse. */
+/** Parses a text, and never throws. If several members have the same name, the last member is used, as in JSON.parse. */
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 
@@ -124,7 +124,7 @@ export function positionIn(text: string, offset: number): Position {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Returns the plain value. */
+/** Converts a node to the value that JSON.parse would return. */
 export function toValue(node: Node): unknown {
   switch (node.kind) {
     case 'scalar':

@@ -49,7 +49,7 @@ describe('a kept value', () => {
   test.each<[where: string, server: object, name?: string]>([
     ['args', { command: 'x', args: [`\${${variable}}`] }],
     ['args with a default', { command: 'x', args: [`\${${variable}:-none}`] }],
-    ['the way opencode writes', { command: 'x', args: [`{env:${variable}}`] }],
+    ['args in the form of opencode', { command: 'x', args: [`{env:${variable}}`] }],
     ['the command', { command: `\${env:${variable}}` }],
     ['cwd', { command: 'x', cwd: `/tmp/\${${variable}:-}` }],
     ['url', { url: `https://h/\${${variable}}` }],

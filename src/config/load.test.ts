@@ -203,7 +203,7 @@ describe('the order of layers', () => {
     expect(other.read().config.policy).toMatchObject({ kinds: { mcp: { enable: true } }, flat: { 'mcp.disconnected': false } });
   });
 
-  test('the file of the project overrides the user file even in the other spelling', () => {
+  test('the file of the project overrides the user file even if the files spell the key differently', () => {
     const { read } = world({
       project:
         '[conversation.notifications.kinds.mcp]\nreconnected = false\n[conversation.tools.t.spawn.notifications]\non_success = false',

@@ -9,7 +9,7 @@ const parse = (text: string, env: Record<string, string> = {}): { servers: unkno
   return { servers, problems: problems.map((problem) => formatProblem(problem).replace(/^\/p\/mcp\.json:/, '')) };
 };
 
-describe('servers of other programs', () => {
+describe('the reader of other programs’ servers', () => {
   test('reads a command, a URL and the older transport, and ignores other keys', () => {
     const text = JSON.stringify({
       theme: 'dark',
@@ -135,7 +135,7 @@ describe('servers of other programs', () => {
   });
 });
 
-describe('JSON with comments', () => {
+describe('the parser of JSON with comments', () => {
   test('reads all JSON as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {

@@ -166,7 +166,7 @@ function keepOwner(draft: string, { uid, gid }: Stats): void {
   try {
     chownSync(draft, uid, gid);
   } catch {
-    // The user may not change the owner.
+    // The user is not allowed to change the owner.
   }
 }
 

@@ -111,10 +111,10 @@ describe('the limits of a file', () => {
   });
 });
 
-describe("a link in place of a project's earpiece.toml", () => {
+describe("in place of a project's earpiece.toml,", () => {
   proves('config:links');
 
-  test('out of the project is refused by name, without its content', async () => {
+  test('a link out of the project is refused by name, without its content', async () => {
     const { read, write, projectFile, options } = world();
     const secret = write('elsewhere/passwd', 'root:x:0:0:secret');
     symlinkSync(secret, projectFile);
@@ -126,7 +126,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     ).rejects.toThrow('outside of the project');
   });
 
-  test('to a TOML file out of the project has no effect', () => {
+  test('a link to a TOML file out of the project has no effect', () => {
     const { read, write, projectFile } = world();
     symlinkSync(write('elsewhere/other.toml', 'view = "xml"'), projectFile);
     const { config, problems } = read();
@@ -134,7 +134,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     expect(problems.join('')).toContain('outside of the project');
   });
 
-  test('to another file of the project (.env, .git/config) is refused without its content', () => {
+  test('a link to another file of the project (.env, .git/config) is refused without its content', () => {
     const { read, repository, projectFile } = world();
     writeFileSync(join(repository, '.env'), 'KEY=secret');
     symlinkSync('.env', projectFile);
@@ -143,7 +143,7 @@ describe("a link in place of a project's earpiece.toml", () => {
     ]);
   });
 
-  test('to a TOML file of the project is read', () => {
+  test('a link to a TOML file of the project is read', () => {
     const { read, repository, projectFile } = world();
     mkdirSync(join(repository, 'settings'));
     writeFileSync(join(repository, 'settings/ours.toml'), 'view = "xml"');

@@ -49,7 +49,7 @@ test('settings that run, connect, listen or store wait for trust; other settings
   expect(Object.keys(trusted.gateway.servers)).toEqual(['run', 'net']);
 });
 
-test('trust lasts until those parts change or the trust is withdrawn', () => {
+test('trust lasts until the trusted parts change or the trust is withdrawn', () => {
   const { read, write, projectFile, options } = world({ project: RISKY });
   const book = trustBook(options());
   const waiting = (): number => read().config.untrusted.length;
@@ -68,7 +68,7 @@ test('trust lasts until those parts change or the trust is withdrawn', () => {
   expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
   write(projectFile, RISKY);
   expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
-  // Removing a part needs no new consent, but adding a part needs it.
+  // Removing a part needs no new consent, but adding a part needs a new consent.
   write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
   expect(book.isTrusted(projectFile)).toBe(true);
   write(projectFile, `${RISKY}\n[gateway.servers.more]\ncommand = "more"`);

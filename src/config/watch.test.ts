@@ -56,7 +56,7 @@ describe('a watched configuration', () => {
     const watch = watchConfig(here.options());
     const first = watch.current();
     const inTime = Date.now() - now.getTime() < 90;
-    // If the machine took longer than one step, this test proves nothing.
+    // If the machine took longer than one time step of the file system, this test proves nothing.
     if (inTime) expect(watch.current()).not.toBe(first);
     const { mtime } = statSync(here.projectFile);
     for (const next of ['toon', 'json', 'toon', 'json', 'toon']) {

@@ -19,13 +19,17 @@ describe('a call', () => {
     bare(resultLine(call, { content, isError }, width, () => 7));
 
   test.each([
-    ['its only line', 'all passed\n', '⚙ run  npm test · all passed'],
-    ['the first of several', 'a\nb\nc', '⚙ run  npm test · a … /show 7'],
-    ['what it said, not that it went well', 'all passed\n[exit code 0]', '⚙ run  npm test · all passed'],
-    ['nothing', ' \n', '⚙ run  npm test · (nothing)'],
-    ['a handle', '{"id":"t","state":"running","content":"a\\nb"}', '⚙ run  npm test · running: b … /show 7'],
+    ['the only line of the result', 'all passed\n', '⚙ run  npm test · all passed'],
+    ['the first of several lines', 'a\nb\nc', '⚙ run  npm test · a … /show 7'],
+    ['the output without the exit code 0', 'all passed\n[exit code 0]', '⚙ run  npm test · all passed'],
+    ['(nothing) for blank output', ' \n', '⚙ run  npm test · (nothing)'],
     [
-      'a handle that failed',
+      'the state and the last line of a handle',
+      '{"id":"t","state":"running","content":"a\\nb"}',
+      '⚙ run  npm test · running: b … /show 7',
+    ],
+    [
+      'the failure of a handle',
       '{"id":"t","state":"stopped","result":{"error":{"message":"exited with code 1"}}}',
       '⚙ run  npm test · stopped: exited with code 1',
     ],
@@ -33,7 +37,7 @@ describe('a call', () => {
 
   test.each([
     ['the last line', 'a\nno such file', '⚙ run  npm test · ✗ no such file … /show 7'],
-    ['what stands before its exit code', 'no such file\n[exit code 1]', '⚙ run  npm test · ✗ no such file [exit code 1]'],
+    ['the line before its exit code', 'no such file\n[exit code 1]', '⚙ run  npm test · ✗ no such file [exit code 1]'],
   ])('a failed call shows %s', (_what, content, shown) => expect(line(content, { isError: true })).toBe(shown));
 
   it('fits the row with any content', () => {

@@ -5,7 +5,7 @@ import type { Surface } from './narrator.ts';
 
 export type PlainSurfaceOptions = {
   readonly text: (text: string) => void;
-  /** Calls and notifications. */
+  /** Prints lines about calls and notifications. */
   readonly lines: (text: string) => void;
   readonly coloured: boolean;
 };

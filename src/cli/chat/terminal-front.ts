@@ -7,8 +7,8 @@
  *                                        ├─ r ─▶ reply ── Enter ─▶ prompt     added to the turn
  *                                        │            └── Esc, Ctrl+C ─▶ prompt
  *                                        └─ c, Esc, the turn ends ─▶ prompt
- *   prompt ── the agent may be woken ─▶ question ── y ─▶ prompt        it is woken
- *                                            └── n, Enter ─▶ prompt    it waits; anything else is a message
+ *   prompt ── the agent may be woken ─▶ question ── y ─▶ prompt        the agent is woken
+ *                                            └── n, Enter ─▶ prompt    the agent stays idle; anything else is a message
  *   any ── Ctrl+C while the stopped turn still ends, Ctrl+C or Ctrl+D at an empty prompt, /quit ─▶ over
  */
 import { emitKeypressEvents } from 'node:readline';

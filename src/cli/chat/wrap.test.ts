@@ -9,18 +9,18 @@ test.each([
   ['before a long word', 'a bcdefgh', 3, ['a', 'bcd', 'efg', 'h']],
   ['keeping the first indent', '    if (x) {', 20, ['    if (x) {']],
   ['by columns, not characters', '日本語の文', 6, ['日本語', 'の文']],
-  ['not, when it fits', 'one two', 7, ['one two']],
+  ['nothing if the line fits', 'one two', 7, ['one two']],
 ])('wraps %s', (_how, line, width, rows) => expect(wrap(line, width)).toEqual(rows));
 
-it('indents continued rows', () => {
+it('continued rows are indented', () => {
   expect(wrapAll('one two three\nfour', 10, '› ', '  ')).toEqual(['› one two', '  three', '  four']);
 });
 
-it('lets no untrusted text control the terminal', () => {
+it('untrusted text cannot control the terminal', () => {
   expect(wrapAll('a\u001b[2Jb\u202ec\td', 40)).toEqual(['a�[2Jb�c    d']);
 });
 
-it('gives the same rows for a text in one piece and in several pieces', () => {
+it('a text in one piece and in several pieces gives the same rows', () => {
   const text = fc.stringMatching(/^[a-z \n日é\u{1f600}]{0,80}$/u);
   fc.assert(
     fc.property(text, fc.array(fc.nat(80), { maxLength: 8 }), fc.integer({ min: 4, max: 30 }), (text, cuts, width) => {

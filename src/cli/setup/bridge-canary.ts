@@ -22,7 +22,7 @@ export const bridgeCanary = (host: Host, command: BridgeCommand): Promise<Proof>
       if ('ready' in line) child.stdin.write(`${JSON.stringify(ask)}\n`);
       if (!('re' in line)) return;
       if (line.text?.includes(word) === true) ms = Math.round(performance.now() - started);
-      // The bridge ends with its input.
+      // The bridge ends when its input ends.
       child.stdin.end();
     };
     const each = lines(

@@ -62,7 +62,7 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
     env: process.env,
     flags: defined({ db: options.db }),
   });
-  // Throws for a path that would hold a password. The path must not get into a settings file.
+  // This call throws for a path that seems to be a URL with a password, because the password must not get into a settings file.
   fileOf(config.db);
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
   // The URL of a database server may hold a password, which does not belong in a settings file.

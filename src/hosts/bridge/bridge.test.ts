@@ -86,7 +86,7 @@ describe('the bridge of a plugin', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('gives a batch its notifications once, and checks the evidence of receipts', async () => {
+  it('gives a batch its notifications once, and records the evidence of their delivery', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'batch_end', tools: ['bash'] });
     expect(first).toMatchObject({
@@ -116,7 +116,7 @@ describe('the bridge of a plugin', () => {
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
 
-  it('denies calls for a critical notification until the model was asked with it', async () => {
+  it('denies calls for a critical notification until a request to the model contains the notification', async () => {
     await queue({ id: 'n1', level: 'critical' });
     const denied = await ask({ kind: 'before_tool', tool: 'bash' });
     expect(denied).toMatchObject({ kind: 'deny', text: expect.stringContaining('red') as string });

@@ -26,7 +26,7 @@ type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
   readonly pushed?: 'wake' | 'force';
 };
 
-/** How long an unused session counts as active while its host shows it. */
+/** How often the bridge renews the presence of its sessions, so that an unused session stays active while its host runs. */
 const STILL_THERE_MS = 10 * 60_000;
 const FORCED_FIRST = 'This call was not made: an interrupt came first. The next message contains it.';
 
@@ -144,7 +144,7 @@ export class Bridge {
     const { place, host } = this.#options;
     if (moment.kind === 'before_tool' && session.forcing) return refused(FORCED_FIRST);
     const caller = this.#caller(whose);
-    // A gateway with the tool `get_notifications` may have started in the meantime.
+    // A gateway with the tool `get_notifications` may have started since, so the facts about the conversation are read again.
     if (moment.kind === 'prompt') session.conversation = await conversationOf(place, host, caller);
     if (moment.kind === 'prompt' || moment.kind === 'before_tool') await this.#route(session, whose);
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });

@@ -11,7 +11,7 @@ const files = claudePlugin(
   JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string; readonly description: string },
 );
 
-it('has the hooks and the server of an installation', async () => {
+it('the plugin has the hooks and the server of an installation', async () => {
   for (const [file, value] of Object.entries(files))
     await expect(`${JSON.stringify(value, null, 2)}\n`).toMatchFileSnapshot(join(FOLDER, file));
   const there = readdirSync(FOLDER, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());

@@ -122,7 +122,7 @@ export const startsHook = ({ command }: Readonly<Record<string, unknown>>, host:
 export const isOurServer = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
 
-/** Whether the command starts a gateway or another Earpiece program. */
+/** Whether the command starts a gateway of Earpiece. */
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 

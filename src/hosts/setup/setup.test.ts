@@ -122,7 +122,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
 describe('servers in TOML', () => {
   proves('hosts:install', 'hosts:uninstall');
 
-  it("are added next to a person's entries, and removed with later additions to them", async () => {
+  it("are added next to a person's entries, and removed with later additions to these servers", async () => {
     write('.codex/config.toml', THERE['.codex/config.toml'] ?? '');
     await put('codex', OURS);
     const text = readFileSync(join(folder, '.codex/config.toml'), 'utf8');

@@ -90,7 +90,7 @@ export const qwenEnvFiles = (user: Place): readonly string[] =>
 const normal = (name: unknown): string => String(name).toLowerCase().trim();
 const normals = (found: readonly { readonly value: unknown }[]): readonly string[] => listOf(found[0]?.value).map(normal);
 
-/** Older versions of these agents have the second key. */
+/** Older versions of these agents read the key `excludeMCPServers`. */
 const excluded = (sources: readonly Source[], matches: (entry: unknown) => boolean): readonly Disabled[] =>
   [['mcp', 'excluded'], ['excludeMCPServers']].flatMap((path) => lists(each(sources, path), matches));
 

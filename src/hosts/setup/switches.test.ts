@@ -313,7 +313,7 @@ it('Codex reads the settings of a trusted project', async () => {
   expect(found).toEqual([expect.stringContaining('shop/.codex/config.toml has features.hooks = false') as string]);
 });
 
-it('Qwen: false in the project overrides true of the user', async () => {
+it('Qwen Code: disableAllHooks = false in the project overrides true in the settings of the user', async () => {
   const files = { '.qwen/settings.json': { disableAllHooks: true }, 'shop/.qwen/settings.json': { disableAllHooks: false } };
   expect(await reasons('qwen', { files })).toEqual([]);
 });

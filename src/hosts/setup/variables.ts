@@ -1,6 +1,6 @@
 /**
  * Finds the variables that an agent's settings give to Earpiece's hooks, its MCP server, or the commands of the agent. With such a
- * variable, they may use another database, project or address than the shell of the user.
+ * variable, these programs may use another database, project or address than the shell of the user.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

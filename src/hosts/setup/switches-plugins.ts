@@ -52,9 +52,9 @@ export function pi(user: Place, project: Place): readonly Disabled[] {
 }
 
 /**
- * pi loads each file of its extension folder, except the files that the list `extensions` excludes. An entry is `!` with a pattern,
- * or `+` or `-` with a path from the folder of the settings. `-` overrides `+`, and `+` overrides `!`. The list of the project
- * applies only to files of the project.
+ * pi loads each file of its extension folder, except the files that the list `extensions` excludes. An entry is `!` with a
+ * pattern, or `+` or `-` with a path from the folder of the settings. `-` overrides `+`, and `+` overrides `!`. The list of the
+ * project applies only to files of the project.
  */
 function excluded(place: Place): readonly Disabled[] {
   const plugin = pluginFile('pi', place);
@@ -73,8 +73,8 @@ function excluded(place: Place): readonly Disabled[] {
 }
 
 /**
- * Reports an ignore file with which pi ignores the plugin. The last line that matches the plugin's name decides, without regard to
- * upper and lower case. A line with `!` includes the plugin.
+ * Reports an ignore file with which pi ignores the plugin. The last line that matches the plugin's name decides, without regard
+ * to upper and lower case. A line with `!` includes the plugin.
  */
 function ignored(place: Place): readonly Disabled[] {
   const plugin = pluginFile('pi', place);

@@ -16,8 +16,7 @@ export type Answer = {
 };
 
 /**
- * Makes the answer about a handle, and returns the version that the answer shows. A change during the read thus does not count as
- * shown.
+ * Makes the answer about a handle, and returns the version that the answer shows. A later change thus does not count as shown.
  */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
   // The result of a stopped handle contains its output, so only a requested part of the output is read again.

@@ -1,6 +1,6 @@
 /**
- * Runs tasks outside of the calls, in sequence. The tasks queue, withdraw and record notifications. Their failures never reach a
- * caller.
+ * Runs tasks outside of the calls, in sequence, such as queueing, withdrawing or recording a notification. A failure of a task
+ * never reaches a caller.
  */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;
@@ -15,7 +15,7 @@ export class Background {
     this.#queue = this.#queue.then(task).catch((error: unknown) => this.#onTrouble(error));
   }
 
-  /** Runs a callback that may throw, such as the display. */
+  /** Runs a callback that may throw, such as `onChange`. An error goes to `onTrouble`. */
   attempt(work: () => void): void {
     try {
       work();

@@ -50,7 +50,7 @@ export class Handle {
 
   /** The number of calls that now read the handle. The answers of these calls report a change, so no notification is needed. */
   watchers = 0;
-  /** Increases with each phase, and when a notification may be needed again. */
+  /** Increases with each phase. */
   version = 0;
   /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
   shownVersion = -1;
@@ -147,7 +147,7 @@ export class Handle {
       throw new EarpieceError('bad_argument', 'the handle asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // The handle got an answer and continues. Its next wait may be for another question.
+    // The handle got an answer and continues. Its next wait counts as new, because it may be for another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 

@@ -1,5 +1,5 @@
 /**
- * Notifies a model of changes to handles that it has not read. Rules:
+ * Notifies a model of those changes to handles that the model has not read. Rules:
  * - A change that an answer reports causes no notification. While a call fetches or awaits a handle, notifications about that
  *   handle are held back. If the call is interrupted and gets no answer, the notification is queued.
  * - Each state causes one notification. If a handle seemed to wait and continued by itself, its next waits cause no notification
@@ -67,8 +67,8 @@ export class Herald {
   }
 
   /**
-   * Decides whether a handle needs a notification. Called when the handle has a new phase, or when the last call that watched the
-   * handle has ended.
+   * Queues a notification about a handle if the model needs one. Called when the handle has a new phase, or when the last call
+   * that watched the handle has ended.
    */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;

@@ -16,7 +16,7 @@ describe('keys by name', () => {
     [' ', ' '],
   ])('%j', (name, bytes) => expect(keyBytes(name)).toBe(bytes));
 
-  it('the error for an unknown key lists the names', () => {
+  it('the error for an unknown key suggests the nearest name', () => {
     expect(() => keyBytes('pgdn')).toThrow('no key is called "pgdn"');
     expect(() => keyBytes('escap')).toThrow('did you mean escape?');
   });

@@ -107,7 +107,7 @@ function notice(
     id: `${subject.uid}.${what}`,
     source: 'handles',
     ...said,
-    // With `next`, this notice can wake an idle agent. A subscriber's `deliver` applies to other events only.
+    // The moment `next` can wake an idle agent, and overrides the moment of the subscriber.
     deliver: 'next',
     key: keyOf(subject.uid),
     supersede: true,

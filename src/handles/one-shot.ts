@@ -17,6 +17,6 @@ function failure(text: string, message: string): string {
   return /\[exit code \d+|\[ended /u.test(text.slice(-200)) ? text : `${text}\n[${message}]`;
 }
 
-/** Returns the failure for listeners, if it is a timeout. The output shows the model any other failure. */
+/** Returns the failure for listeners, if it is a timeout. Any other failure is only in the output. */
 const timeoutOf = ({ message, timeoutMs }: ToolError): Pick<ToolOutcome, 'failure'> =>
   timeoutMs === undefined ? {} : { failure: { type: 'timeout', message, timeoutMs } };

@@ -8,7 +8,7 @@ import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
 export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
   /** The folder in which commands start and the base of `cwd`. Default: the folder of this process. */
   readonly cwd?: string;
-  /** Variables to add to the environment of this process. */
+  /** Variables that commands get in addition to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** The names of variables with a provider's key or an Earpiece token that commands get. Default: none. */
   readonly passEnv?: readonly string[];

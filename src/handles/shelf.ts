@@ -82,7 +82,7 @@ export class Shelf {
     for (const handle of ended.slice(0, Math.max(0, ended.length - KEPT))) this.#remove(handle);
   }
 
-  /** Removes a handle, which can then no longer be fetched. Its notification may not have been delivered yet. */
+  /** Removes a handle, which can then no longer be fetched. An open notification about the handle stays open. */
   #remove(handle: Handle): void {
     this.#handles.delete(handle.id);
     rmSync(handle.folder, { recursive: true, force: true });

@@ -17,11 +17,13 @@ describe('the states of a handle', () => {
   });
 });
 
-describe('an error', () => {
+describe('a tool that throws', () => {
   it.each([
     [new Error('x', { cause: new Error('y', { cause: 'z' }) }), { message: 'x', trace: ['y'], transient: false }],
     [new ToolFailure('x', { trace: ['a'], transient: true }), { message: 'x', trace: ['a'], transient: true }],
     ['text', { message: 'text', trace: [], transient: false }],
     [new Error(''), { message: 'failed without a reason', trace: [], transient: false }],
-  ])('of %o', (thrown, error) => expect(errorOf(thrown)).toEqual(error));
+  ])('%o fails with a message, the messages of its causes, and the flag transient', (thrown, error) =>
+    expect(errorOf(thrown)).toEqual(error),
+  );
 });

@@ -4,7 +4,7 @@
  * ```
  * running → waiting → running (after an answer) … → stopped
  * ```
- * `stopped` is final and can follow both others.
+ * `stopped` is final and can follow `running` and `waiting`.
  */
 import { defined } from '../core/defined.ts';
 

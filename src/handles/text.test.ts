@@ -36,7 +36,7 @@ describe('readable', () => {
 });
 
 describe('the last line', () => {
-  it('is the last line with text, shortened', () => {
+  it('skips blank lines, and is cut to 200 characters', () => {
     expect(lastLineOf('one\n two \n\n  \n')).toBe('two');
     expect(lastLineOf('\n \n')).toBeUndefined();
     expect(lastLineOf('👂'.repeat(300))).toBe(`${'👂'.repeat(199)}…`);

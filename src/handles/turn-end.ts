@@ -1,5 +1,5 @@
 /**
- * Treats the handles that are active at the end of a turn as their tools define.
+ * At the end of a turn, treats each active handle as its tool defines.
  *
  * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. Waiting adds a cycle.
  * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification is delivered at the start of the

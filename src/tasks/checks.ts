@@ -6,7 +6,7 @@ import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TASK_LIMITS, type TaskActor } from '../core/task.ts';
 
-/** Reads an agent's name: `coder`, or `shop/coder` in project shop. */
+/** Reads an agent's name: `coder`, or `shop/coder` in the project `shop`. */
 export function agentName(project: string, text: string): string {
   const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
   if (address.kind !== 'agent' || address.project !== project)
@@ -17,7 +17,7 @@ export function agentName(project: string, text: string): string {
   return address.agent;
 }
 
-/** Checks a status or a priority; the error suggests the nearest word. */
+/** Checks a status, a priority or a result; the error suggests the nearest word. */
 export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;

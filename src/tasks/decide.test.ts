@@ -55,7 +55,7 @@ const report = (result: 'success' | 'failed' | 'blocked', conversation = S1): Co
 });
 const take = (conversation = S1, agent = 'coder'): Command => ({ kind: 'take', agent, conversation });
 
-/** Makes a task of each status by ordinary changes. */
+/** A task in each status, made by ordinary changes. */
 const IN: Readonly<Record<TaskStatus, Task>> = {
   backlog: given({ type: 'task_status_changed', from: 'todo', to: 'backlog' }),
   todo: given(),
@@ -69,7 +69,7 @@ const IN: Readonly<Record<TaskStatus, Task>> = {
   cancelled: given({ type: 'task_status_changed', from: 'todo', to: 'cancelled' }),
 };
 
-describe('the allowed statuses of a task', () => {
+describe('the status of a task', () => {
   proves('tasks:transitions');
   const cases = TASK_STATUSES.flatMap((from) =>
     TASK_STATUSES.map((to) => ({ from, to, legal: NEXT_STATUSES[from].includes(to) })),
@@ -82,7 +82,7 @@ describe('the allowed statuses of a task', () => {
     else expect(decision).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('allow blocked only after in_progress, and cancelled after each status but done', () => {
+  it('becomes blocked only after in_progress, and cancelled after any status but done', () => {
     expect(TASK_STATUSES.filter((from) => NEXT_STATUSES[from].includes('blocked'))).toEqual(['in_progress']);
     expect(TASK_STATUSES.filter((from) => !NEXT_STATUSES[from].includes('cancelled'))).toEqual(['done', 'cancelled']);
   });
@@ -96,7 +96,7 @@ describe('the allowed statuses of a task', () => {
     });
   });
 
-  it('a change based on an outdated view is refused', () => {
+  it('a change that expects an outdated status or version is refused', () => {
     proves('tasks:expected');
     expect(when(IN.blocked, move('cancelled'), { expected: 'in_progress' })).toMatchObject({
       kind: 'refused',
@@ -162,7 +162,7 @@ describe('the notified agents', () => {
     expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
-  it('after an unblock, the agent gets nothing if the request was unread, and otherwise reads that it may continue', () => {
+  it('after an unblock, the agent reads that it may continue, but only if it has read the request to stop', () => {
     const before = decided(when(IN.blocked, move('in_progress')));
     expect(before).toMatchObject({ takesBack: 'it is in_progress again' });
     expect(before.tells).toBeUndefined();
@@ -208,7 +208,7 @@ describe('an execution', () => {
     expect(isClosed(after)).toBe(status === 'done');
   });
 
-  it('after the block of a person, an execution ends as blocked with exit code 1 and the name of the person; the task stays unchanged', () => {
+  it('ends as blocked with exit code 1 and the name of the person if a person had blocked its task; the task stays unchanged', () => {
     proves('pull:report-completed');
     const decision = decided(when(IN.blocked, report('blocked'), { by: CODER }));
     expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'its execution has ended' });
@@ -220,12 +220,12 @@ describe('an execution', () => {
     });
   });
 
-  it('if the work was done before the agent read the block, the execution ends as done, and the task stays blocked', () => {
+  it('that is reported as success after a person blocked the task ends as success, and the task stays blocked', () => {
     const after = then(IN.blocked, report('success'), { by: CODER });
     expect(after).toMatchObject({ status: 'blocked', executions: [{ result: 'success', exitCode: 0 }] });
   });
 
-  it('the execution of a cancelled or reassigned task ends with the report of its agent', () => {
+  it('ends with the report of its agent if its task is cancelled or reassigned', () => {
     const cancelled = then(IN.in_progress, move('cancelled'));
     expect(isClosed(cancelled)).toBe(false);
     expect(isClosed(then(cancelled, report('blocked')))).toBe(true);
@@ -237,7 +237,7 @@ describe('an execution', () => {
     });
   });
 
-  it('is reported once, by its conversation', () => {
+  it('is reported once, and by another conversation only if its own has ended', () => {
     expect(when(IN.in_progress, report('blocked', S2))).toMatchObject({ kind: 'refused', code: 'bad_argument' });
     expect(when(then(IN.in_progress, report('blocked')), report('blocked'))).toMatchObject({
       kind: 'refused',
@@ -248,7 +248,7 @@ describe('an execution', () => {
     expect(then(IN.in_progress, report('success', S2), { isActive: () => false }).status).toBe('done');
   });
 
-  it('the report on a stop does not end a task that was unblocked before the report', () => {
+  it('does not end with the first report "blocked" if the task was unblocked before that report', () => {
     const back = then(IN.blocked, move('in_progress'), { told: true });
     const first = decided(when(back, report('blocked')));
     expect(first).toMatchObject({ answer: 'go_on' });
@@ -260,7 +260,7 @@ describe('an execution', () => {
     expect(decided(when(then(IN.blocked, move('in_progress')), report('blocked')))).toMatchObject({ answer: 'ended' });
   });
 
-  it('an execution is lost if its conversation has ended', () => {
+  it('is lost if its conversation has ended', () => {
     expect(when(IN.blocked, { kind: 'lose', agent: 'coder' })).toEqual({ kind: 'unchanged' });
     const lost = then(IN.blocked, { kind: 'lose', agent: 'coder' }, { isActive: () => false });
     expect(runningOf(lost, 'coder')).toBeUndefined();
@@ -281,14 +281,14 @@ describe('an execution', () => {
 });
 
 describe('an edit', () => {
-  it('has the changed fields', () => {
+  it('records only the changed fields', () => {
     expect(when(IN.todo, { kind: 'edit', title: 'Fix the login' })).toEqual({ kind: 'unchanged' });
     expect(decided(when(IN.todo, { kind: 'edit', title: 'Fix the login', priority: 'urgent' })).facts).toEqual([
       { type: 'task_edited', priority: 'urgent' },
     ]);
   });
 
-  it('changes together with its assignee, or not at all', () => {
+  it('changes all its fields and the assignee, or nothing', () => {
     const both: Command = { kind: 'edit', title: 'Fix it', assignee: 'tester' };
     expect(then(IN.in_progress, both)).toMatchObject({ title: 'Fix it', assignee: 'tester', status: 'todo' });
     expect(decided(when(IN.in_progress, both)).tells?.why).toBe('reassigned');

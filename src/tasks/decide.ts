@@ -64,7 +64,7 @@ export type Decision =
       readonly facts: readonly Fact[];
       /** The agent whose log gets the records and the notification; null means the log of the project. */
       readonly agent: string | null;
-      /** The reason to withdraw open notifications about the task, which also lowers their gate. */
+      /** If set, open notifications about the task are withdrawn for this reason, and its interrupts no longer raise the gate. */
       readonly takesBack?: string;
       readonly tells?: Telling;
       /** The kind of the answer to a report. */

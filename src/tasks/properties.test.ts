@@ -70,7 +70,8 @@ class World {
     const open = await this.tasks.open('shop');
     for (const each of tasks) {
       const { id, status, assignee } = each;
-      // The logs have exactly the task's records. Only their times may differ by a moment.
+      // The records have no gap, and their replay gives the stored task. Times are not compared, because they may differ by some
+      // ms.
       const records = (await this.inbox.store.read({ project: 'shop', types: TASK_RECORDS }))
         .map(({ body }) => body as unknown as TaskRecord)
         .filter((record) => record.task === id)
@@ -146,7 +147,7 @@ describe('for any actions of persons and agents', () => {
       }),
       { numRuns: 120, examples: [[OFTEN]] },
     );
-    // All listed kinds of steps occurred, so the properties were tested on them.
+    // The runs reached all these statuses, results and refusals, so the properties were tested on them.
     expect([...seen]).toEqual(
       expect.arrayContaining([...TASK_STATUSES, 'success undefined', 'blocked blocked', 'refused conflict']),
     );

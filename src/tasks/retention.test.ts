@@ -79,7 +79,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     await world.inbox.close();
   });
 
-  it('is removed after its time with its records in all logs; an unfinished task of any age stays', async () => {
+  it('is removed after the retention time with its records in all logs; an unfinished task of any age stays', async () => {
     world = await World.open(make);
     const { tasks } = world;
     await world.done('first');
@@ -129,7 +129,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     }
   });
 
-  it('is missing from the pages of the list, which are otherwise complete', async () => {
+  it('is missing from the list after its removal; the pages of the list are otherwise complete', async () => {
     world = await World.open(make);
     for (let i = 1; i <= 12; i++) await world.tasks.create('shop', { title: `n${i}` }, ANN);
     for (const id of ['t2', 't3', 't4', 't7', 't12']) await world.tasks.move('shop', id, 'cancelled', { by: ANN });
@@ -146,7 +146,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect(seen).toEqual(['t11', 't10', 't9', 't8', 't6', 't5', 't1']);
   });
 
-  it('stays while a report is pending; when no agent can report, it is lost, and is removed after its time', async () => {
+  it('stays while a report is pending; if no agent can report, its execution is lost, and the task is removed later', async () => {
     world = await World.open(make);
     const { tasks } = world;
     await tasks.create('shop', { title: 'worked on', assignee: 'coder' }, ANN);
@@ -205,7 +205,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect(await world.records()).toEqual([]);
   });
 
-  it('frees the key that its creator gave it', async () => {
+  it('frees the key of its creator when it is removed', async () => {
     world = await World.open(make);
     const make_ = (): Promise<{ id: string }> => world.tasks.create('shop', { title: 'x' }, ANN, 'nightly');
     expect([(await make_()).id, (await make_()).id]).toEqual(['t1', 't1']);

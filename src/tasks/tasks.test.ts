@@ -126,7 +126,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   });
 
   describe('blocked by a person', () => {
-    it('interrupts the conversation that works on it, and no other', async () => {
+    it('interrupt the conversation that works on them, and no other', async () => {
       proves('tasks:interrupts', 'tasks:purpose');
       const s1 = await talk();
       await talk('coder', 'chat', 'chat');
@@ -149,7 +149,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(new Set((await waiting()).map(({ id }) => id)).size).toBe(1);
     });
 
-    it('waits for the first conversation if none is active', async () => {
+    it('interrupt the first conversation for tasks if none is active yet', async () => {
       const { id } = await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
       await tasks.move('shop', id, 'in_progress', { by: ANN });
       await block(await tasks.get('shop', id));
@@ -159,7 +159,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await (await talk()).gate()).toHaveLength(1);
     });
 
-    it('interrupts the conversation that works on the task, even after an hour of silence', async () => {
+    it('interrupt the conversation that works on them, even after an hour of silence', async () => {
       const task = await working(await talk());
       now += 3_600_000;
       await talk('coder', 's2');
@@ -212,7 +212,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await tasks.move('shop', task.id, 'in_progress', { by: ANN });
       expect(await s1.gate()).toEqual([]);
       expect(await kinds()).toEqual(['task.unblocked → s1']);
-      // The task is blocked again before the agent reads this, so only the last request counts.
+      // The task is blocked again before the agent reads that it may continue, so only the last request counts.
       await block(task);
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
@@ -244,7 +244,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         expect(await kinds()).toEqual([`${kind} → s1`]);
         expect(await report(tasks, s1, { result: 'blocked', summary: 'stopped' })).toMatchObject({ kind: 'interrupted' });
         expect([await waiting(), await s1.gate()]).toEqual([[], []]);
-        // Removes the task from the next round.
+        // Keeps the task out of the next round of this loop.
         const { status, assignee } = await tasks.get('shop', id);
         if (assignee === 'coder' && status === 'todo') await tasks.move('shop', id, 'backlog', { by: ANN });
       }
@@ -321,7 +321,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       );
     });
 
-    it('with another current task is asked to continue that task, and the new task stays open', async () => {
+    it('with two tasks ends only the blocked task by a report "blocked", and is asked to continue the other task', async () => {
       const s1 = await talk();
       const first = await working(s1);
       await tasks.create('shop', { title: 'second', assignee: 'coder' }, ANN);
@@ -379,7 +379,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await s2.ended();
       await tasks.move('shop', 't1', 'cancelled', { by: ANN });
       const s3 = await talk('coder', 's3');
-      // This conversation is not offered the work of other conversations.
+      // The execution of `s2` is lost, so nothing asks `s3` to stop the work of `s2`.
       expect(await nextFor(tasks, s3)).toMatchObject({ kind: 'nothing' });
       expect(await tasks.open('shop')).toEqual([]);
       expect(await s2.gate()).toEqual([]);

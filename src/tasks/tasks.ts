@@ -153,8 +153,8 @@ export class Tasks {
 
   /**
    * Removes the tasks that ended before `before` (epoch ms), with all their records. Tasks of any age that have not ended stay.
-   * An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost, and
-   * the next call removes the task.
+   * An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost. That
+   * is a change of the task, so only a call with a later `before` removes it.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -300,7 +300,7 @@ export class Tasks {
     return moved ? this.#handOver(after) : after;
   }
 
-  /** Writes the second half of a reassignment. */
+  /** Writes the second half of a reassignment, if it is missing: the record in the log of the new assignee. */
   async #handOver(task: StoredTask): Promise<StoredTask> {
     const { handover, ...whole } = task;
     if (handover === undefined) return task;

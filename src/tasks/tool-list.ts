@@ -52,9 +52,9 @@ export const TASK_TOOLS: readonly TaskTool[] = [
 export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
 
 /**
- * Whether a new conversation gets the tools. Only conversations for tasks get them. The tools cost tokens, so by default the
- * project must have or have had tasks. A setting can change this to always or never. Call this once for each conversation,
- * because a changed list of tools invalidates the agent's prompt cache.
+ * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets them. The tools cost
+ * tokens, so by default the project must have or have had tasks. A setting can change this to always or never. Call this once for
+ * each conversation, because a changed list of tools invalidates the agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;

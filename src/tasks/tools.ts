@@ -28,8 +28,8 @@ export type TaskCallOptions = {
 };
 
 /**
- * The answer of a tool. `carries` says whether open notifications may follow the answer. If the answer itself shows an interrupt,
- * a later call delivers the interrupt.
+ * The answer of a tool. `carries` says whether open notifications may follow the answer. It is false if the answer itself shows
+ * an interrupt, which a later call then delivers. An agent that owns its transcript ignores `carries`.
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
@@ -64,7 +64,7 @@ function saidNext(
 ): object {
   switch (next.kind) {
     case 'interrupt':
-      // A notification that follows this answer is not repeated in the answer itself.
+      // The interrupt follows this answer in the same message, so the answer itself does not repeat its text.
       if (rides)
         return {
           action: 'read_interrupt',

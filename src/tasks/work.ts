@@ -120,8 +120,8 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
 }
 
 /**
- * Returns the agent of the conversation. Throws unless the conversation is for tasks: a conversation in which people talk may not
- * take or report tasks.
+ * Returns the agent of the conversation. Throws if the conversation has a purpose other than `task`: a conversation in which
+ * people talk may not take or report tasks.
  */
 async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
   await conversation.seen();

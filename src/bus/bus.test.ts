@@ -122,7 +122,7 @@ describe('counting without loss', () => {
     expect(await read()).toEqual([expect.stringMatching(/`vault_search` failed.*3 times.*timeout|timeout 3 times/s)]);
   });
 
-  it('different details of one key within the fold are all kept', async () => {
+  it('different details of one key within the fold window are all kept', async () => {
     const { bus, read } = stage([subscriber()]);
     await emitAll(
       bus,
@@ -133,7 +133,7 @@ describe('counting without loss', () => {
     expect(line).toContain('4 times');
   });
 
-  it('a carrier that is composed during the fold includes the events that are held back', async () => {
+  it('a carrier that is composed during the fold window includes the events that are held back', async () => {
     const { bus, read, inbox } = stage([subscriber()], { foldMs: 60_000 });
     const first = bus.emit(failure('fetch', 'timeout'));
     const second = bus.emit(failure('fetch', 'timeout'));
@@ -182,7 +182,7 @@ describe('counting without loss', () => {
     expect(await read()).toHaveLength(2);
   });
 
-  it('FR-019: the same event again changes nothing, in memory and in the log', async () => {
+  it('FR-019: a second emit of an event is skipped, and its count stays 1', async () => {
     const { bus, open } = stage([subscriber()]);
     const event = failure('fetch', 'timeout', { id: 'e1' });
     expect((await bus.emit(event)).heard).toEqual([expect.objectContaining({ kind: 'queued' })]);
@@ -279,7 +279,7 @@ describe('within the dedupe window of an event that another process queued', () 
     clock.now += 2_000;
     expect((await read()).join()).toContain('3 times');
     await another().emit(failure('fetch', 'timeout'));
-    expect(await read(), 'as in one process: the first behind the window is told at once').toHaveLength(1);
+    expect(await read(), 'as in one process, the first event after the window is delivered at once').toHaveLength(1);
   });
 
   it('a process that started earlier recognizes the repetition too', async () => {
@@ -292,7 +292,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('is recognized while the first event is offered, and after its release', async () => {
+  it('a repetition is recognized even if the first event is only offered, and waits for the end of the window', async () => {
     const { bus, another, inbox, read, clock } = stage([subscriber(once)], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     const offer = await inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
@@ -340,7 +340,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toHaveLength(1);
   });
 
-  it('only the newest state is folded: a returning state is queued at once, in one process and in several', async () => {
+  it('with supersede, a state that returns after another state is delivered at once, in one process and in several', async () => {
     const { bus, another, read } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
     const states = ['red', 'green', 'red'];
     for (const state of states) {
@@ -355,7 +355,7 @@ describe('within the dedupe window of an event that another process queued', () 
     expect(await read()).toEqual([]);
   });
 
-  it('a state that returns before it was queued is queued at once, and not at the end of the window, in one process and in several', async () => {
+  it('with supersede, a state that repeats before its delivery is delivered at once and only once, in one process and in several', async () => {
     const { bus, another, read, clock } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
     await bus.emit(failure('build', 'red'));
     clock.now += 1_000;
@@ -427,7 +427,7 @@ describe('filters and scopes', () => {
     expect(await inbox.open('shop/codex')).toHaveLength(1);
   });
 
-  it('two buses in one process share nothing but the log', async () => {
+  it('two buses in one process with different inboxes share nothing', async () => {
     const one = stage([subscriber()]);
     const two = stage([subscriber()]);
     await one.bus.emit(failure('a', 'b'));
@@ -513,7 +513,7 @@ describe('the moment of delivery', () => {
     expect(await read(at)).toHaveLength(lines);
   });
 
-  it('FR-017: priority critical interrupts for events of all sources of this package', async () => {
+  it('FR-017: an event for a subscriber with priority critical interrupts', async () => {
     const { bus, inbox } = stage([subscriber({ output: { priority: 'critical' } })]);
     await bus.emit(failure('a', 'b'));
     expect(await inbox.conversation(`${AGENT}#a`).gate()).toHaveLength(1);
@@ -556,7 +556,7 @@ describe('the moment of delivery', () => {
     expect(lines[0]).toMatch(/tokens at 80 %.*iterations at 70 %/s);
   });
 
-  it('chains of events that cause events end', async () => {
+  it('an event at the end of a chain of more than 4 causes is skipped', async () => {
     const { bus } = stage([subscriber()]);
     const { heard } = await bus.emit(failure('a', 'b', { origin: { depth: 5 } }));
     expect(heard).toEqual([{ subscriber: '*', kind: 'skipped', because: 'the event ends a chain of more than 4 causes' }]);
@@ -579,7 +579,7 @@ describe('withdrawals', () => {
     data: { server },
   });
 
-  it('an event of its withdraw types withdraws the open notifications of its key, and nothing else', async () => {
+  it('an event of a type in withdraw.types withdraws the open notifications of its key, and no others', async () => {
     const { bus, open } = stage([mcp]);
     await bus.emit(event('disconnected', 'files'));
     await bus.emit(event('disconnected', 'git'));
@@ -616,7 +616,7 @@ describe('withdrawals', () => {
     },
   );
 
-  it('events that still wait to be counted are dropped too', async () => {
+  it('a withdrawal also drops events of its key that are held back', async () => {
     const { bus, open } = stage([mcp], { foldMs: 60_000 });
     const first = bus.emit(event('disconnected', 'files'));
     const second = bus.emit(event('disconnected', 'files'));

@@ -36,7 +36,7 @@ export type BusDeps = {
   readonly templates?: Pick<TemplateEngine, 'render'>;
   /** Events of one key within this time are folded before they are queued. Default 100 ms. */
   readonly foldMs?: number;
-  /** Called with one line for each failure that no emitter awaits. */
+  /** Called with one line when a condition fails. An equal line is reported only once. */
   readonly onTrouble?: (line: string) => void;
 };
 

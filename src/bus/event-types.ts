@@ -46,7 +46,7 @@ export const EVENT_TYPES = {
     what: 'a background tool waits for an answer',
   },
   'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'a background tool has failed' },
-  'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'a background tool printed the awaited text' },
+  'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'a background tool has new output' },
   'mcp.disconnected': { severity: 'error', payload: ['server', 'detail?'], what: 'an MCP server has disconnected' },
   'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'an MCP server is connected again' },
   'subagent.complete': {

@@ -9,7 +9,7 @@ import { countedKeys } from '../core/unlisted.ts';
 import { countedIn, dataOf, stillCounted, withoutEnded, type Counted } from './storm.ts';
 import type { Logged } from './recent-details.ts';
 
-/** How many recent notifications are searched. */
+/** At most 10 pages of 100 recent notifications are searched. */
 const PAGE = 100;
 const PAGES = 10;
 /** The maximum number of attempts to change a count. An attempt fails if another process changes the count at the same time. */
@@ -27,8 +27,8 @@ export class InLog {
   }
 
   /**
-   * Withdraws open notifications of the key and returns their ids. A conversation's own notifications are withdrawn only by
-   * events of that conversation.
+   * Withdraws open notifications of the key and returns their ids. An event for one conversation withdraws only the notifications
+   * of that conversation.
    */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
     const address = this.#address;
@@ -96,7 +96,7 @@ export class InLog {
     return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
-  /** Reads the open notifications under `restKey` that no model has read yet. */
+  /** Reads the open notifications under `restKey` that were never offered. */
   async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
     const address = this.#address;
     const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });

@@ -233,7 +233,7 @@ describe('in one batch', () => {
     expect(await emitted(['job.late', 'job.done'].map((type) => ({ type, key: 'nightly' })))).toEqual(['job.done 1']);
   });
 
-  it('a held event whose condition is true is written before an interrupt', async () => {
+  it('a held event is written before a later interrupt of its key', async () => {
     const passed = Array.from({ length: 3 }, () => ({ type: 'build.passed', key: 'web' }));
     const open = await emitted([...passed, { type: 'build.failed', key: 'web', critical: true }]);
     expect(open).toEqual(['build.passed 0', 'build.passed 2', 'build.failed 3']);

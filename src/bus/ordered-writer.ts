@@ -3,9 +3,13 @@
  * arrived. This order holds across subscribers, and for writes to the agent, to one of its conversations or to the whole project.
  * Writes for other keys do not wait. An arrived event is in one of these states:
  *
- *   arrived ──has a condition──▶ asked ──answered──▶ held or in line arrived ──its key was written less than a fold ago, or in a
- *   storm──▶ held arrived ──else──▶ in line held ──its time has passed, or a later event of its key is in line──▶ in line in line
- *   ──all earlier writes of its key and of its channel are done──▶ written
+ * ```
+ * arrived ──has a condition──▶ asked ──answered──▶ held or in line
+ * arrived ──its key was written less than a fold ago, or in a storm──▶ held
+ * arrived ──else──▶ in line
+ * held ──its time has passed, or a later event of its key is in line──▶ in line
+ * in line ──all earlier writes of its key and of its channel are done──▶ written
+ * ```
  *
  * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).
  * - held: the channel holds the event back (`hold`), to count it with other events. When a later event of its key is put in line

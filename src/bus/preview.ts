@@ -47,7 +47,7 @@ export async function previewOf(
   const notification = { ...makeNotification(input, { id: 'preview', now, ttlMs }), subscriber: subscribed };
   const made = settle(queuedRecord(notification, {}), { seq: 1, at: now }, []);
   const items: readonly Item[] = made.kind === 'settled' ? made.items : [];
-  // At this contact point every moment is due, except moments of a later turn. A preview ignores such moments.
+  // At this contact point every moment is due, except moments of a later turn. So the preview replaces each moment by `next`.
   const { lines } = plan(
     items.map((item) => ({ ...item, audience: ANYONE, notification: { ...item.notification, deliver: 'next' } })),
     'tool_batch_end',

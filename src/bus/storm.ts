@@ -62,7 +62,7 @@ export class Storm {
   }
 }
 
-/** The maximum number of tracked keys. Events of more keys stay counted even after their state has ended. */
+/** The maximum number of tracked keys. Events of further keys stay counted even after their state has ended. */
 const KEYS = 4_000;
 
 /**

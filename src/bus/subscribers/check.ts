@@ -14,7 +14,7 @@ import type { FolderState } from './folder.ts';
 export type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
-/** Finds these problems in `files`. A template that several subscribers use is checked once. */
+/** Finds the problems of the templates and conditions in `files`. A template that several subscribers use is checked once. */
 export async function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]> {
   const problems: SubscriberProblem[] = [];
   const seen = new Set<string>();

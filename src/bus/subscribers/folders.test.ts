@@ -187,7 +187,7 @@ describe('the core', () => {
     ]);
   });
 
-  test('a user may replace core subscribers, a project may not', () => {
+  test('a user may define core subscribers, a project may not', () => {
     const { find, problems } = world({ 'user/mine.toml': core('mine'), 'web/ours.toml': core('ours') });
     expect(find('mine')?.output.core).toBe(true);
     expect(find('ours')?.output.core).toBe(false);
@@ -433,7 +433,7 @@ describe('files that cannot be read', () => {
     expect(problems()).toEqual([`user: has 10000 *.toml files; only the first ${MAX_FILES} by name are read: remove some files`]);
   }, 60_000);
 
-  test('other files are still used while files are made, removed and truncated during the read', () => {
+  test('a file stays in use while other files are made, removed and truncated', () => {
     const { source, root: folder, write } = world();
     write('user/a.toml', toml('a'));
     const file = (n: number): string => join(folder, `user/f${n % 20}.toml`);

@@ -134,7 +134,7 @@ expression = "payload.size > 1000"
     expect(loaded(text.replace(/d{500}/, '')).description).toBe('');
   });
 
-  test('withdraw and supersede need a dedupe key', () => {
+  test('withdraw and supersede are accepted with a dedupe key', () => {
     const { withdraw, output } = loaded(
       with_('[batching]\ndedupe_key = "payload.job"\n[output]\nsupersede = true\n[withdraw]\ntypes = ["build.fixed"]'),
     );
@@ -154,7 +154,7 @@ describe('an invalid file', () => {
       ['1:2: is not valid TOML: incomplete key-value: cannot find end of key, in "[subscr"; see https://toml.io'],
     ],
     [
-      'a key twice',
+      'a table twice',
       with_('[subscriber]\n'),
       [
         '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; merge both places into one',
@@ -277,7 +277,7 @@ describe('an invalid file', () => {
       ],
     ],
     [
-      'a severity near a known one',
+      'a severity in short form',
       with_('severity_filter = "warn"'),
       ['6:19: events.severity_filter is "warn"; write one of debug, info, warning, error, critical'],
     ],
@@ -317,7 +317,7 @@ describe('an invalid file', () => {
     ],
     // The table [output]
     [
-      'a priority',
+      'a mistyped priority',
       with_('[output]\npriority = "hihg"'),
       ['7:12: output.priority is "hihg"; did you mean "high"? It is one of critical, high, normal, low'],
     ],
@@ -392,11 +392,11 @@ describe('an invalid file', () => {
         '6:8: output.core is 1; write true or false',
       ],
     ],
-  ])('%s', (_name, text, messages) => {
+  ])('%s is reported with its place', (_name, text, messages) => {
     expect(errors(text)).toEqual(messages);
   });
 
-  test('the parser throws for no text', () => {
+  test('the parser never throws, whatever the text', () => {
     const pieces = fc.constantFrom(
       '[',
       ']',

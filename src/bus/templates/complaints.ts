@@ -48,7 +48,7 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
 }
 
 /**
- * Explains a trap of the engine's WebAssembly module. `panic`: the module's last output. Undefined if the module ran out of
+ * Explains a trap of the engine's WebAssembly module. `panic`: the module's last output, or undefined if the module ran out of
  * memory.
  */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {

@@ -72,35 +72,43 @@ describe('the result of a template', () => {
 
   test.each([
     ['a field', '{{ event.payload.tool_name }} {{ event.payload.count }}', 'grep 3'],
-    ['a field that is missing, or null, as nothing', '[{{ event.payload.nothing }}{{ event.payload.missing }}]', '[]'],
-    ['which default replaces', '{{ event.payload.missing|default("none given") }}', 'none given'],
-    ['blocks without their lines', 'a\n  {% if true %}\nb\n  {% endif %}\nc', 'a\nb\nc'],
-    ['text as it is', '<b>{{ "<i> & \\"" }}', '<b><i> & "'],
-    ["Python's methods", '{% for key, value in event.payload.items() %}{{ key.upper() }};{% endfor %}', 'COUNT;TOOL_NAME;'],
+    ['a missing or null field as the empty text', '[{{ event.payload.nothing }}{{ event.payload.missing }}]', '[]'],
+    ['the argument of default for a null field', '{{ event.payload.missing|default("none given") }}', 'none given'],
+    ['the content of blocks without the lines of their tags', 'a\n  {% if true %}\nb\n  {% endif %}\nc', 'a\nb\nc'],
+    ['text without escaping', '<b>{{ "<i> & \\"" }}', '<b><i> & "'],
+    [
+      "the results of Python's methods",
+      '{% for key, value in event.payload.items() %}{{ key.upper() }};{% endfor %}',
+      'COUNT;TOOL_NAME;',
+    ],
     ['a table', '{{ rows|toon_encode }}', '[2]{message,tool}:\n  "x, y",a\n  "l1\\nl2",b'],
-    ['the same by function', '{{ toon_encode(rows) }}', '[2]{message,tool}:\n  "x, y",a\n  "l1\\nl2",b'],
+    ['a table that toon_encode makes as a function', '{{ toon_encode(rows) }}', '[2]{message,tool}:\n  "x, y",a\n  "l1\\nl2",b'],
     ['one table of rows that lack a field', '{{ [{"a": 1, "b": 2}, {"a": 3}]|toon_encode }}', '[2]{a,b}:\n  1,2\n  3,null'],
     [
       'a table of rows with nulls, its columns in their order',
       '{{ nulls|toon_encode }}',
       '[2]{job,branch,error}:\n  web,null,null\n  null,main,null',
     ],
-    ['null as nothing', '[{{ nulls[0].branch }}{{ "set" if nulls[0].branch is defined }}]', '[]'],
+    ['null in an object of a list as the empty text', '[{{ nulls[0].branch }}{{ "set" if nulls[0].branch is defined }}]', '[]'],
     ['a large whole number without ".0"', '{{ large }} {{ nulls|length }}', '9007199254740992 2'],
-    ['nothing of nothing', '[{{ nothing|toon_encode }}{{ nothing|format_time }}{{ nothing|severity_prefix }}]', '[]'],
-    ['a time where the agent is', '{{ at|format_time }} {{ 0|format_time }}', '11:20:30 01:00:00'],
-    ['what is no time, as it is', '{{ "soon"|format_time }}', 'soon'],
     [
-      'severities',
+      'the empty text for a missing value with each filter',
+      '[{{ nothing|toon_encode }}{{ nothing|format_time }}{{ nothing|severity_prefix }}]',
+      '[]',
+    ],
+    ['a time in the time zone of the context', '{{ at|format_time }} {{ 0|format_time }}', '11:20:30 01:00:00'],
+    ['a text that is not a time, unchanged', '{{ "soon"|format_time }}', 'soon'],
+    [
+      'a prefix for each severity from warning on',
       '{{ event|severity_prefix }} {{ "critical"|severity_prefix }} {{ "warning"|severity_prefix }}',
       '!error: !critical: !warning:',
     ],
-    ['none for what is not severe', '[{{ "info"|severity_prefix }}]', '[]'],
+    ['no prefix for the severity info', '[{{ "info"|severity_prefix }}]', '[]'],
     ['a cut text', '{{ "one two three"|truncate(9, leeway=0) }}', 'one...'],
-    ['cut in a word', '{{ "one two three"|truncate(9, true, "…", 0) }}', 'one two …'],
-    ['not cut within the leeway', '{{ "one two three"|truncate(9) }}', 'one two three'],
-    ['never in half a character', '{{ "😀😀😀😀"|truncate(2, true, "", 0) }}', '😀😀'],
-  ])('%s', async (_what, text, expected) => {
+    ['a text that is cut within a word', '{{ "one two three"|truncate(9, true, "…", 0) }}', 'one two …'],
+    ['a whole text within the leeway', '{{ "one two three"|truncate(9) }}', 'one two three'],
+    ['whole characters in a cut text', '{{ "😀😀😀😀"|truncate(2, true, "", 0) }}', '😀😀'],
+  ])('shows %s', async (_what, text, expected) => {
     expect(await engine.render(named(text), CONTEXT)).toEqual({ kind: 'text', text: expected });
   });
 
@@ -109,7 +117,7 @@ describe('the result of a template', () => {
       expect(await engine.render(named('{{ "<" }}', name), {})).toEqual({ kind: 'text', text: '<' });
   });
 
-  test('is in UTC without a time zone, or with an unknown time zone', async () => {
+  test('shows times in UTC without a time zone, or with an unknown time zone', async () => {
     const at = named('{{ at|format_time }}');
     expect(await engine.render(at, { at: CONTEXT.at })).toEqual({ kind: 'text', text: '10:20:30' });
     expect(await engine.render(at, { at: CONTEXT.at, time_zone: 'Mars/Base' })).toEqual({ kind: 'text', text: '10:20:30' });
@@ -128,7 +136,7 @@ describe('the result of a template', () => {
       'needs more than 64 MB of memory',
     ],
     ['x'.repeat(65_537), 'has more than 65,536 characters'],
-  ])('is the reason of the failure: %.60s', async (text, reason) => {
+  ])('is a failure with its reason for the template %.60s', async (text, reason) => {
     expect(await engine.render(named(text), CONTEXT)).toEqual({ kind: 'failed', reason });
   });
 
@@ -219,7 +227,10 @@ describe('attacks', () => {
 
   type Run = () => Promise<{ readonly kind: string; readonly reason?: string }>;
 
-  /** Returns the best of six attacks, because a busy machine may slow some of them down. */
+  /**
+   * Repeats an attack up to five times until it stays within the limits, because a busy machine may slow it down. Returns the
+   * reason of the failure.
+   */
   async function attack(run: Run): Promise<string | undefined> {
     for (let left = 5; ; left--) {
       const { outcome, ms, blockedMs } = await attackOnce(run);
@@ -278,7 +289,7 @@ describe('attacks', () => {
     ['parentheses', `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`, /maximum recursion limits/u],
     ['negations', `{{ ${'not '.repeat(15_000)}1 }}`, deep],
     ['a chain of filters', `{{ 1${'|int'.repeat(15_000)} }}`, deep],
-  ])('%s', async (_what, text, reason) => {
+  ])('%s: the render fails in time, with its reason', async (_what, text, reason) => {
     const seen = await attack(() => engine.render(named(text), CONTEXT));
     // On a busy machine the deadline may pass first.
     if (seen !== slow) expect(seen).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
@@ -356,11 +367,11 @@ describe('attacks', () => {
   });
 });
 
-describe('its life', () => {
+describe('the life of an engine', () => {
   const slow = named('{% set s = "a" * 1000000 %}{% for i in range(10000) %}{% set t = s|replace("a", "b") %}{% endfor %}');
   const hello = named('hello');
 
-  /** Workers that this test did not end. */
+  /** Returns the number of workers that an engine leaves running after `close`. */
   async function leftBy(run: (engine: TemplateEngine) => Promise<void>): Promise<number> {
     const before = new Set(alive);
     const engine = templateEngine();
@@ -397,7 +408,7 @@ describe('its life', () => {
     expect(most).toBe(before + 1);
   });
 
-  test('can be closed twice, at the same time, early, during the start and during a question', async () => {
+  test('an engine can be closed twice, at the same time, early, during the start and during a question', async () => {
     expect(await leftBy(async () => {})).toBe(0);
     expect(await leftBy(async (engine) => void (await Promise.all([engine.close(), engine.close()])))).toBe(0);
     const closed = { kind: 'failed', reason: 'the template engine is closed' };
@@ -417,7 +428,7 @@ describe('its life', () => {
     expect(busy).toBe(0);
   });
 
-  test('questions are answered in their order, even valid questions around an invalid question', async () => {
+  test('questions are answered in their order, also after a question that fails', async () => {
     await using engine = templateEngine();
     const order: number[] = [];
     const made = await Promise.all(
@@ -442,7 +453,7 @@ describe('its life', () => {
     expect(await asked).toEqual({ kind: 'text', text: 'hello' });
   });
 
-  test('renders hundreds of templates correctly, although few compiled templates are kept', async () => {
+  test('an engine renders hundreds of templates correctly, although few compiled templates are kept', async () => {
     await using engine = templateEngine();
     for (let at = 0; at < 300; at++)
       expect(await engine.render(named(`{{ n }} of ${at}`), { n: 1 })).toEqual({ kind: 'text', text: `1 of ${at}` });

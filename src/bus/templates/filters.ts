@@ -16,8 +16,8 @@ export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO
 });
 
 /**
- * The names of the null fields that were removed from each object. The map's key is the JSON of the remaining object. Templates
- * see no null, but tables keep these columns.
+ * The names of all fields of each object from which null fields were removed. The map's key is the JSON of the remaining object.
+ * Templates see no null, but tables keep all columns.
  */
 export type Nulls = ReadonlyMap<string, readonly string[]>;
 const NO_NULLS: Nulls = new Map();

@@ -3,7 +3,7 @@
  * once.
  */
 
-/** `context` is JSON text, because its encoding also checks its size. */
+/** `context` is JSON text, whose size the engine has checked. */
 export type Question =
   | { readonly kind: 'render'; readonly text: string; readonly context: string }
   | { readonly kind: 'evaluate'; readonly expression: string; readonly context: string }

@@ -30,7 +30,7 @@ export function sandbox(limits: Limits): Sandbox {
   let panic: string | undefined;
   let words: Words | undefined;
 
-  /** The null fields that `plainFor` removed from the current context. */
+  /** The field names of the objects in the current context from which `plainFor` removed null fields. */
   let nulls = new Map<string, readonly string[]>();
   const safely =
     (filter: Filter) =>
@@ -155,8 +155,8 @@ export function sandbox(limits: Limits): Sandbox {
 
 /**
  * Prepares a value for minijinja, which always prints null as "none". A null field is removed, so that its output is empty, and
- * `default` and `is defined` work. `nulls` keeps the removed fields for tables. In a list, null becomes the empty text. A whole
- * number that minijinja would print with ".0" becomes a text.
+ * `default` and `is defined` work. `nulls` keeps the names of all fields of such an object for tables. In a list, null becomes
+ * the empty text. A whole number that minijinja would print with ".0" becomes a text.
  */
 function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;

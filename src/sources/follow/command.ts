@@ -30,8 +30,8 @@ export type Output = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stderr: (chunk: Buffer) => void;
   /**
-   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. Resolves after the
-   * fixed problems are reported, with the problems that are still open. The report of the exit names these.
+   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. First reports the
+   * fixed problems. Then resolves to the problems that are still open, which the report of the exit names.
    */
   readonly ended: (well: boolean) => Promise<Left>;
 };
@@ -114,7 +114,10 @@ class Telling {
     this.#onTold = onTold;
   }
 
-  /** Reports these problems. With `ending`, only withdraws old ones. Resolves with the keys of the reported open problems. */
+  /**
+   * Reports these problems. With `ending`, reports no new problem, and only withdraws the fixed problems. Resolves with the keys
+   * of the reported open problems.
+   */
   tell(standing: readonly Standing[], ending = false): Promise<ReadonlySet<string>> {
     const turn = this.#last.then(async () => {
       await this.#tell(standing, ending);
@@ -148,8 +151,8 @@ class Telling {
 }
 
 /**
- * Returns the state, with the time as the first turn of a new state. The next run of a command has the same uid, and a run that
- * left nothing open has removed its state. With turns from 0, its reports would have the ids of an earlier run, and the store
+ * Returns the state. In a new state, `turn` begins with the time. The next run of a command has the same uid, and a run that left
+ * nothing open has removed its state. If `turn` began with 0, the reports would have the ids of an earlier run, and the store
  * would drop them.
  */
 const begun = (state: State, now: number): State => (state.turn === 0 ? { ...state, turn: now } : state);

@@ -1,6 +1,6 @@
 /**
  * A follower checks one external thing, such as a pull request, a log file or a URL. A check returns states and news. A state is
- * open until a check no longer finds the state; then its notification is withdrawn. News are reported once.
+ * open until a check no longer finds the state; then its notification is withdrawn. Each news item is reported once.
  */
 import type { Event, EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -16,14 +16,15 @@ type Told = {
 export type Standing = Told & { readonly key: string; readonly fingerprint: string };
 
 /**
- * An event that happened once. News with the same `id` are reported only once. News with the same `key` are counted in one line.
+ * An event that happened once. News items with the same `id` are reported only once. News items with the same `key` are counted
+ * in one line.
  */
 export type News = Told & {
   readonly id: string;
   readonly key?: string;
   /**
    * The key of a state that ends. If an agent has not read about the state, its notification is withdrawn, and the agent does not
-   * get these news.
+   * get this news item.
    */
   readonly endOf?: string;
 };

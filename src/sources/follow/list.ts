@@ -148,7 +148,7 @@ export const groupOf = ({ group, uid }: Followed): string => group ?? uid;
 
 const widthOf = (address: string): number => (address.endsWith('/*') ? 2 : address.includes('#') ? 0 : 1);
 
-/** Whether each notification to `narrow` also goes to `wide`. */
+/** Whether the address `wide` includes `narrow`: the same address, the project of an agent, or the agent of a conversation. */
 export const covers = (wide: string, narrow: string): boolean =>
   wide === narrow ||
   (wide.endsWith('/*') && narrow.startsWith(wide.slice(0, -1))) ||

@@ -51,7 +51,7 @@ describe('a log file that is emptied', () => {
   });
 });
 
-it('a folder in the place of the log is checked again after a second, and the file that follows is read from its beginning', async () => {
+it('a folder at the path of the log is checked again after a second, and a file that replaces it is read from its beginning', async () => {
   await look();
   rmSync(file);
   mkdirSync(file);
@@ -61,7 +61,7 @@ it('a folder in the place of the log is checked again after a second, and the fi
   expect(await lines()).toEqual(['ERROR later']);
 });
 
-it('a match far in a long line is found, and the text has the match; carriage returns and backspaces hide nothing', async () => {
+it('a match far in a long line is found, and the reported text has the match; carriage returns and backspaces hide nothing', async () => {
   await look();
   appendFileSync(file, `${'c'.repeat(60_000)} ERROR at the end ${'d'.repeat(400)}\n`);
   const [far] = await lines();
@@ -71,7 +71,7 @@ it('a match far in a long line is found, and the text has the match; carriage re
   expect(await lines()).toEqual(['ERROR one fine', 'ERROR two', 'ERROR three']);
 });
 
-it('the text of a long line has the match, even if the matched word is also a part of an earlier word', async () => {
+it('the reported text of a long line has the match, even if the matched word is also a part of an earlier word', async () => {
   const word = logFollower({ kind: 'log', file, match: '\\bERR\\b' }, {});
   const { state } = await word.look(undefined, new AbortController().signal);
   appendFileSync(file, `xERRx ${'q'.repeat(1_000)} real ERR here\n`);
@@ -146,7 +146,7 @@ describe('a log file that is rotated', () => {
     }
   });
 
-  it.each(['deleted', 'linked'])('is read from its beginning if the old file is %s', async (how) => {
+  it.each(['deleted', 'linked'])('is replaced by a file that is read from its beginning if the old file is %s', async (how) => {
     await look();
     appendFileSync(file, 'ERROR lost\n');
     if (how === 'deleted') rmSync(file);

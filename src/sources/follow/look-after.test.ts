@@ -134,7 +134,7 @@ describe('a look', () => {
   });
 
   it.each(FOLLOW_FAULT_POINTS.flatMap((point) => [1, 2, 3].map((time) => [point, time] as const)))(
-    'after a crash at %s for the %s. time, the check is repeated: nothing is reported twice or lost',
+    'after a crash at %s, hit %s, the check is repeated: nothing is reported twice or lost',
     async (point, time) => {
       const place = new Place();
       const followed = await place.follow();
@@ -158,12 +158,12 @@ describe('a look', () => {
     },
   );
 
-  /** Returns the states of the source after a crash: the fingerprints by key. */
+  /** The possible states after a crash: a name for each case, and the fingerprints of its states by key. */
   const WORLDS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['everything is fixed', {}],
     ['only the old state is back', { old: 'old' }],
-    ['one is fixed', { b: 'b' }],
-    ['one has another text', { a: 'a2', b: 'b' }],
+    ['one problem is fixed', { b: 'b' }],
+    ['one problem has another text', { a: 'a2', b: 'b' }],
     ['nothing has changed', { a: 'a', b: 'b' }],
   ];
   const standingIn = (world: Readonly<Record<string, string>>): readonly Standing[] =>
@@ -171,39 +171,36 @@ describe('a look', () => {
 
   for (const point of FOLLOW_FAULT_POINTS)
     for (const [name, world] of WORLDS)
-      it.each([1, 2, 3, 4])(
-        `after a crash at ${point}, for the %s. time, if ${name}, exactly the current state is open`,
-        async (time) => {
-          const place = new Place();
-          const followed = await place.follow();
-          place.sees = () => ({ standing: standingIn({ old: 'old' }) });
-          await place.look(followed);
-          const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
-          const sees = (now: typeof world) => (state: Json | undefined) => ({
-            standing: standingIn(now),
-            news: state === 'further' ? [] : news,
-            events: state === 'further' ? [] : [changed],
-            state: 'further',
-          });
-          place.sees = sees({ a: 'a', b: 'b' });
-          let left = time;
-          armFaults((at) => {
-            if (at === point && --left === 0) throw new Error('crash');
-          });
-          await place.look(followed).catch(() => undefined);
-          armFaults(undefined);
-          place.sees = sees(world);
-          await place.look(followed);
-          await place.look(followed);
-          for (const key of ['follow:u1:n', changed.key]) place.open.delete(key);
-          expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
-          expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
-          expect(place.told.filter((message) => message === changed.message)).toHaveLength(1);
-          expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
-          const { told, untold } = await stateOf(place.store, 'u1');
-          expect({ told, untold }).toEqual({ told: world, untold: undefined });
-        },
-      );
+      it.each([1, 2, 3, 4])(`after a crash at ${point}, hit %s, if ${name}, exactly the current state is open`, async (time) => {
+        const place = new Place();
+        const followed = await place.follow();
+        place.sees = () => ({ standing: standingIn({ old: 'old' }) });
+        await place.look(followed);
+        const news = [{ ...wrong('n'), id: 'n1', message: 'news' }];
+        const sees = (now: typeof world) => (state: Json | undefined) => ({
+          standing: standingIn(now),
+          news: state === 'further' ? [] : news,
+          events: state === 'further' ? [] : [changed],
+          state: 'further',
+        });
+        place.sees = sees({ a: 'a', b: 'b' });
+        let left = time;
+        armFaults((at) => {
+          if (at === point && --left === 0) throw new Error('crash');
+        });
+        await place.look(followed).catch(() => undefined);
+        armFaults(undefined);
+        place.sees = sees(world);
+        await place.look(followed);
+        await place.look(followed);
+        for (const key of ['follow:u1:n', changed.key]) place.open.delete(key);
+        expect([...place.open.values()].toSorted()).toEqual(Object.values(world).map((text) => `${text} is wrong`));
+        expect(place.told.filter((message) => message === 'news')).toHaveLength(1);
+        expect(place.told.filter((message) => message === changed.message)).toHaveLength(1);
+        expect(place.told.filter((message) => message === 'b is wrong').length).toBeLessThanOrEqual(1);
+        const { told, untold } = await stateOf(place.store, 'u1');
+        expect({ told, untold }).toEqual({ told: world, untold: undefined });
+      });
 
   it('an event of a source that happens again is reported again, even after a crash', async () => {
     const place = new Place();
@@ -272,7 +269,7 @@ describe('a look', () => {
     expect([...place.settings]).toEqual([]);
   });
 
-  it('is repeated from the same place if no agent was active', async () => {
+  it('is repeated from the same state if no agent was active', async () => {
     const place = new Place();
     const followed = await place.follow();
     place.heard = false;

@@ -48,7 +48,7 @@ const AT_ONCE = 4;
 const TOLD_AFTER = 3;
 export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
-/** The first wait after a problem that a person must solve. Each further failure doubles a wait, up to `LONGEST_MS`. */
+/** The first wait after a problem that a person must solve. Each further failure doubles the wait, up to `LONGEST_MS`. */
 const FIRST_LASTING_MS = 60_000;
 /** The minimum time until the next check if no agent is active to read its reports. */
 const UNHEARD_MS = 5_000;
@@ -188,7 +188,7 @@ export async function lookOnce(around: Surroundings, followed: Group, kept: Stat
     await keepState(store, uid, undefined);
     return undefined;
   }
-  // If no agent was active for the reports, the next check begins at the same place.
+  // If no agent was active for the reports, the next check begins with the same state of the source.
   const unheard = { ...memoryOf(before), summary: UNHEARD, nextAt: Math.max(wanted.nextAt ?? 0, at + UNHEARD_MS) };
   const { source: _source, ...rest } = wanted;
   const after: State = heard ? { ...wanted, ...told } : { ...rest, ...unheard, ...told };

@@ -1,4 +1,4 @@
-/** Refuses files and addresses that an agent may not follow, because it could read them without permission. */
+/** Refuses files and addresses that an agent may not follow, because the agent could then read them without permission. */
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';

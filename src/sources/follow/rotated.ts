@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The most names of a folder that are compared. */
+/** The maximum number of names in a folder that are compared. */
 const MAX_NAMES = 1_000;
 
 /** Opens the file with this inode in the folder of `file`. Undefined if no such file can be read. */

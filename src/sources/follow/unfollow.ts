@@ -1,6 +1,6 @@
 /**
  * Ends a follower of a project. The list first marks the follower as ending. If the process crashes before the end, the next
- * process that runs the followers completes it.
+ * process that runs the followers completes the removal.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Emitter } from '../../core/event.ts';

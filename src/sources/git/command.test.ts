@@ -16,7 +16,7 @@ const of = (script: string, options: CommandOptions = {}) => {
   return gitIn(folder, program)(['x'], options);
 };
 
-test('returns the output, or the reason of a failure in one line without names and passwords', async () => {
+test('a command of git returns its output, or the reason of its failure in one line without names and passwords', async () => {
   expect(await of('echo one; echo two')).toEqual({ kind: 'ok', out: 'one\ntwo\n' });
   const failing = `echo "warning: x" >&2; echo "fatal: no access to 'https://ada:s3cret@example.org/x' or ssh://me@h/y" >&2; echo hint >&2; exit 128`;
   expect(await of(failing)).toEqual({
@@ -28,13 +28,13 @@ test('returns the output, or the reason of a failure in one line without names a
   expect(await of('kill -KILL $$')).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('reports a missing git, a git that may not run, or a missing folder', async () => {
+test('a missing git, a git that may not run and a missing folder are reported', async () => {
   expect(await gitIn(folder, 'no-such-git')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(join(folder, 'none'), 'sh')(['x'])).toEqual({ kind: 'missing' });
   expect(await gitIn(folder, folder)(['x'])).toMatchObject({ kind: 'failed', code: null });
 });
 
-test('ends git and its children at the time limit, and never lets git prompt', async () => {
+test('git and its children are ended at the time limit, and git never prompts', async () => {
   expect(await of('sleep 600 & sleep 600', { withinMs: 100 })).toEqual({ kind: 'stopped', why: 'timeout' });
   const stop = new AbortController();
   const running = of('sleep 600', { signal: stop.signal });

@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * - `failed`: git ended with an error, and `line` is the last line of its output. `missing`: git or the folder does not exist.
+ * - `failed`: git ended with an error, and `line` is its first line with `fatal:` or `error:`, otherwise its last line.
+ *   `missing`: git or the folder does not exist.
  */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }
@@ -93,7 +94,7 @@ function environment(): Record<string, string | undefined> {
   };
 }
 
-/** Returns the last line of git's errors, without names and passwords in URLs. */
+/** Returns the first line of git's errors that names the error, otherwise the last line, without names and passwords in URLs. */
 function lastLine(errors: string): string {
   const lines = errors
     .split('\n')

@@ -6,7 +6,7 @@ import type { Answer, Git } from './command.ts';
 
 /**
  * The folders of a repository. `own` is git's folder for this work tree, and `common` is git's folder for the whole repository.
- * With a single work tree, both are the same folder.
+ * With a single work tree, `own` and `common` are the same folder.
  */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 

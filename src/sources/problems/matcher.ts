@@ -77,7 +77,7 @@ export type Rounds = {
   readonly isLate?: true;
   /**
    * Returns the files or tests that a line shows as repeated. If a round names files or tests, its end fixes only the problems of
-   * these, and of files that have changed. An empty name means an unknown file.
+   * these files or tests, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
   /** Returns the suite that a line begins. Its tests have a larger indent. */

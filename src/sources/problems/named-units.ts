@@ -19,7 +19,7 @@ export class NamedUnits {
   /** Whether the next line repeats the result of a test. */
   #isRepeated = false;
 
-  /** The units of the round. The last of these runs now. */
+  /** The files or tests that the round has named. The last of these runs now. */
   get all(): readonly Named[] {
     return this.#named;
   }

@@ -19,7 +19,7 @@ export function keyOf(found: Occurrence, round: Known, open: Known, has: (line: 
   if (found.problem.test !== undefined || found.problem.line === undefined) return base;
   const place = placeOf(found.problem);
   const isHere = ({ problem }: Occurrence): boolean => placeOf(problem) === place;
-  // If the file has changed, a later build printed the problem, although the tool may not show the beginning of its rounds.
+  // An earlier build printed a problem with another stamp of the file, even if the tool does not show where its rounds begin.
   const isNow = ([, each]: readonly [string, Occurrence]): boolean => each.made === found.made;
   const isAlike = ([key]: readonly [string, Occurrence]): boolean => key === base || key.startsWith(`${base}${SEPARATOR}`);
   const now = [...round].filter(isAlike).filter(isNow);

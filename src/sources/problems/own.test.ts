@@ -22,7 +22,7 @@ const LINT: MatcherForm = {
 };
 const one = (regexp: string, more: object = {}): MatcherForm => ({ pattern: [{ regexp, message: 1, ...more }] });
 
-it('reads the lines of a form of VS Code, before the shipped matchers', () => {
+it("a user's matcher in the form of VS Code reads lines before the shipped matchers", () => {
   proves('follow:matchers');
   const { matchers } = matchersWith({ lint: LINT });
   const lines = ['./a.foo', '  1:7  error  no price  rule/a', '  2:1  info  no name', './b.foo', '  3:1  error  no cart', 'done'];
@@ -44,7 +44,7 @@ it('reads the lines of a form of VS Code, before the shipped matchers', () => {
   ]);
 });
 
-it('the severity in a line counts before the severity of its matcher', () => {
+it('the severity in a line overrides the severity of its matcher', () => {
   proves('follow:matchers');
   // The example of docs/config.md.
   const form: MatcherForm = {
@@ -78,7 +78,7 @@ it('the severity in a line counts before the severity of its matcher', () => {
   expect(read({ ...some, severity: 'error' }, ['x: a', 'x: warning b'])).toEqual(['error: a', 'warning: b']);
 });
 
-it('keeps the problems of the last build, which background patterns separate', () => {
+it('background patterns separate builds, and only the problems of the last build stay open', () => {
   proves('follow:matchers');
   const form = { ...one('^bad (.+)$'), background: { beginsPattern: '^begin', endsPattern: '^end' } };
   const { matchers, rounds } = matchersWith({ mine: form });
@@ -88,7 +88,7 @@ it('keeps the problems of the last build, which background patterns separate', (
   expect(open()).toEqual(['a', 'b']);
   for (const line of ['begin', 'bad b', 'end']) problems.read(line);
   expect(open()).toEqual(['b']);
-  // The shipped tools keep their own rounds.
+  // A round of a shipped tool (tsc) does not change the problems of the user's tool.
   for (const line of [
     'a.ts(1,7): error TS2322: no.',
     'Starting incremental compilation',

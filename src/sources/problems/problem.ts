@@ -13,7 +13,10 @@ export type Problem = {
   readonly column?: number;
 };
 
-/** Returns a text that all problems with this message in this file share, and that stays the same when lines above the problem are added or removed. */
+/**
+ * Returns a text that all problems with this message in this file share. The text stays the same when lines above the problem are
+ * added or removed.
+ */
 export const fingerprintOf = ({ tool, file = '', code = '', test = '', message }: Problem): string =>
   [tool, file, code, test, message].join('\0');
 

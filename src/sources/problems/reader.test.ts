@@ -198,7 +198,7 @@ describe('problem matchers', () => {
       ['go: TestRounds: got 3, want 4 (cart_test.go:10)'],
     ],
     [
-      'a panic of go',
+      'go, a panic',
       ['panic: runtime error: index out of range [3]', '', 'goroutine 1 [running]:', 'main.main()', '\t/shop/main.go:7 +0x1d'],
       ['go: runtime error: index out of range [3] (/shop/main.go:7)'],
     ],
@@ -214,7 +214,7 @@ describe('problem matchers', () => {
     ],
     ['pytest', ['FAILED test_cart.py::test_rounds - assert 3 == 4'], ['pytest: test_cart.py::test_rounds: assert 3 == 4']],
     [
-      'a traceback',
+      'python, a traceback',
       [
         'Traceback (most recent call last):',
         '  File "/shop/app.py", line 9, in <module>',
@@ -285,11 +285,11 @@ describe('problem matchers', () => {
       ['cc: no x (/my shop/a (1).c:1:17)', 'cc?: unused (a b.c:2:3)'],
     ],
     [
-      'sentences with a place, which are no errors of a C compiler',
+      'a program whose sentences resemble errors of a C compiler',
       ['I saw in b.c:1:17: error: no x', 'and fixed it.', 'Please read notes (1).txt:3:4: warning: old', '', '  - it is old'],
       [],
     ],
-  ])('%s', (_tool, lines, expected) => {
+  ])('find exactly the problems in the output of %s', (_tool, lines, expected) => {
     expect(said(...lines)).toEqual(expected);
   });
 
@@ -371,7 +371,7 @@ describe('problem matchers', () => {
     expect(reader.read(ERROR)).toMatchObject([{ tool: 'tsc' }]);
   });
 
-  it('read a line of a million characters, and hostile lines, in time', () => {
+  it('read a line of a million characters, and hostile lines, within two seconds', () => {
     const reader = new ProblemReader();
     const began = performance.now();
     for (const line of [

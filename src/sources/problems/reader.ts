@@ -18,7 +18,7 @@ type Begun = {
   readonly next: number;
   readonly skipped: number;
   readonly others: readonly Parts[];
-  /** The parts of the line directly above, which are used if this line shows that they are meant. */
+  /** The parts of the line directly above, which are used only if the next line matches `before` of the step. */
   readonly last?: Parts | undefined;
 };
 

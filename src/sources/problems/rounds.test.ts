@@ -44,7 +44,7 @@ describe('the problems of a program that keeps running', () => {
     expect(open(...first, undefined, ...rerun)).toEqual(['cart.test.ts', 'price.test.ts']);
   });
 
-  it('stay open while the next round runs, and its own problems are added at once', () => {
+  it('stay open while the next round runs, and the problems of the next round are added at once', () => {
     expect(open(STARTS, wrong('a.ts'), ends(1), STARTS, wrong('b.ts'))).toEqual(['a.ts', 'b.ts']);
   });
 
@@ -93,7 +93,7 @@ describe('the problems of a program that keeps running', () => {
         undefined,
       ),
     ).toEqual([]);
-    // The dot reporter names no files, so the round counts as whole.
+    // The dot reporter names no files, so the round counts as a round of all files.
     expect(open(...first, ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
   });
 

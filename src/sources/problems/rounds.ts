@@ -62,7 +62,7 @@ export class OpenProblems {
       const { begins, ends, clean, names, unitOf, isLate } = rounds;
       if (begins?.test(line)) {
         this.#end();
-        // The previous round may not have ended: its files differ from the files of this round.
+        // The previous round may have had no line for its end, so it ends now, before this round names its own files.
         if (names !== undefined && this.#unending.has(tool)) this.#settle(tool);
         this.#begin(tool);
         this.#unending.delete(tool);
@@ -181,14 +181,14 @@ export class OpenProblems {
     const { unitOf, areTests } = this.#roundsOf(problem.tool);
     const hasChanged = problem.file !== undefined && made !== undefined && this.#stampOf(problem.file, problem) !== made;
     const named = units.all.filter(({ name }) => isSameFile(name, unit));
-    // The result may be that of the test with the same name in another file.
+    // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
     if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may leave out the errors of a file that failed again.
     if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
-    // The test may have another name now.
+    // The test may have another name now, so a change of its file ends the problem.
     if (areTests) return hasChanged;
     const now = this.#stampOf(unit, problem);
-    // A build names the module that it replaces, and a person may have fixed a different file. So a problem ends if its file has
+    // A build names only the module that it replaces, but a person may have fixed another file. So a problem ends if its file has
     // changed.
     if (unitOf === undefined) return stamp === undefined || now !== stamp;
     // A run of named units reports all their errors. So the problem of another unit ends only if its file is gone.

@@ -1,4 +1,7 @@
-/** The matchers of `node --test`, for its reporters spec and TAP. They name the failed assertion, if the stack has a file of the user. */
+/**
+ * The matchers of `node --test`, for its reporters spec and TAP. If the stack has a file of the user, a problem has the place of
+ * the failed assertion.
+ */
 import { step, type Matcher, type Step } from './matcher.ts';
 
 /** A place in a stack, in a file of the user. */
@@ -51,7 +54,7 @@ export const NODE_TEST: readonly Matcher[] = [
     ],
   },
   {
-    // A message of several lines.
+    // For a message of several lines.
     tool: 'node --test',
     steps: [...NOT_OK, step(/^\s+error: \|-$/u, { skip: 4 }), step(/^\s+(?<message>\S.*?):?$/u), VALUES, ...STACK],
   },

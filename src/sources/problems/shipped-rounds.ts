@@ -1,6 +1,6 @@
 /**
- * The lines with which each tool shows the rounds of its builds and test runs. The problems of other tools stay open until a
- * watching program starts the tool again, or until the program ends without an error.
+ * The lines with which each tool shows the rounds of its builds and test runs. The problems of any other tool stay open until a
+ * watching program starts that tool again, or until the program ends without an error.
  */
 import type { Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
@@ -9,7 +9,7 @@ import { unescaped } from './shipped-node-test.ts';
 const RESTARTED =
   /^ RERUN {2}|^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
 
-/** The rounds of a tool whose output shows none: a program that watches files starts the tool again. */
+/** The rounds of a tool whose output shows no rounds: a round begins when a program that watches files starts the tool again. */
 export const RESTARTS: Rounds = { begins: RESTARTED };
 
 /** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
@@ -78,7 +78,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
   },
   mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
   'node --test': {
-    // A restart shows no beginning: it may interrupt a round, whose results still count.
+    // A restart does not begin a round, because it may interrupt a round, whose results still count.
     ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,
     isLate: true,
     names: testsOfNode,

@@ -1,4 +1,4 @@
-/** The matchers for vitest. It prints a horizontal line below each error. */
+/** The matchers for vitest. Vitest prints a horizontal line below each error. */
 import { either, step, type Matcher } from './matcher.ts';
 
 /** Matches the end of the lines about one error: the horizontal line, the totals, or the start of another run. */
@@ -33,7 +33,7 @@ export const VITEST: readonly Matcher[] = [
     steps: [NAME, MESSAGE, PLACE],
   },
   {
-    // An error that no test has caught. Only a later line names the test's file.
+    // For an error that no test has caught. Only a later line names the test's file.
     tool: 'vitest',
     until: UNTIL,
     steps: [

@@ -130,7 +130,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // A file that jest cannot run. Only the line above the problem names the file.
+    // For a file that jest cannot run. Only the line above the problem names the file.
     tool: 'jest',
     steps: [
       step(/^\s*FAIL (?:\S+ )?(?:\.\/)?(?<file>[^\s/]\S*\.\w+)(?: \([\d.]+ m?s\))?$/u),
@@ -158,7 +158,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // A test outside of a suite.
+    // For a test outside of a suite.
     tool: 'mocha',
     steps: [
       step(/^\s+\d+\) (?<test>\S.*):$/u),
@@ -234,7 +234,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // A section of a failing test. The summary at the end names the test's file.
+    // For the section of a failing test. The summary at the end names the test's file.
     tool: 'pytest',
     isNote: true,
     steps: [
@@ -309,7 +309,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // A thrown value that is not an error.
+    // For a thrown value that is not an error.
     tool: 'node',
     steps: [
       step(/^(?:(?<file>(?:\/|file:\/\/|[A-Z]:\\)[^\n]*):(?<line>\d+)|node:\S+:\d+)$/u),

@@ -7,7 +7,7 @@ const MAX_BYTES = 2_000_000;
 
 /** Returns a function that gives the lines of a file without their indent; undefined if the file cannot be read. */
 export function sourceIn(folder: string): (file: string) => readonly string[] | undefined {
-  // A build prints the errors of one file together.
+  // A build prints the errors of one file together, so only the lines of the last file are kept.
   let last: { readonly path: string; readonly stamp: string; readonly lines: readonly string[] } | undefined;
   return (file) => {
     const path = resolve(folder, file);

@@ -28,7 +28,7 @@ export type ChecksState = {
   readonly failed: Readonly<Record<string, Standing>>;
 };
 
-/** The checks of a commit. With `isPart`, the logs of some failed checks wait for the next check of the pull request. */
+/** The checks of a commit. With `isPart`, the logs of some failed checks wait for the next poll of the pull request. */
 export type Checks = {
   readonly state: ChecksState;
   readonly all: readonly Check[];

@@ -54,7 +54,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   const checks = await checksOf(place, what, pull.sha, before?.checks);
   const went = countOf(checks.all);
   const isGreen = went.passed > 0 && went.failed + went.pending + went.other === 0;
-  // If a check of this commit has failed, the agent also reads that the commit passes again.
+  // If a check of this commit has failed since then, the agent must also read that the checks pass again.
   const known = went.failed > 0 ? undefined : before?.passedBefore;
   const passedBefore = before === undefined && isGreen ? pull.sha : known;
   const standing = [
@@ -87,7 +87,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
   return {
     sha,
     base: textAt(body, 'base.ref', 120) ?? 'its base',
-    // After a push, GitHub needs time to find conflicts.
+    // After a push, GitHub needs time to find conflicts. Until then, the earlier answer counts.
     dirty: mergeable === 'unknown' ? (before?.dirty ?? false) : mergeable === 'dirty',
     open: state === 'open',
     merged: at(body, 'merged') === true,

@@ -34,8 +34,8 @@ const MAX_SHOWN = 5;
 const REVIEW_PAGES = 20;
 
 /**
- * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, the reviews and comments up to
- * `changedAt` count as known. This is the time at which the pull request changed last, in ISO form.
+ * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, the reviews and comments up
+ * to `changedAt` count as known. `changedAt` is the time at which the pull request changed last, in ISO form.
  */
 export async function saidOn(
   place: GhPlace,
@@ -67,7 +67,7 @@ export async function saidOn(
     all.filter(({ id, at, by }) => at >= earlier(mark.since) && !mark.seen.includes(id) && by !== me);
   const news: News[] = [];
   for (const review of fresh(reviews, before.reviews)) {
-    // The times of these comments are those of their drafts, which may be older than comments that were read before.
+    // A comment of a review has the time of its draft, which may be before the mark. So these comments are read by their review.
     const own = await read(`pulls/${pull.number}/reviews/${review.id.slice('review:'.length)}/comments`, 'code');
     if (own.length > 0 || review.text !== '' || review.verdict !== 'COMMENTED') news.push(reviewNews(pull, review, own));
   }

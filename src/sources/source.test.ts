@@ -80,7 +80,7 @@ test('an error of a transition is reported, and the next transition works', asyn
   expect(lines).toEqual(['no room', 'left', 'left']);
 });
 
-test('work counts until it ends, and so does work that it starts; failures are reported', async () => {
+test('idle waits for running work, and for work that this work starts; failures are reported', async () => {
   const failures: string[] = [];
   const background = new Background((error) => failures.push(lineOf(error)));
   const ended: string[] = [];

@@ -26,7 +26,7 @@ test.each([
   ['[a', ['[a'], ['a']],
   ['\\*\\[', ['*['], ['a[']],
   ['a**b', ['ab', 'axxb'], ['a/b']],
-])('%s', (pattern, yes, no) => {
+])('the pattern %s matches the listed paths, and not the others', (pattern, yes, no) => {
   expect(yes.filter((path) => !fits(pattern, path))).toEqual([]);
   expect(no.filter((path) => fits(pattern, path))).toEqual([]);
 });
@@ -61,7 +61,7 @@ test('a hostile pattern takes little time', () => {
   expect(cost).toBeLessThan(250);
 });
 
-test('globs of a source: later globs exclude files, unusable globs are named', () => {
+test('in the globs of a source, a later glob overrides an earlier glob, and an unusable glob is named', () => {
   const scope = scopeOf('/repo', ['src/**', '!**/*.snap', '*.{json,toml}', 'src/keep.snap', '/etc/*', '!', '../x']);
   const told = ['src/a.ts', 'src/x/a.snap', 'src/keep.snap', 'a.json', 'x/a.json', 'src/.git/HEAD', 'src/node_modules/a/b.js'];
   expect(told.filter((path) => scope.file(`/repo/${path}`))).toEqual(['src/a.ts', 'src/keep.snap', 'a.json']);
@@ -95,7 +95,7 @@ describe('.gitignore', () => {
     return folder;
   };
 
-  test('applies its rules, those of nested files, and changed rules', () => {
+  test('applies its rules and the rules of nested files, and changed rules after forget', () => {
     const folder = put(join(root, 'rules'), {
       '.gitignore': '\uFEFF# all but\n*.log\r\n!keep.log\n/top\nbuild/\ndoc/**\n\\#x\ntrailing  \nspace\\ \n/\n!\n',
       'sub/.gitignore': '!*.log\n/own\n',

@@ -7,7 +7,7 @@ export type Content = Hash | 'absent';
 /**
  * - `known`: the content that the agent read or wrote last, or that the first check of the globs found. `known` is undefined if
  *   the file was not checked yet.
- * - `state`: the size and time of a file that only the globs match, because the content of such a file is not read.
+ * - `state`: the size and time of a file that only the globs match, from the scan at the start until the first check.
  * - `told`: the content in the last event. `told` is undefined if there was no event since `known`.
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };

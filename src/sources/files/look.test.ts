@@ -19,7 +19,7 @@ test.each([0, 1, 1_048_575, 1_048_576, 1_048_577, 3_000_000, HASHED_BYTES])(
   },
 );
 
-test('a larger file is compared by size and time', async () => {
+test('a file above the hashing limit is compared by size and time', async () => {
   writeFileSync(at('huge'), Buffer.alloc(HASHED_BYTES + 1));
   const seen = await look(at('huge'));
   expect(seen).toMatchObject({ kind: 'file', hash: expect.stringMatching(`^stat:${HASHED_BYTES + 1}:`) as string });

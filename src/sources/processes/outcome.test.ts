@@ -47,7 +47,7 @@ describe('the event about a command', () => {
       'process.failed',
       '`npm test` could not be started: the command does not exist',
     ],
-  ])('%j', (outcome, type, message) => {
+  ])('has the type, severity and message of the outcome %j', (outcome, type, message) => {
     expect(ended(outcome)).toMatchObject({ type, message, severity: type === 'process.ended' ? 'info' : 'error' });
   });
 
@@ -80,7 +80,12 @@ describe('the event about a command', () => {
       'a.test.ts > adds: AssertionError: expected 3 to be 4 (a.test.ts:3:17)',
     ],
     ['node --test', 1, ['✖ adds (1.2ms)', 'ℹ tests 2', 'ℹ pass 1', 'ℹ fail 1', 'ℹ cancelled 0', 'ℹ duration_ms 50'], 'ℹ fail 1'],
-    ['npm around it', 1, ['ℹ fail 1', 'npm error Lifecycle script `test` failed with error:', 'npm error code 1'], 'ℹ fail 1'],
+    [
+      'node --test that npm runs',
+      1,
+      ['ℹ fail 1', 'npm error Lifecycle script `test` failed with error:', 'npm error code 1'],
+      'ℹ fail 1',
+    ],
     [
       'npx',
       127,
@@ -93,9 +98,9 @@ describe('the event about a command', () => {
       ["a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", '', 'Found 1 error in a.ts:1'],
       "TS2322: Type 'string' is not assignable to type 'number'. (a.ts:1:7)",
     ],
-    ['none failed', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
-    ['a good one', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
-    ['signs only', 0, ['---'], '---'],
+    ['a line with the count 0', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
+    ['a successful command', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
+    ['a line without words', 0, ['---'], '---'],
   ])('the message has the most informative line: %s', (_what, code, lastLines, said) => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });

@@ -1,4 +1,4 @@
-/** Makes the event about a command that has ended, from values alone. */
+/** Makes the event about a command that has ended, without I/O. */
 import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';

@@ -53,8 +53,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
 }
 
 async function behindPipes(options: RunOptions): Promise<Outcome> {
-  // In a terminal, the command stays in the process group that gets Ctrl+C and Ctrl+Z. Otherwise it gets a separate process
-  // group, so that its children can be ended, too.
+  // In a terminal, the command stays in the process group that gets Ctrl+C and Ctrl+Z. Without a terminal, the command gets a
+  // separate process group, so that its children can be ended, too.
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const pipes = makePipes(2);
   let child: ChildProcess;

@@ -48,7 +48,7 @@ describe('a time in words', () => {
     ['May 1 at 10:00', '2026-05-01T08:00Z'],
     ['after 3 turns', '3 turns'],
     ['in 1 turn', '1 turns'],
-  ])('%s', async (text, expected) => {
+  ])('"%s" means %s', async (text, expected) => {
     expect(await at(text)).toBe(expected);
   });
 

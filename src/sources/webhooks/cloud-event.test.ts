@@ -57,7 +57,7 @@ describe('a CloudEvent', () => {
     });
   });
 
-  it('is written so that it is read unchanged', () => {
+  it('that is written and read again is unchanged', () => {
     const event = fc.record(
       {
         id: fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== ''),
@@ -101,9 +101,13 @@ describe('a CloudEvent', () => {
   });
 
   it.each<[string, Json, string]>([
-    ['no object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, got a list'],
+    ['a list in place of the object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, got a list'],
     ['no version', without('specversion'), 'event attribute specversion must be "1.0", the supported version'],
-    ['an older one', { ...WHOLE, specversion: '0.3' }, 'event attribute specversion "0.3": must be "1.0", the supported version'],
+    [
+      'an older version',
+      { ...WHOLE, specversion: '0.3' },
+      'event attribute specversion "0.3": must be "1.0", the supported version',
+    ],
     ['no id', without('id'), 'event attribute id is missing; every CloudEvent needs this attribute'],
     [
       'a blank source',
@@ -111,46 +115,50 @@ describe('a CloudEvent', () => {
       'event attribute source " ": needs a text that is not blank; leave the attribute out if there is no text',
     ],
     [
-      'a type that is none',
+      'a number as type',
       { ...WHOLE, type: 7 },
       'event attribute type 7: needs a text that is not blank; leave the attribute out if there is no text',
     ],
     [
-      'a time',
+      'a time in words',
       { ...WHOLE, time: 'yesterday' },
       'event attribute time "yesterday": must be an RFC 3339 time such as "2026-05-01T10:00:00Z"',
     ],
     [
-      'a day that is none',
+      'a day that does not exist',
       { ...WHOLE, time: '2026-13-01T10:00:00Z' },
       'event attribute time "2026-13-01T10:00:00Z": must be an RFC 3339 time such as "2026-05-01T10:00:00Z"',
     ],
     [
-      'a severity',
+      'a mistyped severity',
       { ...WHOLE, severity: 'eror' },
       'event attribute severity "eror": must be one of debug, info, warning, error, critical; did you mean error?',
     ],
     [
-      'a moment',
+      'a mistyped moment',
       { ...WHOLE, deliver: 'nxt' },
       'event attribute deliver "nxt": must be one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
     ],
-    ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": must be a whole number of milliseconds above 0'],
-    ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: must be true or false'],
+    [
+      'a time to live in minutes',
+      { ...WHOLE, ttlms: '10m' },
+      'event attribute ttlms "10m": must be a whole number of milliseconds above 0',
+    ],
+    ['a number as supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: must be true or false'],
     ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'the event has both data and data_base64; write only one'],
     [
-      'no base64',
+      'data_base64 that is not base64',
       { ...(without('data') as object), data_base64: '%%' },
       'event attribute data_base64 "%%": must be a text in base64',
     ],
     [
-      'no JSON in it',
+      'data_base64 that is not JSON',
       { ...(without('data') as object), data_base64: 'AAAA' },
       expect.stringMatching(
         /^event data is not JSON \(.*\), but datacontenttype says JSON; send valid JSON or another datacontenttype$/u,
       ) as string,
     ],
-  ])('%s', (_what, json, message) => {
+  ])('with %s is refused with the reason', (_what, json, message) => {
     expect(said(json)).toEqual(message);
   });
 
@@ -194,7 +202,7 @@ describe('a file of CloudEvents', () => {
     ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],
     ['[{"type":"a"}, 7]', /^event 2 of the list: a CloudEvent is a JSON object/u],
     [`{"type":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^event data nests more than 64 deep/u],
-  ])('%j', (text, message) => {
+  ])('is refused with the reason: %j', (text, message) => {
     expect(() => cloudEventsIn(text, defaults)).toThrow(message);
   });
 });

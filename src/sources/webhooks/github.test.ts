@@ -181,7 +181,7 @@ describe('the events of GitHub', () => {
       'info',
       'projects v2 item edited in acme by anna',
     ],
-  ])('%s %#', (event, payload, type, severity, message) => {
+  ])('%s %# has its type, severity and message', (event, payload, type, severity, message) => {
     expect(told(event, payload)).toMatchObject({ type, severity, message });
   });
 
@@ -208,7 +208,7 @@ describe('the events of GitHub', () => {
     expect(told('issues', { action: 'opened' }).key).toBeUndefined();
   });
 
-  it('unexpected payloads do no harm', () => {
+  it('an unexpected payload still becomes an event with a message and a valid type', () => {
     const odd: Json[] = [null, 7, 'x', [], {}, { a: [] }];
     for (const event of [
       'push',

@@ -102,19 +102,19 @@ describe('permission to send', () => {
   });
 
   it.each<[string, Received, string]>([
-    ['GitHub: as it should be', github({ body: ISSUE }), 'taken'],
+    ['GitHub: a valid signature', github({ body: ISSUE }), 'taken'],
     [
       'GitHub: unsigned',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': undefined } }),
       '401 unsigned: the header x-hub-signature-256 with the signature is missing',
     ],
     [
-      'GitHub: by another secret',
+      'GitHub: a signature by another secret',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE), 'another secret') } }),
       "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
     ],
     [
-      'GitHub: of another body',
+      'GitHub: a signature of another body',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(Buffer.from('{}')) } }),
       "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
     ],
@@ -128,7 +128,7 @@ describe('permission to send', () => {
       github({ body: ISSUE, headers: { 'x-hub-signature-256': undefined, 'x-hub-signature': 'sha1=00' } }),
       '401 unsigned: the header x-hub-signature-256 with the signature is missing',
     ],
-    ['Standard: as it should be', standard({ body: { type: 'a' } }), 'taken'],
+    ['Standard: a valid signature', standard({ body: { type: 'a' } }), 'taken'],
     [
       'Standard: the right one among several',
       standard({
@@ -147,12 +147,12 @@ describe('permission to send', () => {
       "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
     [
-      'Standard: of another id',
+      'Standard: a signature of another id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': 'msg_2' } }),
       "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
     [
-      'Standard: of another time',
+      'Standard: a signature of another time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': String(NOW / 1_000 + 1) } }),
       "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
     ],
@@ -184,17 +184,17 @@ describe('permission to send', () => {
       '401 unsigned: the header authorization is missing; it must hold "Bearer" and the secret',
     ],
     [
-      'a wrong one',
+      'a wrong bearer token',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Bearer ${SECRET}x` } }),
       "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
     ],
     [
-      'Basic instead',
+      'Basic in place of Bearer',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Basic ${SECRET}` } }),
       "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
     ],
     [
-      'a header of its own, in hex',
+      'a signature in the configured header, in hex',
       bearer({ kind: 'json', signatureHeader: 'X-Sig' })({
         body: { a: 1 },
         headers: { authorization: undefined, 'x-sig': hex(bytes({ a: 1 })).slice(7) },
@@ -202,7 +202,7 @@ describe('permission to send', () => {
       'taken',
     ],
     [
-      'in base64',
+      'a signature in the configured header, in base64',
       bearer({ kind: 'json', signatureHeader: 'X-Sig' })({
         body: { a: 1 },
         headers: { 'x-sig': createHmac('sha256', SECRET).update('{"a":1}').digest('base64') },
@@ -214,7 +214,7 @@ describe('permission to send', () => {
       bearer({ kind: 'json', signatureHeader: 'X-Sig' })({ body: { a: 1 } }),
       '401 unsigned: the header x-sig with the signature is missing',
     ],
-  ])('%s', (_what, received, answer) => {
+  ])('a request is accepted only with a valid signature or token: %s', (_what, received, answer) => {
     expect(refused(received)).toBe(answer);
   });
 });
@@ -244,10 +244,14 @@ describe('the allowed bodies', () => {
     ],
     ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],
-    ['one deeper', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth) }), '400 too_deep: the body nests more than 64 deep'],
-    ['a million deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 deep'],
     [
-      'a million deep in a header',
+      'one level deeper than is allowed',
+      () => anyJson({ body: deep(WEBHOOK_LIMITS.depth) }),
+      '400 too_deep: the body nests more than 64 deep',
+    ],
+    ['a million levels deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 deep'],
+    [
+      'a million levels deep, with attributes in headers',
       () =>
         cloud({
           body: deep(500_000),
@@ -256,7 +260,7 @@ describe('the allowed bodies', () => {
       '400 too_deep: the body nests more than 64 deep',
     ],
     [
-      'a million deep in base64',
+      'a million levels deep, in base64',
       () =>
         cloud({
           body: { specversion: '1.0', id: '1', source: 's', type: 't', data_base64: deep(500_000).toString('base64') },
@@ -264,7 +268,7 @@ describe('the allowed bodies', () => {
         }),
       '422 bad_event: event data nests more than 64 deep; write it to a file and send the path',
     ],
-    ['brackets in a text are no depth', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
+    ['a text with many brackets', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
     ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object'],
     [
       'no event of GitHub',
@@ -287,12 +291,12 @@ describe('the allowed bodies', () => {
       /^415 wrong_content_type: the content type is "application\/json"; send a CloudEvent as/u,
     ],
     [
-      'no batch',
+      'an object in place of a batch',
       () => cloud({ body: {}, headers: { 'content-type': 'application/cloudevents-batch+json' } }),
       '400 malformed: the content type names a batch, but the body is not a list; send a list of events',
     ],
     [
-      'too many in a batch',
+      'too many events in a batch',
       () =>
         cloud({
           body: Array.from({ length: 1_001 }, () => ({})),
@@ -301,13 +305,13 @@ describe('the allowed bodies', () => {
       '413 too_big: the batch has 1001 events, at most 1000 are allowed',
     ],
     [
-      'an attribute of it',
+      'a CloudEvent without a source',
       () =>
         cloud({ body: { specversion: '1.0', id: '1', type: 't' }, headers: { 'content-type': 'application/cloudevents+json' } }),
       '422 bad_event: event attribute source is missing; every CloudEvent needs this attribute',
     ],
     [
-      'a type that is none',
+      'an invalid type',
       () =>
         cloud({
           body: { specversion: '1.0', id: '1', source: 's', type: 'a b' },
@@ -316,7 +320,7 @@ describe('the allowed bodies', () => {
       '422 bad_event: event type "a b": must be dotted words of letters, digits, "_" and "-", e.g. "build.failed"',
     ],
     [
-      'a type of ours',
+      'a type of a built-in source',
       () =>
         cloud({
           body: { specversion: '1.0', id: '1', source: 's', type: 'mcp.reconnected' },
@@ -353,16 +357,16 @@ describe('the allowed bodies', () => {
       `422 bad_event: the payload has version "3" of Alertmanager's format; only version 4 is supported`,
     ],
     [
-      'an alert that is none',
+      'a number in place of an alert',
       () => bearer({ kind: 'alertmanager' })({ body: { alerts: [7] } }),
       '422 bad_event: alert 1 of the list must be an object',
     ],
     [
-      'no id where the map wants one',
+      'no id, although the map names one',
       () => bearer({ kind: 'json', map: { id: '{run.id}' } })({ body: { run: {} } }),
       '422 bad_event: the payload has no value at {run.id}, from which webhooks.ci.map.id makes the id',
     ],
-  ])('%s', (_what, received, answer) => {
+  ])('a body gets its answer: %s', (_what, received, answer) => {
     if (typeof answer === 'string') expect(refused(received())).toBe(answer);
     else expect(refused(received())).toMatch(answer);
   });
@@ -374,7 +378,7 @@ describe('the allowed bodies', () => {
   });
 });
 
-describe('the same again', () => {
+describe('a repeated request', () => {
   proves('sources:webhooks');
 
   it('is recognized by its signed part, and only after it was remembered', () => {

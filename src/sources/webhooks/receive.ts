@@ -27,8 +27,8 @@ export type WebhookRequest = {
   /** The time of the log's clock, which never runs backwards, in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * The time of the system clock, for the age of a signature. The log's clock may be ahead, and would then refuse every request.
-   * Default: `now`.
+   * The time of the system clock, for the age of a signature. The log's clock may be ahead, and every signature would then be too
+   * old. Default: `now`.
    */
   readonly clock?: number;
   /** Whether this delivery was received before. Default: never. */

@@ -64,7 +64,7 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
   if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp must be a number of seconds');
   const mac = createHmac('sha256', receiver.secret).update(`${id}.${timestamp}.`).update(body).digest();
-  // All signatures are checked, because a sender signs with both secrets while a secret is changed.
+  // All signatures are checked, because a sender signs with the old and the new secret while it changes its secret.
   const right = signatures
     .split(/\s+/u)
     .filter((each) => each.startsWith('v1,'))

@@ -47,7 +47,7 @@ export interface Context {
   written(): Promise<void>;
 }
 
-/** The part of the inbox that a conversation needs: it queues, withdraws, and lists conversations. */
+/** The part of the inbox that a conversation needs, in addition to the context. */
 export interface Logs extends Context {
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued>;
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord>;

@@ -224,15 +224,15 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Yields records as they are appended, from after `after` (exclusive; default: only new records). Ends when `signal` aborts.
+   * Yields the records after the position `after` as they are appended (default: only new records). Ends when `signal` aborts.
    */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
   }
 
   /**
-   * Returns the history of a notification with one verdict. For an open notification, the result also has the plan's current
-   * decisions.
+   * Returns the history of a notification, with a verdict for each audience. For an open notification, the result also has the
+   * plan's current decisions.
    */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
@@ -310,7 +310,7 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Removes notifications that closed more than `olderMs` before `now`. Defaults: the retention time of their project, and
+   * Removes notifications that closed more than `olderMs` before `now`. Defaults: the longest retention time of all projects, and
    * `pruneTime`. Open notifications stay.
    */
   prune(olderMs?: number, now?: number): Promise<Pruned> {

@@ -8,7 +8,8 @@ const PAGE = 500;
 const POLL_EVERY_MS = 5_000;
 
 /**
- * Yields records as they are appended, after `after` (exclusive; default: only new records), until `isOver` or `signal` aborts.
+ * Yields the records after the position `after` as they are appended (default: only new records). Ends when `isOver` returns
+ * true, or when `signal` aborts.
  */
 export async function* watch(
   store: Store,

@@ -60,8 +60,8 @@ export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<vo
 }
 
 /**
- * Notifies each asking agent once that the agent's turn or session has ended. An agent whose session has ended also counts as
- * idle.
+ * Notifies, once, each agent that waits for the agent of `log` to reach this state. An agent whose session has ended also counts
+ * as idle.
  */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {

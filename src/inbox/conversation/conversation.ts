@@ -205,7 +205,7 @@ export class Conversation {
     if (closings.length > 0) await this.inbox.store.append(this.log, closings);
     const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
     const pulls = pullName(this.#recipient) || undefined;
-    // An interrupt may be closed as delivered although no refusal has shown its message.
+    // An interrupt may be closed as delivered although no refusal has shown its message, so the gate is checked too.
     const gate = await this.gate();
     if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
     const unread = waiting || gate.some(({ read }) => !read);
@@ -222,7 +222,7 @@ export class Conversation {
     return this.#gate.refuse(call);
   }
 
-  /** Opens interrupts again whose refusal the host dropped: the refused call ran. */
+  /** Opens interrupts again if the host dropped their refusal and ran the refused call. */
   ran(results: readonly CallResult[]): Promise<void> {
     return this.#gate.ran(results);
   }

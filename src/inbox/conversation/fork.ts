@@ -35,7 +35,7 @@ type Origin = { readonly from: ConversationId; readonly upTo: number };
 
 const PAGE = 1_000;
 
-/** Returns the setting that holds a fork's origin and start, so that readers do not search the log. */
+/** Names the setting that holds a fork's origin and start, so that readers do not search the log. */
 const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
 
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>

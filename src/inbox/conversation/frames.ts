@@ -32,7 +32,7 @@ export class Frames {
   }
 
   /**
-   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So the frame renders the taken
+   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So this method renders the taken
    * lines and plans again, until the plan takes no line without a text. Each line is rendered once. `said`: texts from an earlier
    * plan of these items.
    */

@@ -2,8 +2,8 @@
  * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
  * it is queued. While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
  *
- *   up ──read──▶ down                         a critical notification or a cancel up ──resumed, withdrawn, expired──▶ down  every
- *   interrupt; the only ways for a pause
+ * Reading lowers the gate of a critical notification and of a cancel, but not of a pause. The withdrawal or the expiry of an
+ * interrupt lowers its gate, and so does the resume of a pause.
  *
  * Each of these proves that the model has read an interrupt.
  *
@@ -12,7 +12,7 @@
  * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
  * - A call after a prompt or the end of a batch, if the transcript shows the interrupt there (`readBefore`).
  *
- * An earlier second call proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
+ * A call that begins sooner proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
  * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most
  * `RENEWING_REFUSALS` times, so an agent that loops is not refused forever. At a host with a better proof (`Proof`), time proves
  * nothing. If that proof is missing, for example because a hook is not installed, the gate is lowered `UNPROVEN_MS` after the
@@ -94,8 +94,8 @@ export type KnownGate = {
 };
 
 /**
- * The time after a refusal that proves a new model request. A model needs more time than this to answer. The calls of one batch
- * follow each other in less time.
+ * A call that begins this long after a refusal proves a new model request. A model needs more time than this to answer. The calls
+ * of one batch follow each other in less time.
  */
 export const ASKED_AGAIN_MS = 1_000;
 /** The time after the first refusal at which a gate is lowered although the proof of its host is missing. */
@@ -156,7 +156,8 @@ export class Gate {
       if (gate.length === 0) return undefined;
 
       const open = gate.filter((item) => item.state === 'open');
-      // The text of an earlier refusal does not mark the notifications of this offer as repeated.
+      // A new offer must mark its repeated notifications. The text of an earlier refusal does not, so that text is not used
+      // again.
       const known = open.some((item) => item.offers > 0) ? undefined : earlierText(gate, past, made);
       const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));

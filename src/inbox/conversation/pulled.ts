@@ -21,7 +21,7 @@ export type PulledNotification = {
   readonly from?: string;
   /** Set if the notification may have been shown before, in another answer or in a frame. */
   readonly repeated?: true;
-  /** Set for a pause, which reading does not lift: the person who can lift the pause, and the way to do so. */
+  /** Set for a pause, which reading does not lift: when the pause ends, and how a person lifts it. */
   readonly holds?: string;
   /** Set if the texts are cut, because the client would not show them whole: the command that prints all of them. */
   readonly all_of_it?: string;

@@ -8,8 +8,8 @@ import type { Owner } from '../../core/records.ts';
 const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
 /**
- * Loads `node:child_process` only if /proc cannot be read, because it loads much of Node's network code and slows down each hook
- * call.
+ * Runs a program. Loads `node:child_process` only if /proc cannot be read, because that module loads much of Node's network code
+ * and slows down each hook call.
  */
 const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
   process.getBuiltinModule('node:child_process').execFileSync(file, args, options);

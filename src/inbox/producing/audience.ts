@@ -20,7 +20,7 @@ export async function audienceOf(
 const forPurpose = (active: readonly Presence[], purpose: string | undefined): readonly Presence[] =>
   active.filter((p) => purpose === undefined || p.purpose === undefined || p.purpose === purpose);
 
-/** The agents of a page. */
+/** The maximum number of agents in a page. */
 const PAGE = 1_000;
 
 /** A page of the presence in a project: all conversations of some agents. `upTo`: the last of these agents. */

@@ -21,7 +21,7 @@ export async function fanOut(context: Context, project: string, notification: No
   await finishFanOuts(context, project);
   const { id } = notification;
   const known = (await intents(context, project)).all.find((intent) => intent.id === id);
-  // The repetition may differ from the queued notification, for example in its level.
+  // A repeated call may differ from the queued notification, for example in its level, so the queued notification decides.
   if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, fromRecord(known.notification))] };
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
@@ -93,7 +93,10 @@ export async function finishFanOuts(context: Context, project: string): Promise<
   for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));
 }
 
-/** The agents that get the notification at the same time. The logs of agents do not depend on each other. */
+/**
+ * The maximum number of agents for which a notification is queued at the same time. The logs of agents do not depend on each
+ * other.
+ */
 const AT_ONCE = 32;
 
 async function carryOut(

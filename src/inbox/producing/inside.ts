@@ -3,8 +3,8 @@
  * person, and cannot lift a person's order.
  *
  * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
- * the initial environments of its ancestors are checked too, on systems that show them (Linux). A command that also leaves the
- * process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
+ * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). A command that also
+ * leaves the process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
@@ -47,8 +47,8 @@ export const AGENT_MAX_LEVEL: Level = 'error';
 export const cappedForAgent = (level: Level): Level => (levelRank(level) > levelRank(AGENT_MAX_LEVEL) ? AGENT_MAX_LEVEL : level);
 
 /**
- * Marks a notification of an agent's process as the agent's: no person sent it, and it never interrupts. Throws
- * `not_trusted`.
+ * Marks a notification of an agent's process as the agent's: no person sent it, and it never interrupts. Throws `not_trusted` if
+ * the input names a person.
  */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
   const { person } = input.origin ?? {};

@@ -57,7 +57,7 @@ export async function queueOne(
   try {
     await context.limit.queued(log, policy);
   } catch (error) {
-    // The notification is stored, so its queue has succeeded. The next notification checks the limit again.
+    // The notification is stored, so the call has succeeded. The next notification checks the limit again.
     if (!(error instanceof EarpieceError)) throw error;
   }
   return { kind: 'queued', id };

@@ -20,7 +20,7 @@ export type Lifted = {
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
-  /** Whether the conversation is notified that it may continue. False if the conversation never saw the pause. */
+  /** Whether the conversation gets a notification. False if it never saw the pause and the person wrote no message. */
   readonly notified: boolean;
 };
 

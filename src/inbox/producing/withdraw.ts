@@ -76,8 +76,8 @@ export async function pausesOf(context: Context, log: LogKey, audience: readonly
 }
 
 /**
- * Returns the pauses that have not expired. The end of an expired pause needs no notification. If this process's clock is known
- * to be wrong, returns all pauses, because any of them may still hold.
+ * Returns the interrupts that have not expired. The gate of an expired interrupt is already down. If this process's clock is
+ * known to be wrong, returns all interrupts, because any of them may still hold a gate up.
  */
 export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = context.store.now();

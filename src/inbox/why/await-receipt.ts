@@ -66,7 +66,7 @@ export async function awaitReceipt(
     const state = receiptState(items, until);
     const left = deadline - performance.now();
     if (state.settled || left <= 0) return state;
-    // Another process may append without a wake-up in this process.
+    // Another process may append without a wake-up in this process, so the log is read at least once a second.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
     await beforeNextRead?.();
   }

@@ -4,8 +4,7 @@ import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
 /**
- * Returns a frame's cursor, and the id of the request that began its event stream. Returns undefined for a frame without such a
- * cursor.
+ * Returns a frame's cursor, and the id of the request that began its event stream. Returns undefined for any other frame.
  */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;

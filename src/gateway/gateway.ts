@@ -18,9 +18,8 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * A single server is wrapped, and the gateway stays invisible to the client. Several servers are presented as a single server, and
-   * with `isPrefixed` a single server too.
-   * Without servers, the gateway is itself a server with the tools of its rider.
+   * A single server is wrapped, and the gateway stays invisible to the client. Several servers, or one server with `isPrefixed`,
+   * are presented as one server with prefixed names. Without servers, the gateway is itself a server with the tools of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
@@ -58,8 +57,8 @@ export type Gateway = {
 export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'closed'; readonly detail: string };
 
 /**
- * How long a server may continue after its client disconnects during an open request. Without a gateway, the server's stdin would
- * end at once.
+ * How long a server may continue after its client disconnects during an open request. The time is short, because without a
+ * gateway the server's stdin would end at once.
  */
 const BUSY_GRACE_MS = 1_200;
 
@@ -142,7 +141,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
 
 /**
  * Whether the parent process has ended. The kernel closes the pipes of a killed process some microseconds before its children get
- * another parent.
+ * another parent, so this function checks for up to 20 ms.
  */
 function isOrphan(parent: number): boolean {
   const waiting = new Int32Array(new SharedArrayBuffer(4));

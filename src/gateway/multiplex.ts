@@ -353,7 +353,7 @@ export class Multiplex implements Endpoint {
         if (!isAnswer(frame)) return this.#send(out);
         const request = this.#router.answered(frame.id, peer);
         if (request === undefined) {
-          // The client has cancelled the request and may now use its id for another request.
+          // The client has cancelled the request and may now use its id for another request, so the answer is dropped.
           out.delivery?.release('cancelled');
           return true;
         }

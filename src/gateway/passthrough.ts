@@ -114,7 +114,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
-      // The stream ended regularly and without the answer. The client resumes the stream with a GET.
+      // If the stream ended regularly but without the answer, the client resumes the stream with a GET.
       if (response.writableFinished) return;
       call.cancelled = true;
       client.open.delete(frame.id);

@@ -64,7 +64,7 @@ export class Peer {
       report: options.report,
       tell: (event) => {
         if (!this.ready && event.state !== 'reconnected') this.#why = event.detail;
-        // A restarted server still needs a handshake.
+        // A restarted server cannot be used before its handshake, so its `reconnected` is not reported.
         if (this.ready || event.state !== 'reconnected') options.tell(event);
       },
       catalog: new Catalog(),

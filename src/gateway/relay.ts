@@ -190,7 +190,7 @@ export class Relay {
     if (answering) answering.cancelled = true;
   }
 
-  /** Answers a request with an error, because the server's frame was too long. `id` is the request's id, if known. */
+  /** Answers a request with an error, because the server's answer was lost, for example because its frame was too long. */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }

@@ -56,7 +56,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** How long the gateway of a server that cannot be used waits for its client's first request. */
+/** If the server cannot be used, how long the gateway waits for the client's first request. */
 const INTRODUCTION_MS = 2_000;
 
 /** One client with a separate server process: a relay between the front's channel and a link. */

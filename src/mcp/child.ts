@@ -17,8 +17,8 @@ const EOF_GRACE_MS = 300;
 
 /**
  * Runs a stdio server in a separate process group, so that the processes that it started can be ended too. The server's stderr
- * goes to this process's stderr, and its last lines explain why the server ended. If this process is killed, the server reads the
- * end of its stdin.
+ * goes to this process's stderr, and its last lines explain why the server ended. If this process is killed, the server's stdin
+ * ends, so the server can end by itself.
  *
  * States: running → exits by itself → waiting (backoff) → running …. If the first process never wrote a message, the link fails
  * instead of restarting. `stop` leads from any state to stopped.

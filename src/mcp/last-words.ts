@@ -14,7 +14,8 @@ export class LastWords {
 
   push(chunk: Buffer): void {
     this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-KEEP_BYTES);
-    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client has closed its end of stderr.
+    // If the client has closed its end of stderr, a write must not end this process.
+    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {});
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 

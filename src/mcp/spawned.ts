@@ -18,13 +18,13 @@ export type SpawnedEvents = {
   /** Called when the process could not be started. */
   readonly failed: (error: NodeJS.ErrnoException) => void;
   readonly exited: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** Called when the process and every other process with its output open have exited. */
+  /** Called when the process has exited and no other process keeps its output open. */
   readonly closed: () => void;
 };
 
 /**
- * The process of a server, in a separate process group. The constructor throws for a command that the system or Node refuses. The process may start before its link exists, so that the server starts
- * as early as possible. Its events are kept for the link.
+ * The process of a server, in a separate process group. The constructor throws for a command that the system or Node refuses. The
+ * process may start before its link exists, so that the server starts as early as possible. Its events are kept for the link.
  */
 export class Spawned {
   readonly child: ChildProcess;
@@ -41,7 +41,7 @@ export class Spawned {
     });
     this.child = child;
     // Without free file descriptors, the child has no streams, and only `error` is emitted.
-    child.stdin?.on('error', () => {}); // The process has ended. `close` reports that.
+    child.stdin?.on('error', () => {}); // If the process has ended, `close` reports that.
     child.stdin?.on('drain', () => this.#tell((events) => events.drain()));
     child.stdout?.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
     child.stdout?.on('end', () => this.#tell((events) => events.stdoutEnd()));

@@ -149,7 +149,7 @@ export class HttpFront {
   }
 }
 
-/** Answers with a JSON-RPC error, for a request whose id is not known. */
+/** Answers with a JSON-RPC error. `id` is the JSON text of the request's id, or `null` if the id is not known. */
 export function refuse(response: ServerResponse, status: number, message: string, code = -32000, id = 'null'): void {
   if (response.destroyed || response.writableEnded) return;
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');

@@ -44,10 +44,10 @@ const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * Serves streamable HTTP for servers that do not speak streamable HTTP. In the older protocol generation, `initialize` begins a
- * session with a separate endpoint. In the stateless generation, all requests with the same client name and conversation share an
- * endpoint. Two windows of one program use the same ids and progress tokens. So the endpoint makes ids and tokens unique for the
- * server, and restores them in the answers.
+ * Serves streamable HTTP for stdio servers, for several servers, and for a server with prefixed tools. In the older protocol
+ * generation, `initialize` begins a session with a separate endpoint. In the stateless generation, all requests with the same
+ * client name and conversation share an endpoint. Two windows of one program use the same ids and progress tokens. So the
+ * endpoint makes ids and tokens unique for the server, and restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;

@@ -27,7 +27,8 @@ const INSTRUCTIONS_WITHIN_MS = 1_000;
 const OUTAGE_WITHIN_MS = 25;
 
 /**
- * The time without failures after which any answer of the rider ends an outage. The method that failed may never be called again.
+ * The time without failures after which any answer of the rider ends an outage, because the method that failed may never be
+ * called again.
  */
 const CALM_MS = 60_000;
 
@@ -41,9 +42,9 @@ type Overdue = {
 };
 
 /**
- * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes. Each outage is reported
- * once. An outage ends when the method that failed first answers again, in time or late. Answers of other methods prove less:
- * reads may work while writes are locked.
+ * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes, unless the last known gate
+ * is up. Each outage is reported once. An outage ends when the method that failed first answers again, in time or late. Answers
+ * of other methods prove less: reads may work while writes are locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;

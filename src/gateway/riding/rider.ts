@@ -4,7 +4,7 @@ import type { Profile } from './profiles.ts';
 /**
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
  * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
- * and the gateway writes one line to stderr for each outage.
+ * unless `held` refuses the call. The gateway writes one line to stderr for each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
@@ -116,9 +116,9 @@ export type Result = Call & {
 export type Ride =
   | { readonly kind: 'none' }
   /**
-   * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's field
-   * `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text with `leaseMs` that
-   * arrives too late is added to the next result.
+   * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
+   * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text with
+   * `leaseMs` that arrives too late is added to the next result.
    */
   | {
       readonly kind: 'ride';

@@ -99,8 +99,8 @@ export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
 }
 
 /**
- * Returns how the profile treats a tool's results. For a tool that was never listed, the client has no schema for checking
- * results.
+ * Returns how the profile treats a tool's results. For a tool that was never listed, the client has no schema that could reject
+ * an added property.
  */
 export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
   switch (profile.kind) {

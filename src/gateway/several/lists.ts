@@ -62,7 +62,7 @@ export class Lists {
     return entries;
   }
 
-  /** Returns the server that listed a resource, or a template that matches it. */
+  /** Returns the server whose lists have this resource, or have a template that matches the URI. */
   known(uri: string): Peer | undefined {
     return (
       this.#owners.get(uri) ?? this.#templates.get(uri) ?? [...this.#templates].find(([template]) => fits(template, uri))?.[1]

@@ -13,8 +13,8 @@ export type Patience = {
    */
   readonly probeMs: number;
   /**
-   * How long a server may take to start and to answer the gateway's server/discover. After this time, the gateway treats the server
-   * as one of the older generation, which may ignore this request.
+   * How long a server may take to start and to answer the gateway's server/discover. After this time, the gateway treats the
+   * server as one of the older generation, which may ignore this request.
    */
   readonly discoverMs: number;
   /** Servers that are ready within this time are in the client's first lists. Later servers are announced by list_changed. */
@@ -25,8 +25,8 @@ export type Patience = {
    */
   readonly onceMs: number;
   /**
-   * How long the gateway waits for the other servers after the first server is ready. Codex does not delay its turn for slow
-   * tools.
+   * How long the gateway waits for the other servers after the first server is ready. The time is short, so that ready tools do
+   * not wait for slow servers.
    */
   readonly othersMs: number;
   /** How long a server may take before the agent is notified that the server does not work. */
@@ -80,7 +80,10 @@ export class Starting {
     return this.#options.peers.some((peer) => !peer.ready && peer.mayCome);
   }
 
-  /** Resolves when all servers are ready or have failed, and at the latest after the grace time. */
+  /**
+   * Resolves when all servers are ready or have failed, or when the wait is over: with `listsOnce` after `onceMs`, otherwise after
+   * `graceMs`, or `othersMs` after the first ready server.
+   */
   async begin(who: Introduction, { listsOnce = false }: { readonly listsOnce?: boolean } = {}): Promise<void> {
     const { graceMs, onceMs, othersMs } = this.#options.patience;
     const starting = this.#options.peers.map((peer) => this.#start(peer, who));

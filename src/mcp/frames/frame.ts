@@ -25,7 +25,7 @@ export type Request = {
   readonly method: string;
   readonly params?: Range;
 } & Identified;
-/** A JSON-RPC notification: a request without an id. In this project, "notification" means an event for an agent. */
+/** A JSON-RPC notification: a request without an id. Elsewhere in this project, a notification is a message for an agent. */
 export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly method: string; readonly params?: Range };
 export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
 export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;

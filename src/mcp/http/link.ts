@@ -271,7 +271,10 @@ export class HttpLink implements Link {
     this.#listening = false;
   }
 
-  /** Repeats the handshake, because the server has lost the session. The client already has the answer to its handshake. */
+  /**
+   * Repeats the handshake, because the server has lost the session. The client already has an answer to its handshake, so the new
+   * answer is not passed on.
+   */
   #renewSession(): Promise<boolean> {
     this.#renewing ??= (async () => {
       const { initialize, initialized } = this.#handshake;

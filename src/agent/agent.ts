@@ -85,7 +85,7 @@ export class Agent implements AsyncDisposable {
     });
     this.#watcher = new Watcher(this);
     const { model, tools = [] } = options;
-    // `openai.chat` and `openai.responses` are one provider.
+    // `openai.chat` and `openai.responses` are one provider, `openai`.
     const provider = model.provider.split('.')[0] ?? model.provider;
     this.#self = new SelfWatch({
       inbox: this.inbox,
@@ -144,8 +144,9 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Runs a turn: sends `text` to the model with the due notifications. A failure of the model is a result; only a bug in Earpiece
-   * rejects the promise. If the signal is already aborted, the result is `stopped`, and the agent writes and requests nothing.
+   * Runs a turn: sends `text` to the model with the due notifications. A failure of the model is a result, and not an error.
+   * Rejects if a turn is running, or if the store fails. If the signal is already aborted, the result is `stopped`, and the agent
+   * writes and requests nothing.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
     if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() adds to it, stop() ends it');
@@ -161,7 +162,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Continues a turn that another process began and did not finish. Resolves to undefined if the last turn has ended. */
+  /** Continues a turn that did not finish, for example because its process ended. Resolves to undefined without such a turn. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
     const last = this.#transcript.cutOffAt();
     if (last === undefined || this.#turn) return undefined;
@@ -279,7 +280,7 @@ export class Agent implements AsyncDisposable {
     } finally {
       this.#turn = undefined;
       if (this.#mode !== 'idle') {
-        // The turn threw an error, which only a bug in Earpiece causes. The next turn starts from the log.
+        // The turn threw an error, for example because the store failed. The next turn starts from the log.
         if (this.#mode !== 'complete' && this.#mode !== 'aborted') this.#mode = 'aborted';
         this.#enter('idle');
       }

@@ -123,7 +123,9 @@ class Deadline implements Disposable {
   }
 }
 
-/** Returns how a call ended, for listeners. If the agent aborted the call, a failure does not show a problem of the tool. */
+/**
+ * Returns how a call ended, for listeners. An error after the agent aborted the call counts as `interrupted`, not as a failure.
+ */
 function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
   if (isError !== true) return { kind: 'success', resultLength: content.length };
   if (signal.aborted) return { kind: 'interrupted' };

@@ -4,8 +4,8 @@
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
 /**
- * Makes the function that sends these questions. `ask` sends one question to the model. If the model's reply does not have the
- * requested form, the function returns no answers.
+ * Makes the function that sends the questions at the end of a turn. `ask` sends one question to the model. If the model's reply
+ * does not have the requested form, the function returns no answers.
  */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>

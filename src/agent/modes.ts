@@ -1,20 +1,18 @@
 /**
- * The modes of an agent's loop.
+ * The modes of an agent's loop, and what leads to the next mode.
  *
- *   idle ── send, wake ─▶ streaming streaming ── answer with calls ─▶ executing streaming ── answer without ─▶ continuing ──
- *   something urgent arrived ─▶ streaming
- *                                             └─ nothing ─▶ complete ─▶ idle
- *   streaming ── critical, Ctrl+C ─▶ interrupted ── forced request ─▶ streaming
- *                                              ├─ a person replies ─▶ replying ─▶ streaming
- *                                              └─ a person stops ─▶ aborted ─▶ idle
- *   executing ── all results landed ─▶ continuing ─▶ streaming executing ── Ctrl+C, cancel, pause ─▶ interrupted (calls are
- *   answered, then as above, or continuing) any of them ── the model is unavailable ─▶ aborted ─▶ idle
- *
- * idle        no turn runs; notifications may wake the agent.         leaves: only by a request in the log streaming   one
- * request is with the model.                          enters: every call in the log is answered executing   the calls of one
- * answer run.                            enters: the answer is in the log continuing  the batch, or the final answer, is in the
- * log. interrupted the agent ended the stream or the tools; the kept part is in the log. replying    a person's reply inside the
- * turn is in the log. complete    the turn ended by itself.   aborted: a person or an error ended it.
+ * - `idle`: no turn runs, and notifications may wake the agent. A message or a wake leads to `streaming`.
+ * - `streaming`: one request is with the model, and every call in the log is answered. An answer with calls leads to `executing`,
+ *   and an answer without calls to `continuing`. A critical notification or Ctrl+C leads to `interrupted`.
+ * - `executing`: the answer is in the log, and its calls run. The last result leads to `continuing`. A cancel, a pause or Ctrl+C
+ *   leads to `interrupted`.
+ * - `continuing`: the results of the calls, or the final answer, are in the log. Results or an urgent notification lead to
+ *   `streaming`, otherwise the turn is `complete`.
+ * - `interrupted`: the agent ended the stream or the tools, and the kept part is in the log. A forced request or aborted tools
+ *   lead to `streaming`, a person's reply to `replying`, and a person's stop to `aborted`.
+ * - `replying`: a person's reply inside the turn is in the log. The next request leads to `streaming`.
+ * - `complete`: the turn ended by itself. The agent then becomes `idle`.
+ * - `aborted`: a person or an error ended the turn. The agent then becomes `idle`.
  */
 export type Mode = 'idle' | 'streaming' | 'executing' | 'continuing' | 'interrupted' | 'replying' | 'complete' | 'aborted';
 

@@ -5,7 +5,7 @@ import { formatKind, type NotificationId } from '../core/notification.ts';
 import { queuedRecord } from '../core/records.ts';
 import type { Conversation } from '../inbox/index.ts';
 
-/** The conversation in which notes wait for the agent's next conversation. No agent writes to this conversation. */
+/** The conversation in which notes wait for the agent's next conversation. No agent runs in this conversation. */
 export const NEXT: ConversationId = conversationId('~next');
 
 /** Moves waiting notes into this conversation. Call this function before each turn of the conversation. */

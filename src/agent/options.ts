@@ -38,8 +38,8 @@ export type AgentSettings = {
   readonly maxOutputTokens?: number;
   /**
    * The limits of one turn. The agent is warned before it reaches a limit. If a turn exceeds its token limit, the agent gets a
-   * critical notification at once, and one more answer. Tool calls in that answer do not run, and the turn fails. Default: no
-   * limits.
+   * critical notification at once, and one more answer. If that answer calls tools, the tools do not run, and the turn fails.
+   * Default: no limits.
    */
   readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;

@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
 
 export type OwnToolOptions = {
-  /** Returns the agent. Call it only after the agent exists. */
+  /** Returns the agent. Called only after the agent exists. */
   readonly agent: () => Agent;
   /** Shows a message to the person at once. Without this function, the agent has no tool `tell_user`. */
   readonly tellUser?: (message: string) => void;

@@ -8,7 +8,7 @@
  *     without ── refused ─▶ the cause is something else: the turn fails, the notifications stay in the conversation
  *     without ── accepted ─▶ once more whole ── refused ─▶ left out: a record says so, and one line replaces them
  *
- * Any accepted request ends these trials. A restart before the record is written begins again with the whole request.
+ * Any other accepted request ends the trials. A restart before the record is written begins again with the whole request.
  */
 import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { defined } from '../core/defined.ts';
@@ -108,7 +108,7 @@ export class Requests {
 
   #after(trial: Trial, tooLong: boolean, { ids, chars }: Suspects): Trial | 'left out' | undefined {
     if (ids.length === 0) return undefined;
-    // Short notifications cannot make a prompt too long.
+    // Short notifications cannot make a prompt too long, so they stay in the request.
     if (tooLong && chars < LONG_CHARS) return undefined;
     switch (trial) {
       case 'whole':

@@ -117,7 +117,7 @@ export class SelfWatch {
         ends.push(end);
         const seen = this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now));
         if (end.kind === 'success') worked.push(...seen.map((each): [Seen, string] => [each, call.name]));
-        // The result of the call already shows the failure to the model.
+        // The result of the call already shows the failure to the model, so `about` ties the event to that result.
         else
           this.#tell(
             seen.map((each) => ({ ...each, about: callKey(call.id) })),

@@ -71,7 +71,7 @@ export class Transcript {
     this.#take(await this.#conversation.record(drafts));
   }
 
-  /** Records `drafts` with the due notifications. `known` holds the facts that the model already knows, each with its time. */
+  /** Appends `records` with the due notifications. `known` holds the facts that the model already knows, each with its time. */
   async carry(
     records: readonly Draft[],
     at: Moment,

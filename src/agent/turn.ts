@@ -163,7 +163,7 @@ export class Turn {
     return (await this.#agent.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
   }
 
-  /** Records the kept part of an answer that was cut off. Also answers the calls in this part, so that the log stays valid. */
+  /** Records the kept part of an aborted answer. Also answers the calls in this part, so that the log stays valid. */
   async #keep({ records, calls, reason }: Extract<Answer, { kind: 'aborted' }>): Promise<void> {
     this.#agent.emit({ type: 'aborted', what: 'answer', why: String(reason) });
     if (records.length > 0)

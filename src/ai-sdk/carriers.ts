@@ -1,7 +1,7 @@
 /**
- * Carries notifications in the messages of one conversation. A view is leased when its message is composed, confirmed when the
- * caller keeps the message, and released when the message is dropped. A receipt therefore says `delivered` only for a message
- * that exists.
+ * Carries notifications in the messages of one conversation. Notifications are leased when their message is composed, confirmed
+ * when the caller keeps the message, and released when the message is dropped. A receipt therefore says `delivered` only for a
+ * message that exists.
  */
 import type { Conversation, Offer, OfferOptions } from '../inbox/index.ts';
 import { errorWithView, withView } from './outputs.ts';
@@ -33,7 +33,7 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** Whether a tool was called in this step. The effects of a call cannot be undone. */
+  /** Whether a tool was called in this step. Such a step is not aborted, because the effects of a call cannot be undone. */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -77,7 +77,7 @@ export class Carriers {
     return offer.view.text;
   }
 
-  /** Records that an interrupt answered this call, or that the call's result carries an interrupt. */
+  /** Records that the answer to this call carries notifications. Without a call, the last user message carries them. */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, settle: offer });
     if (call === undefined) this.#unreadMessage = true;

@@ -1,6 +1,6 @@
 /**
- * Notifications and the gate for any agent of the AI SDK, in the major versions 6 and 7. Call `run` instead of `generateText`,
- * `streamText` or an agent, and pass that function and its options to `run`.
+ * Notifications and the gate for any agent of the AI SDK, in the major versions 6 and 7. Instead of `generateText(options)`, call
+ * `run(generateText, options)`. `run` also takes `streamText` or an agent.
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';

@@ -163,7 +163,7 @@ export class Run<M extends Message, R> {
     return { how: 'complete', partial: '' };
   }
 
-  /** The SDK waits for this before it asks the model again. */
+  /** Keeps the messages of a finished step. The SDK waits for this function before it asks the model again. */
   async #stepFinished(step: Step): Promise<void> {
     this.#steps++;
     this.#mayAbort = true;

@@ -24,7 +24,7 @@ export interface Agent extends AsyncDisposable {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly mode: inner.Mode;
-  /** Whether the last turn did not finish, because its process ended. */
+  /** Whether the last turn did not finish, for example because its process ended. */
   readonly cutOff: boolean;
   /**
    * Runs a turn: sends the text to the model with the due notifications. A failure of the model is a result, and not an
@@ -40,7 +40,7 @@ export interface Agent extends AsyncDisposable {
   events(): AgentEvents;
   /** Whether a person has paused the agent. */
   paused(): Promise<boolean>;
-  /** Releases the conversation. With `over`, no later agent can continue the conversation. */
+  /** Releases the conversation. With `over`, no later agent will continue it, so the agent's notes for itself are closed too. */
   close(options?: { readonly over?: boolean }): Promise<void>;
 }
 

@@ -178,7 +178,10 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
   }
 
-  /** Queues again, under a new id, a notification that ended without delivery. Throws `not_found` for an unknown id. */
+  /**
+   * Queues a closed notification again, under a new id. Throws `not_found` for an unknown id, and `bad_argument` for an open
+   * notification.
+   */
   async requeue(of: string, id: string, options: { readonly by: string }): Promise<Queued> {
     check('requeue', options, { by: { needed: 'text' } });
     return this.#inbox.requeue(logNamed('requeue', this.project, of), id, options.by);
@@ -245,7 +248,10 @@ export class Earpiece implements AsyncDisposable {
     }));
   }
 
-  /** Does the housekeeping of a long-lived process. Call this about once a minute. */
+  /**
+   * Closes expired notifications, releases leases of dead processes, and prunes once a day. A long-lived process calls this about
+   * once a minute.
+   */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();
   }

@@ -1,5 +1,6 @@
 /**
- * Makes the events about the tools that a model called: for each call that ended, exactly one of success, failure and timeout.
+ * Makes the events about the tools that a model called. A call that was not interrupted ends as exactly one of success, failure
+ * and timeout.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';

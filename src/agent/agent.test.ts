@@ -153,7 +153,7 @@ describe('the loop', () => {
     },
   );
 
-  it('the check of the prefix detects one changed byte', () => {
+  it('the prefix check of these tests detects one changed byte', () => {
     const a: LanguageModelV4Prompt = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }];
     const b: LanguageModelV4Prompt = [
       { role: 'user', content: [{ type: 'text', text: 'hellO' }] },

@@ -17,11 +17,15 @@ const reasoning = (signature?: string): readonly LanguageModelV4StreamPart[] => 
   },
 ];
 
-describe('the kept part of an answer that is cut off', () => {
+describe('the part of an aborted answer that is kept', () => {
   it.each<[string, readonly LanguageModelV4StreamPart[], readonly object[]]>([
     ['nothing', [], []],
     ['text', text, [{ message: 'said ', truncated: true }]],
-    ['text that was over: the answer was not', [...text, { type: 'text-end', id: 't' }], [{ message: 'said ', truncated: true }]],
+    [
+      'a complete text of an incomplete answer',
+      [...text, { type: 'text-end', id: 't' }],
+      [{ message: 'said ', truncated: true }],
+    ],
     [
       'blank text',
       [
@@ -30,7 +34,7 @@ describe('the kept part of an answer that is cut off', () => {
       ],
       [],
     ],
-    ['a call of which only the name came', [callNamed], []],
+    ['a call with only its name', [callNamed], []],
     ['a call whose arguments have begun', [callNamed, args('{"a":')], []],
     ['a call whose arguments are whole', [callNamed, args('{"a":'), args('1}')], [{ id: 'a', arguments: { a: 1 } }]],
     ['text before a call', [...text, callNamed, args('{}')], [{ message: 'said ' }, { id: 'a', arguments: {} }]],

@@ -21,7 +21,7 @@ async function after(...records: readonly Draft[]): Promise<{ agent: Agent; mode
   return { agent: await createAgent({ model, earpiece: inbox, address: 'shop/coder' }), model };
 }
 
-it('continues with a request that has no answer', async () => {
+it('continues a turn whose request has no answer: sends the same request again', async () => {
   const { agent, model } = await after();
   expect(await agent.resume()).toMatchObject({ how: 'complete', text: 'going on' });
   expect(model.requests[0]?.prompt.map(({ role }) => role)).toEqual(['user']);

@@ -71,24 +71,24 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
     ['answers', tool('t', async () => ({ content: 'abc' })), 'success', { result_length: 3 }],
     ['throws', tool('t', () => Promise.reject(new Error('no'))), 'failure', { error_type: 'error', error_message: 'no' }],
     [
-      'throws at once, a kind of its own',
+      'throws an error of another class at once',
       tool('t', () => {
         throw new TypeError('no');
       }),
       'failure',
       { error_type: 'TypeError' },
     ],
-    ['throws no error', tool('t', () => Promise.reject('no')), 'failure', { error_message: 'no' }],
-    ['says that it failed', tool('t', async () => ({ content: 'no', isError: true })), 'failure', { error_type: 'tool_error' }],
+    ['throws a text', tool('t', () => Promise.reject('no')), 'failure', { error_message: 'no' }],
+    ['reports a failure', tool('t', async () => ({ content: 'no', isError: true })), 'failure', { error_type: 'tool_error' }],
     [
-      'fails without a word',
+      'fails with an empty result',
       tool('t', async () => ({ content: '', isError: true })),
       'failure',
       { error_message: 'Failed, without a reason.' },
     ],
-    ['is not there', undefined, 'failure', { error_type: 'unknown_tool' }],
+    ['does not exist', undefined, 'failure', { error_type: 'unknown_tool' }],
     [
-      'is called with no JSON',
+      'is called with invalid JSON',
       tool('t', async () => ({ content: '' })),
       'failure',
       { error_type: 'bad_arguments' },
@@ -96,7 +96,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
     ],
     ['takes too long', tool('t', never, { timeoutMs: 20 }), 'timeout', { timeout_ms: 20, error_type: 'timeout' }],
     [
-      'takes too long, and says so itself',
+      'takes too long, and throws the timeout itself',
       tool(
         't',
         (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -108,7 +108,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
       { timeout_ms: 20 },
     ],
     [
-      'takes too long, and ends as an error then',
+      'takes too long, and then ends with an error',
       tool(
         't',
         (_args, { signal }) =>
@@ -119,7 +119,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
       { timeout_ms: 20 },
     ],
     [
-      'takes too long, and is ready then',
+      'takes too long, but returns a result after the abort',
       tool(
         't',
         (_args, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({ content: 'all' }))),
@@ -137,7 +137,7 @@ describe('4.12.5: a call ends as exactly one of success, failure and timeout', (
       { error_message: 'The operation timed out' },
     ],
     [
-      'says that it was a timeout',
+      'reports a timeout',
       tool('t', async () => ({ content: 'no', isError: true, failure: { type: 'timeout', timeoutMs: 30_000 } })),
       'timeout',
       { timeout_ms: 30_000 },

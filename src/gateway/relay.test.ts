@@ -366,15 +366,19 @@ describe('a delivery is settled once', () => {
   const riding = (delivery: Delivery) => given({ after: () => ({ kind: 'ride', text: 'N', delivery }) }, { wire: false });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
-    ['silence for 250 ms', () => vi.advanceTimersByTime(250), ['confirm']],
-    ['not before 250 ms', () => vi.advanceTimersByTime(249), []],
-    ['another frame', ({ fromClient }) => fromClient(ping), ['confirm']],
-    ['its cancel', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
-    ['the cancel of another call', ({ fromClient }) => fromClient(cancel('"1"')), []],
-    ['its cancel after 250 ms', ({ fromClient }) => (vi.advanceTimersByTime(250), fromClient(cancel('1'))), ['confirm']],
-    ['its cancel, but later', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
-    ['the end of the client', ({ relay }) => relay.close(), ['confirm']],
-  ])('has the right outcome if the answer is written, and then: %s', (_, then, expected) => {
+    ['silence for 250 ms confirms the delivery', () => vi.advanceTimersByTime(250), ['confirm']],
+    ['silence for 249 ms does not settle the delivery', () => vi.advanceTimersByTime(249), []],
+    ['another frame confirms the delivery', ({ fromClient }) => fromClient(ping), ['confirm']],
+    ['its cancel releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['the cancel of another call does not settle the delivery', ({ fromClient }) => fromClient(cancel('"1"')), []],
+    [
+      'a cancel after 250 ms comes too late',
+      ({ fromClient }) => (vi.advanceTimersByTime(250), fromClient(cancel('1'))),
+      ['confirm'],
+    ],
+    ['a cancel after another frame comes too late', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
+    ['the end of the client confirms the delivery', ({ relay }) => relay.close(), ['confirm']],
+  ])('after the answer is written, %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));
@@ -423,12 +427,12 @@ describe('a delivery is settled once', () => {
   });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
-    ['its cancel', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
-    ['another frame', ({ fromClient }) => fromClient(ping), []],
-    ['a write error', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
-    ['the end of the client', ({ relay }) => relay.close(), ['write_error']],
-    ['an abort', ({ settling }) => settling.aborted('1'), ['cancelled']],
-  ])('has the right outcome if this happens during the write of the answer: %s', (_, then, expected) => {
+    ['its cancel releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['another frame does not settle the delivery', ({ fromClient }) => fromClient(ping), []],
+    ['a write error releases the delivery', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
+    ['the end of the client releases the delivery', ({ relay }) => relay.close(), ['write_error']],
+    ['an abort releases the delivery', ({ settling }) => settling.aborted('1'), ['cancelled']],
+  ])('while the answer is being written, %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);
     world.fromClient(call('1'));

@@ -313,7 +313,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('an offered notification that has ended cannot be withdrawn in time', async () => {
+    it('a withdrawal of a notification that was offered and has ended reports "maybe_seen"', async () => {
       proves('lease:withdrawn');
       const why = { by: 'me', reason: 'test' };
       await inbox.queue('shop/coder', { message: 'x', id: 'seen' });
@@ -633,7 +633,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await chat.gate()).toEqual([]);
     });
 
-    it('applies to the conversation, and to its purpose', async () => {
+    it('with a purpose, applies only to conversations of that purpose', async () => {
       proves('gate:purpose');
       const task = talk('t', { purpose: 'task', pulls: true });
       const chat = talk('c', { purpose: 'chat', pulls: true });

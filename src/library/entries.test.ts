@@ -103,8 +103,8 @@ it.each<Row>([
     () => runTool(any({ timeoutSec: 5 })),
     'runTool: "timeoutSec" is not a known key; did you mean "timeoutSecs"?',
   ],
-  ['a variable that is no text', () => runTool({ env: any({ PORT: 80 }) }), 'runTool: env.PORT must be a text, got 80'],
-  ['an end of a turn that there is not', () => runTool({ onTurnEnd: any('abrot') }), 'did you mean "abort"?'],
+  ['a variable that is not a text', () => runTool({ env: any({ PORT: 80 }) }), 'runTool: env.PORT must be a text, got 80'],
+  ['an unknown action at the end of a turn', () => runTool({ onTurnEnd: any('abrot') }), 'did you mean "abort"?'],
   ['file tools without a folder', () => fileTools(any({})), 'fileTools: root is missing; pass a text that is not blank'],
   [
     'file tools without options',
@@ -124,7 +124,7 @@ it.each<Row>([
     'openModel: the name of the model must be a text, got undefined',
   ],
   [
-    'files that nobody follows',
+    'files that are not a source',
     () => fileTools({ root: '/x', files: any({}) }),
     'fileTools: files must be what filesSource() returns, got an object',
   ],
@@ -142,7 +142,7 @@ describe('a gateway refuses', () => {
       'startGateway: front is missing; pass an object whose kind is one of stdio, http',
     ],
     [
-      'a front that there is not',
+      'an unknown front',
       gateway({ front: { kind: 'htp' } }),
       'front.kind must be one of stdio, http, got "htp"; did you mean "http"?',
     ],
@@ -152,18 +152,18 @@ describe('a gateway refuses', () => {
       '"front.prot" is not a known key; did you mean "port"?',
     ],
     [
-      'a port beyond all ports',
+      'a port above 65,535',
       gateway({ front: { kind: 'http', port: 70_000 } }),
       'front.port must be a whole number from 0 to 65535, got 70000',
     ],
     ['a path without its slash', gateway({ front: { kind: 'http', path: 'mcp' } }), 'front.path must begin with "/", got "mcp"'],
     [
-      'an address for everybody',
+      'a public address without a token',
       gateway({ front: { kind: 'http', host: '0.0.0.0' } }),
       'would let other machines connect: set a token',
     ],
     [
-      'upstreams that are no list',
+      'upstreams that are not a list',
       gateway({ upstreams: { kind: 'stdio' } }),
       'startGateway: upstreams must be a list, each an object whose kind',
     ],
@@ -178,7 +178,7 @@ describe('a gateway refuses', () => {
       'startGateway: upstreams.0.url must be a URL such as "http://127.0.0.1:4747", got "localhost:80/mcp"',
     ],
     [
-      'two upstreams of one name',
+      'two upstreams with one name',
       gateway({ upstreams: [1, 2].map(() => ({ kind: 'stdio', name: 'shop', command: 'x' })) }),
       'two servers are called "shop": rename one of them',
     ],
@@ -187,9 +187,9 @@ describe('a gateway refuses', () => {
       gateway({ rider: { agent: 'coder' } }),
       'startGateway: rider must be what inboxRider() returns, got an object',
     ],
-    ['a profile that there is not', gateway({ profile: 'block' }), 'did you mean "blocks"?'],
+    ['an unknown profile', gateway({ profile: 'block' }), 'did you mean "blocks"?'],
     [
-      'a limit that is no number',
+      'a limit that is not a number',
       gateway({ profiles: { x: { kind: 'blocks', maxResultChars: 'many' } } }),
       'profiles.x.maxResultChars must be a number that is 0 or more, got "many"',
     ],
@@ -200,12 +200,12 @@ describe('a gateway refuses', () => {
     ],
     ['a rider without an earpiece', () => inboxRider(any({ agent: 'coder' })), 'inboxRider: earpiece is missing'],
     [
-      'a rider of something else',
+      'a rider with another object as its earpiece',
       () => inboxRider(any({ earpiece: {} })),
       'earpiece must be the result of openEarpiece() of this package',
     ],
     [
-      'a listener that is no function',
+      'a listener that is not a function',
       () => inboxRider(any({ earpiece: ear, onTrouble: 'yes' })),
       'inboxRider: onTrouble must be a function, got "yes"',
     ],
@@ -229,7 +229,7 @@ describe('a server and its client refuse', () => {
     ],
     ['a misspelt rate', () => createServer(any({ earpiece: ear, rates: { tokens: {} } })), 'did you mean "token"?'],
     [
-      'a port beyond all ports',
+      'a port above 65,535',
       () => server().listen({ port: 70_000 }),
       'listen: port must be a whole number from 0 to 65535, got 70000',
     ],
@@ -239,7 +239,7 @@ describe('a server and its client refuse', () => {
       'listen: the options must be an object with host, port, got 4747',
     ],
     [
-      'a second address of one server',
+      'a second listen() of one server',
       async () => {
         const twice = server();
         await twice.listen({ port: 0 });
@@ -252,7 +252,7 @@ describe('a server and its client refuse', () => {
       /^this server already listens at http:\/\/127\.0\.0\.1:\d+; create another/u,
     ],
     [
-      'a kind of a token that there is not',
+      'an unknown kind of token',
       () => server().tokens.create(any({ kind: 'sned', name: 'x' })),
       'tokens.create: kind must be one of admin, project, agent, send, got "sned"; did you mean "send"?',
     ],
@@ -262,7 +262,7 @@ describe('a server and its client refuse', () => {
       () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }),
       'must last at least one second, got 0 ms; write 1000 or more',
     ],
-    ['an id of a token that is no text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
+    ['an id of a token that is not a text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
     [
       'a misspelt option of a client',
       () => createClient(any({ uri: 'http://x' })),
@@ -279,7 +279,7 @@ describe('a server and its client refuse', () => {
       'createClient: url is missing; pass the address of the server, such as "http://127.0.0.1:4747"',
     ],
     [
-      'a token that is no text',
+      'a token that is not a text',
       () => createClient({ url: 'http://x', token: any(5) }),
       'createClient: token must be a text that is not blank, got 5',
     ],
@@ -298,7 +298,7 @@ describe('stores and sources refuse', () => {
       () => memoryStore(any({ clok: 1 })),
       'memoryStore: "clok" is not a known key; did you mean "clock"?',
     ],
-    ['a clock that is no clock', () => memoryStore({ clock: any(5) }), 'memoryStore: clock must be an object with now(), got 5'],
+    ['a clock without now()', () => memoryStore({ clock: any(5) }), 'memoryStore: clock must be an object with now(), got 5'],
     [
       'a path in place of options',
       () => openSqliteStore(any('a.db')),
@@ -312,7 +312,7 @@ describe('stores and sources refuse', () => {
       'filesSource: "glob" is not a known key; did you mean "globs"?',
     ],
     [
-      'a source of no earpiece',
+      'a source without an earpiece',
       () => gitSource(any({ ...git, earpiece: {} })),
       'earpiece must be the result of openEarpiece() of this package',
     ],
@@ -333,17 +333,17 @@ describe('stores and sources refuse', () => {
       '":memory:" would be a file of that name; for a store in memory write memory:',
     ],
     [
-      'a folder of the project that there is not',
+      'a project folder that does not exist',
       () => openEarpiece({ db: 'memory:', cwd: '/nope/x' }),
       'openEarpiece: cwd "/nope/x" is not a folder; create the folder first, or name another folder',
     ],
     [
-      'files below a folder that there is not',
+      'a root for files that does not exist',
       () => filesSource({ earpiece: ear, subject: 'coder', root: '/nope/x' }),
       'filesSource: root "/nope/x" is not a folder',
     ],
     [
-      'a repository that there is not',
+      'a repository that does not exist',
       () => gitSource({ earpiece: ear, subject: 'coder', root: '/nope/x' }),
       'gitSource: root "/nope/x" is not a folder',
     ],
@@ -351,9 +351,9 @@ describe('stores and sources refuse', () => {
     ['a reminder at a time in words', remind('in 10m'), 'remind: when must be an object with at, inMs, afterTurns, got "in 10m"'],
     ['a reminder at no time', remind({}), 'remind: when must have exactly one of at, inMs and afterTurns, got none'],
     ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} has passed; write a future time'],
-    ['a reminder before now', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
+    ['a reminder after a negative time', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
     ['a reminder in five years', remind({ inMs: 5 * 366 * 86_400_000 }), 'is more than a year away; write a time within a year'],
-    ['a reminder after no turn', remind({ afterTurns: 0 }), 'must be a whole number of turns from 1 to 1000'],
+    ['a reminder after 0 turns', remind({ afterTurns: 0 }), 'must be a whole number of turns from 1 to 1000'],
     [
       'a misspelt reminder',
       () => timersSource({ earpiece: ear }).remind(any({ subject: 'coder', mesage: 'x', when: { inMs: 5 } })),
@@ -365,12 +365,12 @@ describe('stores and sources refuse', () => {
       'parseWhen: the options must be an object with now, timeZone',
     ],
     [
-      'a zone that there is not',
+      'an unknown time zone',
       () => parseWhen('in 10m', { now: 0, timeZone: 'Mars' }),
       'parseWhen: timeZone must be the name of a time zone such as "Europe/Berlin" or "UTC", got "Mars"',
     ],
     [
-      'a receiver of a kind that there is not',
+      'a receiver of an unknown kind',
       () => receiverFrom('ci', any({ kind: 'gitlab', to: 'shop/coder', secretEnv: 'X' }), {}),
       'receiverFrom: kind must be one of cloudevents, github, standard, alertmanager, json, got "gitlab"',
     ],
@@ -379,9 +379,9 @@ describe('stores and sources refuse', () => {
       () => templateEngine(any({ feul: 5 })),
       'templateEngine: "feul" is not a known key; did you mean "fuel"?',
     ],
-    ['a request that is none', () => receive(any(undefined)), 'receive: the request must be an object with headers, body,'],
+    ['a missing request', () => receive(any(undefined)), 'receive: the request must be an object with headers, body,'],
     [
-      'a body that is no bytes',
+      'a body that is not a Buffer',
       () => receive(any({ headers: {}, body: '{}', receiver: {}, now: 0 })),
       'receive: body must be a Buffer, got "{}"',
     ],
@@ -426,7 +426,7 @@ describe('a missing await is named', () => {
       /^queue: the notification must be an object .*got "hello"/u,
     ],
     ['a text as an event', () => ear.events.emit(any('x')), /^emit: the event must be an object with .*, got "x"$/u],
-  ])('%s is named as such', async (_, misuse, message) => {
+  ])('%s is refused, and the error shows the text', async (_, misuse, message) => {
     expectText(await refused(misuse), message);
   });
 });

@@ -89,12 +89,12 @@ describe('misuse that the compiler does not detect', () => {
       'queue: data.m is a Map; pass only values that JSON can hold',
     ],
     [
-      'data that is no number',
+      'data that is not a number',
       (e) => e.queue('coder', { message: 'x', data: { n: Number.NaN } }),
       'queue: data.n is NaN; pass only values that JSON can hold',
     ],
     [
-      'a name that is no text',
+      'a name that is not a text',
       (e) => e.queue(any(undefined), { message: 'x' }),
       'queue: the name of the agent must be a text, got undefined',
     ],
@@ -118,29 +118,29 @@ describe('misuse that the compiler does not detect', () => {
       () => openEarpiece({ db: any(5) }),
       'db must be a text that is not blank or an open store, got 5',
     ],
-    ['an object that is no store', () => openEarpiece({ db: any({}) }), 'or an open store, got an object'],
+    ['an object that is not a store', () => openEarpiece({ db: any({}) }), 'or an open store, got an object'],
     ['a database that is true', () => openEarpiece({ db: any(true) }), 'or an open store, got true'],
+    ['a clock without now()', () => openEarpiece({ db: 'memory:', clock: any(5) }), 'clock must be an object with now(), got 5'],
     [
-      'a clock that is no clock',
-      () => openEarpiece({ db: 'memory:', clock: any(5) }),
-      'clock must be an object with now(), got 5',
-    ],
-    [
-      'subscribers that are no source',
+      'subscribers that are a number',
       () => openEarpiece({ db: 'memory:', subscribers: any(5) }),
       'subscribers must be the result of subscriberFolders(), got 5',
     ],
     [
-      'a listener that is no function',
+      'a listener that is not a function',
       () => openEarpiece({ db: 'memory:', onProblem: any('yes') }),
       'onProblem must be a function, got "yes"',
     ],
     [
-      'a moment before now',
+      'a moment in the past',
       (e) => e.queue('coder', { message: 'x', deliver: { inMs: -1 } }),
       'deliver.inMs must be a number that is 0 or more, got -1',
     ],
-    ['less than no room', (_, c) => c.offer({ maxChars: -1 }), 'offer: maxChars must be a number that is 0 or more, got -1'],
+    [
+      'a negative maximum of characters',
+      (_, c) => c.offer({ maxChars: -1 }),
+      'offer: maxChars must be a number that is 0 or more, got -1',
+    ],
     [
       'a tool result without an id',
       (_, c) => c.toolResult({ id: '', content: 'x' }),
@@ -167,25 +167,25 @@ describe('misuse that the compiler does not detect', () => {
       'toolResult: "isError" is not a known key; did you mean "is_error"?',
     ],
     [
-      'a user message that is no text',
+      'a user message that is not a text',
       (_, c) => c.userMessage(any({ text: 'x' })),
       'userMessage: text must be a text, got an object',
     ],
-    ['a contact point that there is not', (_, c) => c.offer(any({ at: 'toolresult' })), 'did you mean "tool_result"?'],
+    ['an unknown contact point', (_, c) => c.offer(any({ at: 'toolresult' })), 'did you mean "tool_result"?'],
     [
-      'a contact point of a loop that there is not',
+      'an unknown contact point of a loop',
       (e) => e.conversation('coder', any({ points: ['tool_results'] })),
       'did you mean "tool_result"?',
     ],
-    ['a view that there is not', (e) => e.conversation('coder', any({ view: 'makdown' })), 'did you mean "markdown"?'],
+    ['an unknown view', (e) => e.conversation('coder', any({ view: 'makdown' })), 'did you mean "markdown"?'],
     [
       'a refusal without the name of a tool',
       (_, c) => c.refuse(any({ on: 'deploy' })),
       'refuse: the name of the tool must be a text, got an object',
     ],
-    ['a receipt that there is not', (e) => e.receipt('x', any({ until: 'deliverd' })), 'did you mean "delivered"?'],
+    ['an unknown receipt', (e) => e.receipt('x', any({ until: 'deliverd' })), 'did you mean "delivered"?'],
     [
-      'a signal that is none',
+      'a signal that is not an AbortSignal',
       (e) => e.receipt('x', any({ until: 'read', signal: 'now' })),
       'receipt: signal must be an AbortSignal, got "now"',
     ],
@@ -200,12 +200,12 @@ describe('misuse that the compiler does not detect', () => {
       'emit: severity must be one of debug, info, warning, error, critical, got "warn"',
     ],
     [
-      'a withdrawal of nothing',
+      'a withdrawal without an id or a key',
       (e) => e.withdraw('coder', any({}), { by: 'me', reason: 'x' }),
       'withdraw: pass either an id or a key',
     ],
     [
-      'what waits for a whole project',
+      'a list of the waiting notifications of a whole project',
       (e) => e.waiting('*'),
       'waiting: shop/* is a whole project; name one agent of the project',
     ],
@@ -427,7 +427,7 @@ describe('the gate of a loop that never asks', () => {
     expect(await coder.refuse('write')).toBeDefined();
   });
 
-  it('the end of a batch does not read an interrupt that refused no call', async () => {
+  it('the end of a batch does not mark an interrupt as read if the interrupt has refused no call', async () => {
     await stop();
     await coder.batchEnded();
     expect(await coder.refuse('deploy')).toBeDefined();
@@ -511,12 +511,12 @@ describe('receipt', () => {
     expect(await ear.receipt(id, { until: 'delivered' })).toMatchObject({ receipt: 'delivered' });
   });
 
-  it('an unknown id is not_found', async () => {
+  it('an unknown id is refused with not_found', async () => {
     await expect(ear.receipt('nope')).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
-it('events, tasks and mutes are of the same project', async () => {
+it('events, tasks and mutes belong to the project of the folder', async () => {
   const by = { kind: 'person', name: 'anna' } as const;
   const { id } = await ear.tasks.create({ title: 'Mend the build', assignee: 'coder' }, { by });
   expect(await ear.tasks.get(id)).toMatchObject({ project: 'shop', assignee: 'coder' });

@@ -123,7 +123,7 @@ describe('agents of one project', () => {
     });
   });
 
-  it('an agent that asks for another agent is notified once when that agent is idle or its session has ended', async () => {
+  it('an agent that waits for another agent is notified once when that agent is idle or its session has ended', async () => {
     proves('talk:when');
     await say(coder, 'tell_me_when', { agent: 'reviewer' });
     await say(coder, 'tell_me_when', { agent: 'reviewer' });

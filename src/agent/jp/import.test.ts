@@ -164,14 +164,18 @@ describe('conversations of JP', () => {
       'entry 1 (chat_request) has null as content: expected string',
     ],
     ['a call without a name', { ...call, id: 'c2', name: '' }, 'entry 1 (tool_call_request) has "" as name'],
-    ['two calls of one id', call, 'entry 1 (tool_call_request) has the same id "c1" as entry 0'],
+    ['two calls with one id', call, 'entry 1 (tool_call_request) has the same id "c1" as entry 0'],
     ['a kind that is a number', { type: 'system_notification_queued', kind: 7, message: 'x' }, 'has 7 as kind'],
     [
       'notifications that are a text',
       { type: 'tool_call_response', id: 'c1', content: 'x', notifications: 'none' },
       'has "none" as notifications: expected array',
     ],
-    ['a type of ours', { type: 'carrier_offered', carrier: 'x' }, 'has the type "carrier_offered", which belongs to Earpiece'],
+    [
+      'a type of record that belongs to Earpiece',
+      { type: 'carrier_offered', carrier: 'x' },
+      'has the type "carrier_offered", which belongs to Earpiece',
+    ],
     ['a compaction without turns', { type: 'compaction', summary: 'x' }, 'has nothing as from_turn'],
     [
       'a compaction that ends before it begins',
@@ -189,9 +193,9 @@ describe('conversations of JP', () => {
   });
 
   it.each([
-    ['no folder', undefined, 'events.json cannot be read (ENOENT)'],
-    ['no JSON', '[{', 'is not JSON'],
-    ['no list', '{}', 'is not a list of events'],
+    ['a folder without events.json', undefined, 'events.json cannot be read (ENOENT)'],
+    ['a file that is not JSON', '[{', 'is not JSON'],
+    ['a file that is not a list', '{}', 'is not a list of events'],
     ['an entry without a type', '[{"type":"turn_start"},{"x":1}]', 'entry 1 is not an event with a "type"'],
   ])('%s is refused', async (_what, text, message) => {
     if (text !== undefined) write(text);

@@ -100,7 +100,7 @@ describe('the budget of a turn', () => {
     expect(types(made)).toHaveLength(2);
   });
 
-  it('after a turn that ended by itself, only exceeded limits are reported, and a full context once for both turns', () => {
+  it('the end of a turn reports a nearly full context and no warnings, and the next turn does not report the context again', () => {
     const made = budget({ tokens: 100, contextTokens: 100 });
     use(made, 90);
     expect(made.reachedLate(0).map(({ type }) => type)).toEqual(['context.approaching_limit']);

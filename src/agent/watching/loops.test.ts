@@ -16,16 +16,28 @@ function told(batches: readonly (readonly Called[])[]): number[] {
 proves('sources:loops');
 
 it.each<[string, readonly (readonly Called[])[], number[]]>([
-  ['three of the same', [[search], [search], [search]], [3]],
-  ['once a turn', [[search], [search], [search], [search], [search]], [3]],
-  ['twice is none', [[search], [search], [other(1)]], []],
-  ['three of the last six', [[search], [other(1)], [other(2)], [search], [other(3)], [search]], [6]],
-  ['not three of seven', [[search], [other(1)], [other(2)], [other(3)], [search], [other(4)], [search]], []],
-  ['by what it is about, not by the rest', [1, 2, 3].map((page) => [call('search', { query: 'x', page })]), [3]],
-  ['without that by all arguments', [1, 2, 3].map((n) => [call('echo', { n })]), []],
-  ['all arguments in any order', [[call('e', { a: 1, b: 2 })], [call('e', { b: 2, a: 1 })], [call('e', { a: 1, b: 2 })]], [3]],
+  ['three equal batches are a loop', [[search], [search], [search]], [3]],
+  ['a loop is reported once per turn', [[search], [search], [search], [search], [search]], [3]],
+  ['two equal batches are no loop', [[search], [search], [other(1)]], []],
+  ['three equal batches among the last six are a loop', [[search], [other(1)], [other(2)], [search], [other(3)], [search]], [6]],
   [
-    'whatever the order in the batch',
+    'three equal batches among seven are no loop',
+    [[search], [other(1)], [other(2)], [other(3)], [search], [other(4)], [search]],
+    [],
+  ],
+  [
+    'calls with the same query and different pages are equal',
+    [1, 2, 3].map((page) => [call('search', { query: 'x', page })]),
+    [3],
+  ],
+  ['calls without an identifying argument are compared by all arguments', [1, 2, 3].map((n) => [call('echo', { n })]), []],
+  [
+    'the order of the arguments does not matter',
+    [[call('e', { a: 1, b: 2 })], [call('e', { b: 2, a: 1 })], [call('e', { a: 1, b: 2 })]],
+    [3],
+  ],
+  [
+    'the order of the calls in a batch does not matter',
     [
       [search, other(1)],
       [other(1), search],
@@ -33,8 +45,12 @@ it.each<[string, readonly (readonly Called[])[], number[]]>([
     ],
     [3],
   ],
-  ['50 characters of an argument', ['a', 'b', 'c'].map((end) => [call('run', { command: `${'x'.repeat(60)}${end}` })]), [3]],
-  ['arguments that are no object', [[call('e', 'x')], [call('e', 'x')], [call('e', 'x')]], [3]],
+  [
+    'only the first 50 characters of an argument are compared',
+    ['a', 'b', 'c'].map((end) => [call('run', { command: `${'x'.repeat(60)}${end}` })]),
+    [3],
+  ],
+  ['arguments that are not an object are compared too', [[call('e', 'x')], [call('e', 'x')], [call('e', 'x')]], [3]],
 ])('%s', (_what, batches, expected) => {
   expect(told(batches)).toEqual(expected);
 });

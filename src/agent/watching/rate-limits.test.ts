@@ -49,9 +49,13 @@ describe('the headers of providers about their limits', () => {
       { 'ratelimit-limit': '10', 'ratelimit-remaining': '1', 'ratelimit-reset': String((NOW + 20_000) / 1_000) },
       [{ name: 'requests', limit: 10, remaining: 1, resetAt: NOW + 20_000 }],
     ],
-    ['half of it', { 'x-ratelimit-remaining-tokens': '1' }, []],
-    ['nonsense', { 'x-ratelimit-limit': 'many', 'x-ratelimit-remaining': '', 'x-ratelimit-reset': 'soon' }, []],
-    ['a limit of nothing', { 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0' }, []],
+    ['a remainder without a limit', { 'x-ratelimit-remaining-tokens': '1' }, []],
+    [
+      'values that are not numbers',
+      { 'x-ratelimit-limit': 'many', 'x-ratelimit-remaining': '', 'x-ratelimit-reset': 'soon' },
+      [],
+    ],
+    ['a limit of 0', { 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0' }, []],
   ])('%s', (_provider, headers, expected) => {
     expect(limitsIn(headers, NOW)).toEqual(expected);
   });

@@ -90,7 +90,7 @@ it('a call of get_next_action right after a pull treats the shown notifications 
   await inbox.close();
 });
 
-it('a refusal from memory does not deliver an interrupt that arrives in the meantime', async () => {
+it('while the store hangs, a refusal from memory does not deliver an interrupt that is queued after the first refusal', async () => {
   proves('gate:one-text');
   const stuck = Promise.withResolvers<void>();
   let isStuck = false;

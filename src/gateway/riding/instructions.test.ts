@@ -10,11 +10,11 @@ const answer = (result: string): string => `{"jsonrpc":"2.0","id":1,"result":${r
 
 describe("the gateway's text after a server's instructions", () => {
   it.each([
-    ['none', '{"big": 12345678901234567890, "x":1.0}', undefined],
+    ['no instructions', '{"big": 12345678901234567890, "x":1.0}', undefined],
     ['an empty text', '{"instructions":"","x":1.0}', ''],
     ['a text with escapes', '{"instructions" : "a\\u0041\\n\\"b\\"" ,"x":1.0}', 'aA\n"b"'],
-    ['no text at all', '{"instructions":null,"x":1.0}', undefined],
-    ['the name twice', '{"instructions":"first","instructions":"last"}', 'last'],
+    ['instructions that are null', '{"instructions":null,"x":1.0}', undefined],
+    ['instructions that occur twice', '{"instructions":"first","instructions":"last"}', 'last'],
   ])('%s', (_, result, own) => {
     proves('mark:instructions');
     const after = JSON.parse(spliced(answer(result))) as { result: { instructions: string } };

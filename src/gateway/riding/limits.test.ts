@@ -37,18 +37,18 @@ const picture = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(200_000
 describe('no notification is added to a result that the client would not show whole', () => {
   proves('gateway:max-result');
   test.each<[string, string, object, boolean]>([
-    ['qwen-code', '25,000 characters with what rides', text('x'.repeat(25_000 - NOTE.length - 1)), true],
+    ['qwen-code', '25,000 characters with the notification', text('x'.repeat(25_000 - NOTE.length - 1)), true],
     ['qwen-code', '25,001 characters', text('x'.repeat(25_001 - NOTE.length - 1)), false],
     ['qwen-code', 'characters, not bytes', text('é'.repeat(24_000)), true],
     ['qwen-code', 'many blocks', { content: Array.from({ length: 12_500 }, () => ({ type: 'text', text: 'x' })) }, false],
     ['qwen-code', 'an error of any size', text('x'.repeat(30_000), { isError: true }), true],
-    ['opencode', '51,200 bytes with what rides', text('x'.repeat(51_200 - NOTE.length - 2)), true],
+    ['opencode', '51,200 bytes with the notification', text('x'.repeat(51_200 - NOTE.length - 2)), true],
     ['opencode', '51,201 bytes', text('x'.repeat(51_201 - NOTE.length - 2)), false],
     ['opencode', 'bytes, not characters', text('é'.repeat(25_596)), false],
     ['opencode', '1,950 lines', lines(1_950), true],
-    ['opencode', '1,999 lines: no room for what rides', lines(1_999), false],
+    ['opencode', '1,999 lines: no room for the notification', lines(1_999), false],
     ['opencode', 'an error of any size', text('x'.repeat(60_000), { isError: true }), true],
-    ['opencode', 'a picture, which is no text', { content: [picture, { type: 'text', text: 'a page' }] }, true],
+    ['opencode', 'a picture, which does not count', { content: [picture, { type: 'text', text: 'a page' }] }, true],
     ['gemini-cli-mcp-client', '200,000 characters', text('x'.repeat(200_000)), true],
     ['codex-mcp-client', '12,000 bytes', text('x'.repeat(12_000)), false],
     ['claude-code', '49,000 characters', text('x'.repeat(49_000)), true],

@@ -21,51 +21,57 @@ describe('a notification on a result changes nothing else in it', () => {
       { text: 'N' },
       '{"content":[{"type":"text","text":"x"},{"type":"text","text":"N"}]}',
     ],
-    ['a block on nothing', '{ "content" : [ ] }', 'leave', { text: 'N' }, '{ "content" : [{"type":"text","text":"N"} ] }'],
     [
-      'odd bytes stay',
+      'a block after no other block',
+      '{ "content" : [ ] }',
+      'leave',
+      { text: 'N' },
+      '{ "content" : [{"type":"text","text":"N"} ] }',
+    ],
+    [
+      'unusual numbers, keys and escapes stay',
       '{"x":1.0,"content":[{"n":1e400,"n":9007199254740993}],"\\u0041":0}',
       'leave',
       { text: 'N"\n' },
       '{"x":1.0,"content":[{"n":1e400,"n":9007199254740993},{"type":"text","text":"N\\"\\n"}],"\\u0041":0}',
     ],
     [
-      'left',
+      'structured content is left unchanged',
       '{"content":[],"structuredContent":{"a":1.0}}',
       'leave',
       { text: 'N' },
       '{"content":[{"type":"text","text":"N"}],"structuredContent":{"a":1.0}}',
     ],
     [
-      'extended',
+      'structured content is extended',
       '{"content":[],"structuredContent":{"a":1.0}}',
       'extend',
       { text: 'N' },
       '{"content":[{"type":"text","text":"N"}],"structuredContent":{"a":1.0,"_notices":"N"}}',
     ],
     [
-      'extended empty',
+      'empty structured content is extended',
       '{"structuredContent":{},"content":[]}',
       'extend',
       { text: 'N' },
       '{"structuredContent":{"_notices":"N"},"content":[{"type":"text","text":"N"}]}',
     ],
     [
-      'removed',
+      'structured content is removed',
       '{"structuredContent":{"a":1},"content":[],"isError":false}',
       'remove',
       { text: 'N' },
       '{"content":[{"type":"text","text":"N"}],"isError":false}',
     ],
     [
-      'what cannot be extended goes',
+      'structured content that cannot be extended is removed',
       '{"content":[],"structuredContent":[1]}',
       'extend',
       { text: 'N' },
       '{"content":[{"type":"text","text":"N"}]}',
     ],
     [
-      'a name that is taken goes',
+      'structured content that already has _notices is removed',
       '{"content":[],"structuredContent":{"_notices":1}}',
       'extend',
       { text: 'N' },
@@ -73,14 +79,14 @@ describe('a notification on a result changes nothing else in it', () => {
     ],
     ['a signal', '{"content":[]}', 'leave', { text: '', signal: 'S' }, '{"content":[],"notification":"S"}'],
     [
-      'a signal after what is removed',
+      'a signal after the removed structured content',
       '{"content":[],"structuredContent":{"a":1}}',
       'remove',
       { text: 'N', signal: 'S' },
       '{"content":[{"type":"text","text":"N"}],"notification":"S"}',
     ],
     [
-      'a signal that is there already',
+      'a result that already has the field of the signal',
       '{"content":[],"notification":"theirs"}',
       'leave',
       { text: '', signal: 'S' },
@@ -201,7 +207,7 @@ describe('tools/list', () => {
     '{"type":"object","properties":[]}',
     '{}',
     'true',
-  ])('a schema that cannot take a property is stripped for an extending client: %s', (schema) => {
+  ])('a schema that cannot take one more property is removed for a client of kind "extend": %s', (schema) => {
     expect(listed(`{"name":"a","outputSchema":${schema}}`, 'extend')).toBe('{"name":"a"}');
     expect(listed(`{"name":"a","outputSchema":${schema}}`, 'blocks')).toBe(`{"name":"a","outputSchema":${schema}}`);
   });

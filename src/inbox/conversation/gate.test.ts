@@ -190,7 +190,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     });
   });
 
-  it('is not lowered a millisecond too early, and each refusal restarts the second', async () => {
+  it('stays up until 1,000 ms have passed since the last refusal', async () => {
     proves('gate:batch');
     await stop();
     for (let i = 0; i < 5; i++) {
@@ -200,7 +200,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await talk().gate()).toHaveLength(1);
   });
 
-  it('counts from the start of a call, and not from its check', async () => {
+  it('measures the time to the start of a call, and not to the check of the call', async () => {
     proves('gate:batch');
     await stop();
     expect(await call()).toContain('stop it');
@@ -234,7 +234,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBeUndefined();
   });
 
-  it('counts the refusals of another process', async () => {
+  it('measures the time since the last refusal of any process', async () => {
     proves('gate:batch', 'gate:asked-again');
     const there = talk(openInbox(OTHER));
     await stop();
@@ -247,7 +247,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call(there)).toBeUndefined();
   });
 
-  it('an agent that loops without pause is refused a bounded number of times', async () => {
+  it('an agent that repeats its calls without a break is refused 109 times, and then no longer', async () => {
     proves('gate:asked-again');
     await stop();
     let refused = 0;

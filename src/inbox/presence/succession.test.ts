@@ -72,10 +72,10 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     rmSync(folder, { recursive: true });
   });
 
-  describe('is not active', () => {
+  describe('differs from an active conversation:', () => {
     proves('presence:active');
 
-    it('passes its notifications on at once when its process is dead, and when it has ended', async () => {
+    it('a conversation is no longer active when its process is dead, or when it has ended', async () => {
       await works('a', 10);
       const b = await works('b', 20);
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a', 'b']);
@@ -86,7 +86,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it('is active while its process lives, even after a long silence; if its process cannot be checked, it is active for 30 minutes', async () => {
+    it('a silent conversation is active while its process lives, or for 30 minutes if its process cannot be checked', async () => {
       await works('a', 10);
       await works('elsewhere', 20, { process: { machine: 'far', pid: 20, startedAt: '1' } });
       await works('http', 30, { process: host(30), shared: true });
@@ -94,7 +94,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
     });
 
-    it('is active for 30 minutes in another PID namespace of its host; then a conversation in the next namespace is its heir', async () => {
+    it('a conversation in another PID namespace is active for 30 minutes; then one in the next namespace is its heir', async () => {
       const before = { process: { machine: 'here pid:[4026532001]', pid: 7, startedAt: '1' } };
       await works('before', 10, before);
       await tell('shop/coder#before', 'n1');
@@ -105,7 +105,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await offered(await works('after', 40, after))).toEqual(['n1']);
     });
 
-    it('ends with the last of its connections, and is active again when it returns', async () => {
+    it('a conversation ends with the last of its connections, and is active again when it returns', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);
       await arrive(second, { connection: '12' });
@@ -117,7 +117,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await inbox.active({ log: LOG })).toHaveLength(1);
     });
 
-    it('ends with its last connection if the gateways of the other connections were killed', async () => {
+    it('a conversation ends with its last connection if the gateways of the other connections were killed', async () => {
       const first = await works('a', 10);
       const second = inboxOf(12).conversation({ log: LOG, conversation: first.id }, first.options);
       await arrive(second, { connection: '12' });
@@ -361,7 +361,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
   describe('with another window of its agent open', () => {
     proves('succession:told-once');
 
-    it('an heir does not inherit a notification to all that an earlier conversation has read', async () => {
+    it('an heir does not inherit a notification to the whole project if an earlier conversation has read it', async () => {
       const a = await works('a', 10);
       await works('b', 20);
       await tell('shop/*', 'all');
@@ -375,7 +375,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
     });
 
-    it('an heir inherits a notification to all once if no earlier conversation has read it, even while another conversation is active', async () => {
+    it('an heir inherits a notification to the whole project once if no earlier conversation has read it, even beside an active conversation', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await tell('shop/*', 'all');
@@ -397,7 +397,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       ['a', 'b'],
       ['b', 'a'],
     ])(
-      'an heir of %s and then %s marks a notification to all as repeated if one of them was offered the notification',
+      'for an heir of %s and then %s, a notification to the whole project is repeated if one of them was offered it',
       async (...ends) => {
         const windows = { a: await works('a', 10), b: await works('b', 20) };
         await tell('shop/*', 'all');
@@ -440,9 +440,9 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
     });
 
     it.each([
-      ['that its agent has already', ['shop/coder']],
-      ['that its agent never had', []],
-    ])('a withdrawn interrupt does not apply to a conversation that begins at that moment in a log %s', async (_, logs) => {
+      ['that exists', ['shop/coder']],
+      ['that is new', []],
+    ])('an interrupt does not apply to a conversation that begins during its withdrawal, in a log %s', async (_, logs) => {
       if (logs.length > 0) await works('a', 10);
       await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
       const whole = store;
@@ -485,7 +485,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       });
     });
 
-    it('an interrupt reaches conversations that began while its sender died', async () => {
+    it('an interrupt whose sender died before the fan-out still reaches the active conversations', async () => {
       proves('address:fan-out');
       const a = await works('a', 10);
       const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };

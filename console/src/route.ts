@@ -1,4 +1,4 @@
-/** The current place in the console. */
+/** The route that the page shows now, and the functions that change it. */
 import { routeOf, type Route } from './addresses.ts';
 import { Cell, useCell } from './state/cell.ts';
 

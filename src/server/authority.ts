@@ -32,7 +32,7 @@ export function mustLead(who: Principal, scope: Scope): void {
   throw refused(who, `changing ${described(scope)}`);
 }
 
-/** Throws unless the principal may mark as read. An agent's token may mark its agent's notifications. */
+/** Throws unless the principal may mark notifications as read. An agent's token may mark its agent's notifications. */
 export function mustMarkRead(who: Principal, scope: Scope): void {
   if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
 }

@@ -1,4 +1,4 @@
-/** The context of every route. */
+/** The types and helpers that all routes share: the context of a request, entries of the API document, and parameters. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
@@ -83,7 +83,7 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
  * Makes the answer of a route. The type of the body is a readonly type from `wire/api.ts`, because the types of the schemas would
  * demand mutable arrays.
  */
-// oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
+// oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- any stands for the typed response of any route; the caller names T
 export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any =>
   c.env?.direct && c.get('headers') === undefined ? new JsonAnswer(body, status) : c.json(body as never, status);
 

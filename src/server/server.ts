@@ -357,7 +357,7 @@ function isPublic(method: string, path: string): boolean {
   return !path.startsWith('/api/') && path !== '/api' && path !== '/metrics';
 }
 
-// oxlint-disable-next-line no-control-regex -- these are what is taken out
+// oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** Makes text of a client safe: it must not start a new line or control a terminal. */

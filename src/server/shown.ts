@@ -79,7 +79,10 @@ function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, convers
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
-/** Describes the agent's current work from its newest record: a running call, or a carrier on a result, which ends the call. */
+/**
+ * Describes the agent's current work from its newest record. A `tool_call_request` means that the call runs. A carrier on a
+ * result means that the call has ended.
+ */
 function doingOf({ last }: AgentOverview): Doing {
   if (last === undefined) return NOTHING;
   const of = (kind: Doing['kind']): Doing => ({

@@ -101,7 +101,7 @@ describe('tokens', () => {
     expect((await tokens.list()).map(({ id }) => id)).toEqual([other.id]);
   });
 
-  it('revoked tokens do not return because of an earlier use', async () => {
+  it('a late write of the last use does not restore a revoked token', async () => {
     const { token, id } = await tokens.create({ kind: 'admin', name: 'x' });
     await tokens.check(token);
     now += 120_000;

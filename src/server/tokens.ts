@@ -207,7 +207,7 @@ function checked(request: TokenRequest): TokenRequest {
   const refuse = (why: string): never => {
     throw new EarpieceError('bad_argument', `a token of kind ${kind} ${why}`);
   };
-  // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
+  // oxlint-disable-next-line no-control-regex -- a name with control characters is refused
   if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name))
     refuse('needs a name that is not blank and has no control characters');
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);

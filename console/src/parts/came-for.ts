@@ -18,7 +18,7 @@ export function useCameFor(
     const { current } = wanted;
     if (loading || current === null) return;
     const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
-    // An entry that is not on the page yet is rendered before the next call.
+    // `toEntry` renders an entry that is not on the page yet. This effect then runs again and finds the element.
     if (found === null && toEntry((entry) => isAbout(entry, current))) return;
     wanted.current = null;
     if (found !== null) toElement(found);
@@ -29,8 +29,8 @@ export function useCameFor(
 const BACK_PAGE = 500;
 
 /**
- * Brings a place of the log into view when it changes. First loads the missing earlier entries, and returns true while they load.
- * Then it marks, opens and focuses the line.
+ * Brings the place of the log that a link names into view, each time that the link changes. First loads the missing earlier
+ * entries, and returns true while they load. Then marks, opens and focuses the line.
  */
 export function useCameTo(
   page: React.RefObject<HTMLElement | null>,
@@ -56,7 +56,7 @@ export function useCameTo(
       (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
       (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
       null;
-    // An entry that is not on the page yet is rendered before the next call.
+    // `toEntry` renders an entry that is not on the page yet. This effect then runs again and finds the element.
     if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
     came.current = wanted;
     if (!(found instanceof HTMLElement)) return;

@@ -68,7 +68,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
   return (
     <Dialog label="Find or do" className="palette" onClose={onClose}>
       <input
-        // oxlint-disable-next-line jsx-a11y/no-autofocus -- a dialog for typing
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- this dialog is for typing
         autoFocus
         role="combobox"
         aria-expanded="true"

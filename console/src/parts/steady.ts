@@ -21,7 +21,7 @@ export function useSteadyOrder(within: RefObject<HTMLElement | null>, wanted: re
     had.current = [];
     again();
   }, []);
-  // The browser changes what `:hover` and `:focus-within` match after the event.
+  // The order is computed after the event, because only then do `:hover` and `:focus-within` match the new state.
   const letGo = useCallback(() => void setTimeout(again), []);
   const places = isHeld(within.current) && had.current.length > 0 ? keepingPlaces(had.current, wanted) : wanted;
   had.current = places;

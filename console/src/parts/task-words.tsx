@@ -65,7 +65,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       onDone();
     } catch (error) {
       setProblem(messageOf(error));
-      // The current text of the task is shown next to this error.
+      // The next save expects the newest version, so it replaces the changes of others.
       await client.task(id, { project }).then(
         ({ version }) => setSeen(version),
         () => undefined,
@@ -88,7 +88,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       }}
     >
       <input
-        // oxlint-disable-next-line jsx-a11y/no-autofocus -- asked for by a click on Edit
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person has clicked on Edit
         autoFocus
         aria-label="Title"
         value={title}

@@ -57,7 +57,7 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => (failed ? back(() => setTries((n) => n + 1)) : undefined), [failed]);
   const before = useRef<string | null>(null);
   before.current = state.before;
-  /** An answer to an earlier request is dropped. */
+  /** The number of the newest load of this conversation. Answers to the requests of earlier loads are dropped. */
   const reading = useRef(0);
 
   useEffect(() => {
@@ -164,7 +164,7 @@ export function useTalk(log: string, conversation: string): Talk {
             tell((now) => {
               const records = merged(page.items, now.records);
               // The records are applied from the oldest on, because later records close notifications that earlier records have
-              // queued. Notifications that are not in the list are closed.
+              // queued. A notification of this page that is not known to be open is closed.
               const known = applied(now.known, records, conversation);
               const last = page.items.at(-1)?.seq ?? 0;
               const open = new Set([...now.known.notes].flatMap(([id, note]) => (note.state === 'closed' ? [] : [id])));

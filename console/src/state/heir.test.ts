@@ -11,7 +11,7 @@ const agent = (...all: readonly (readonly [name: string, to: string | null, acti
     })),
   }) as unknown as AgentSummary;
 
-test('an ended conversation links to the last conversation that continues it; without an heir, or while active, it has no link', () => {
+test('an ended conversation links to the last conversation that continues it; an active conversation, or one without an heir, has no link', () => {
   expect(heirOf(agent(['a', 'b'], ['b', 'c'], ['c', null, true]), 'a')).toBe('c');
   expect(heirOf(agent(['a', 'b', true], ['b', null]), 'a')).toBeNull();
   expect(heirOf(agent(['a', null]), 'a')).toBeNull();

@@ -33,7 +33,7 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Records that arrive within one frame are one change of the page. */
+/** Records that arrive within one frame of the display are one change of the page. */
 const TOGETHER_MS = 16;
 const REST_AFTER_MS = 60_000;
 

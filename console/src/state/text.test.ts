@@ -10,7 +10,7 @@ describe('a long text', () => {
     ['four lines', 'a\nb\nc\nd', 'a'],
     ['a first line that is blank', '\n \nfirst\nb\nc', 'first'],
     ['a first line of 100 characters', `${'y'.repeat(100)}\n\n\n\n`, 'y'.repeat(100)],
-  ])('%s', (_, text, first) => {
+  ])('above 200 characters or three lines shows only its first line that is not blank: %s', (_, text, first) => {
     expect(firstOf(text)).toBe(first);
   });
 
@@ -21,7 +21,7 @@ describe('a long text', () => {
     expect(firstOf(`z${'\u0301'.repeat(1_000)}`)?.length).toBe(100);
   });
 
-  test('a text of a megabyte is shown only at its beginning', () => {
+  test('is shown only at its beginning if it has a megabyte', () => {
     expect(mostOf('x'.repeat(50_000))).toHaveLength(50_000);
     expect(mostOf('x'.repeat(1_000_000))).toHaveLength(50_000);
     expect(mostOf(`${'x'.repeat(49_999)}👩‍👩‍👧‍👦${'x'.repeat(99)}`)).toBe('x'.repeat(49_999));

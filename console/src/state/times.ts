@@ -31,7 +31,7 @@ export function spanSays({ from, until }: Times, now: number): string {
 
 const MINUTE = 60_000;
 const UNITS = [MINUTE, 1_000, 1] as const;
-/** Returns the largest unit that divides the time without a rest. */
+/** Returns the largest unit that divides the time without a remainder. */
 const unitOf = (at: number): number => UNITS.find((unit) => at % unit === 0) ?? 1;
 
 /** Returns the start of the last minute, second or millisecond of a period that ends at `until`. */

@@ -69,7 +69,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
       const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
-      // Before the first event is emitted, all events are checked for errors that the bus would refuse.
+      // All events are checked before the first event is emitted, so that the bus refuses none of them.
       const events = given.map((each, i) => {
         try {
           const event = allowed(who, each);

@@ -191,7 +191,7 @@ export class Stream {
     return maySee(this.who, record);
   }
 
-  /** Sends a record. */
+  /** Sends an encoded record, and counts it for the metrics. */
   #give(bytes: Uint8Array, asked = false): void {
     this.#options.metrics.count('earpiece_stream_records_total');
     this.#send(bytes, asked);

@@ -28,7 +28,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
   const busy = said?.kind === 'pending';
   // The pressed button disappears, so the focus must move.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  // A value that is entered during a save is saved afterwards, so only the newest value decides.
+  // A value that is entered during a save is saved afterwards, so only the result of the newest save is shown.
   const newest = useRef(0);
   const apply = async (value: Value | null): Promise<boolean> => {
     const mine = ++newest.current;

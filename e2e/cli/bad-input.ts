@@ -280,7 +280,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
-        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; write the message to a file and send the path',
+        'the message on stdin has more than 4194304 bytes; at most 1048576 characters are allowed; write the message to a file and send the path',
       ),
     },
     {
@@ -420,7 +420,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m'),
     },
     {
-      what: 'a missing reminder to cancel',
+      what: 'cancel a reminder that does not exist',
       args: ['remind', '--cancel', 'keep'],
       stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows the waiting reminders\n',
       code: 7,
@@ -841,14 +841,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown task',
       args: ['tasks', 'show', 't99'],
-      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows the open tasks\n',
+      stderr: 'earpiece: there is no task "t99" in project shop; to see the open tasks, run: earpiece tasks list\n',
       code: 7,
     },
     {
       what: 'an invalid id',
       args: ['tasks', 'status', '#7', 'done'],
       stderr:
-        'earpiece: there is no task "#7" in project shop; task ids look like t7, and earpiece tasks list shows the open tasks\n',
+        'earpiece: there is no task "#7" in project shop; task ids look like t7; to see the open tasks, run: earpiece tasks list\n',
       code: 7,
     },
     {

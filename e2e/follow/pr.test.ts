@@ -261,7 +261,7 @@ describe('a followed pull request', () => {
     expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
   });
 
-  it('two failed jobs with one name are told apart by their workflows', async () => {
+  it('the reports of two failed jobs with one name also name their workflows', async () => {
     github.job(81, 'build', 'failure', FAILS);
     const other = { ...github.jobs[81], workflow_name: 'release' };
     github.jobs[81] = { ...github.jobs[81], workflow_name: 'ci' };

@@ -212,7 +212,7 @@ it('a level that the token does not allow is lowered, and the output says so', a
   await using stage = await Stage.open({ db: shell.db, emits: true });
   const { token } = await stage.as({ kind: 'send', project: 'team' });
   const there = { env: { EARPIECE_TOKEN: token } };
-  const lowered = 'earpiece: the token in EARPIECE_TOKEN allows error at most; critical is lowered to that\n';
+  const lowered = 'earpiece: the token in EARPIECE_TOKEN allows error at most, so critical is lowered to error\n';
   const send = ['send', '--to', 'coder', '--server', stage.at.url, '--id'];
   expect(await shell.run([...send, 'n1', '--level', 'critical', 'stop'], there)).toEqual({
     code: 0,

@@ -82,14 +82,14 @@ t1  blocked  high  coder  now  Fix the login
       [
         ['show', 'login'],
         7,
-        'there is no task "login" in project shop; task ids look like t7, and earpiece tasks list shows the open tasks',
+        'there is no task "login" in project shop; task ids look like t7; to see the open tasks, run: earpiece tasks list',
       ],
       [
         ['list', '--project', 'a/b'],
         2,
         '--project "a/b" is not a valid name of a project; use the part of its agents\' addresses before the "/"',
       ],
-      [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows the open tasks'],
+      [['show', 't9'], 7, 'there is no task "t9" in project shop; to see the open tasks, run: earpiece tasks list'],
       [['assign', 't1'], 2, 'give tasks assign either an agent or --nobody'],
     ] as const;
     const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));

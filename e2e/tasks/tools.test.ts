@@ -139,7 +139,7 @@ describe('the tools for tasks', () => {
       ],
       [
         { result: 'success', summary: 'x', task_id: 't9' },
-        'there is no task "t9" in project shop; earpiece tasks list shows the open tasks',
+        'there is no task "t9" in project shop; to see the open tasks, run: earpiece tasks list',
       ],
     ] as const)
       expect(await agent.does('report_completed', args)).toEqual({ refused });
@@ -230,7 +230,7 @@ describe('the tools for tasks', () => {
     const report = { result: 'success', summary: 'x' };
     const talking = { session_token: await sessionTokenOf(office.ear.store, talker) };
     expect(await does('report_completed', { ...report, ...talking })).toEqual({
-      refused: 'shop/coder#c1 is for chat; only conversations of the purpose task take and report tasks',
+      refused: 'shop/coder#c1 is for chat; only conversations with the purpose "task" take and report tasks',
     });
     expect(await does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
   });

@@ -126,7 +126,7 @@ describe('refused changes', () => {
       'not_found: there is no subscriber "selfnotify"; did you mean self_notify?',
     );
     expect(await refusal(toggles.enable(WEB, 'nothing', 'ann', SET))).toBe(
-      'not_found: there is no subscriber "nothing"; earpiece subscribers list shows them',
+      'not_found: there is no subscriber "nothing"; run: earpiece subscribers list',
     );
     expect(await refusal(toggles.set(WEB, ['large_reslt'], 'ann', SET))).toBe(
       'not_found: there is no subscriber "large_reslt"; did you mean large_result?',

@@ -103,7 +103,7 @@ function checkKnown(id: string, set: SubscriberSet): SubscriberSet['subscribers'
   const near = didYouMean(id, ids);
   throw new EarpieceError(
     'not_found',
-    `there is no subscriber ${JSON.stringify(id.slice(0, 80))}; ${near === undefined ? 'earpiece subscribers list shows them' : `did you mean ${near}?`}`,
+    `there is no subscriber ${JSON.stringify(id.slice(0, 80))}; ${near === undefined ? 'run: earpiece subscribers list' : `did you mean ${near}?`}`,
     { data: { id } },
   );
 }

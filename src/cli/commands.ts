@@ -51,7 +51,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'follow [what...]',
-      summary: 'notify an agent of changes outside',
+      summary: 'notify an agent of outside changes',
       load: async () => (await import('./commands/follow.ts')).follow,
     },
     {

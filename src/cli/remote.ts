@@ -242,7 +242,7 @@ function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T
 /** Reports that the server has lowered the level. An older server does not return the lowered level. */
 function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
   if (asked !== undefined && loweredTo != null)
-    complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most; ${asked} is lowered to that`);
+    complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most, so ${asked} is lowered to ${loweredTo}`);
 }
 
 function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Handled {

@@ -118,7 +118,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     ),
   ],
   [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, with a note about the cut.')],
-  [SETTINGS.view, always('View', 'The format of notifications for the model, unless the setting of a host differs.')],
+  [SETTINGS.view, always('View', 'The format of notifications for the model, unless a host has its own setting.')],
   [
     SETTINGS.interrupt,
     always('Tool calls at an interrupt', 'Before: the call is refused. After: the call is made, and its result is withheld.'),

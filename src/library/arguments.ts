@@ -88,7 +88,7 @@ function checkKeys(call: string, { path, what }: { path: string; what: string },
       if (Object.hasOwn(table, key)) continue;
       const near = didYouMean(key, known);
       throw bad(
-        `${call}: ${JSON.stringify(at(key))} is not a known key; ${near === undefined ? `known are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`}`,
+        `${call}: ${JSON.stringify(at(key))} is not a known key; ${near === undefined ? `the known keys are ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`}`,
         at(key),
       );
     }

@@ -76,7 +76,7 @@ export class Metrics {
 
 const HELP: Readonly<Record<string, string>> = {
   earpiece_queued_total: 'Notifications queued over HTTP, by result.',
-  earpiece_carried_total: 'Notifications that were delivered while the server ran, by any carrier.',
+  earpiece_carried_total: 'Notifications that any carrier delivered while the server ran.',
   earpiece_events_total: 'Events received.',
   earpiece_refused_total: 'Requests refused before they reached a route, by reason.',
   earpiece_stream_records_total: 'Records sent to streams.',

@@ -41,7 +41,7 @@ export const OF_SERVER = {
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_streams: { status: 503, title: 'Too many streams' },
   webhook_not_ready: { status: 503, title: 'The webhook cannot receive yet' },
-  outdated: { status: 503, title: 'Earpiece was updated while the server ran' },
+  outdated: { status: 503, title: 'Earpiece was upgraded or removed while the server ran' },
   stopping: { status: 503, title: 'The server is stopping' },
   internal: { status: 500, title: 'Something unexpected happened' },
 } as const satisfies Record<string, Row>;

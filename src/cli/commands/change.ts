@@ -115,7 +115,7 @@ export function requeue(command: CommandLine): void {
 export function mute(command: CommandLine): void {
   command
     .description(
-      'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
+      'Silences a kind for an agent, or for every agent that this project knows. The pattern is "*", a source, or source.name. ' +
         'Muted notifications close as filtered and can be queued again. Critical notifications of core kinds cannot be muted. ' +
         'Without a pattern, the command lists the mutes.',
     )

@@ -28,7 +28,7 @@ export function follow(command: CommandLine, answer: Answer): void {
     .description(
       'Notifies an agent of changes outside its conversation. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
         '`log` follows a file, `url` an address, `files` the files that globs match, and `git` the branch, its upstream and conflicts. ' +
-        '`lsp` follows the errors that a language server finds in changed files, `agent` follows another agent until that agent is idle, blocked or done. ' +
+        '`lsp` follows the errors that a language server finds in changed files. `agent` follows another agent until that agent is idle, blocked or done. ' +
         'Followed things are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
         'Anything else is a command, which runs here as usual. The agent is notified of the errors that the command prints. Fixed errors are withdrawn.',
     )

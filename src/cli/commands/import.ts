@@ -9,7 +9,7 @@ export function importing(group: CommandLine): void {
     .command('jp <folder>')
     .summary('import a conversation of JP')
     .description(
-      'Makes a conversation folder of JP (metadata.json, base_config.json, events.json) a conversation of the log, which an agent can continue. ' +
+      'Imports a conversation folder of JP (metadata.json, base_config.json, events.json) as a conversation that an agent can continue. ' +
         'Notifications that JP had not delivered then wait for that agent.',
     )
     .option('--to <address>', 'the agent of the conversation (default: the agent jp of this project)')

@@ -10,7 +10,7 @@ export function install(command: CommandLine, answer: Answer): void {
       'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes: hooks, and the MCP server of Earpiece. ' +
         'The command earpiece uninstall restores the earlier settings. Without a terminal, the command changes nothing unless --yes is given.',
     )
-    .option('--all', 'every agent that is found here (default without names)')
+    .option('--all', 'every agent that is found here (the default if you name no agent)')
     .option('--yes', 'do not ask')
     .option('--status-line', 'also show open notifications in the status line of Claude Code, after your own')
     .option('--wrap', 'also put one gateway in front of the MCP servers of the agent')

@@ -203,7 +203,7 @@ async function fromStdin(): Promise<string> {
     if (bytes > LIMITS.messageChars * 4)
       throw new EarpieceError(
         'bad_notification',
-        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
+        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes; at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
       );
     chunks.push(chunk);
   }

@@ -37,8 +37,8 @@ export function tasks(group: CommandLine): void {
 
   command('list')
     .summary('list the open tasks')
-    .description('Lists tasks, newest first: the open tasks, or the tasks with the given statuses.')
-    .addOption(choice('--status <status>', TASK_STATUSES, 'only these'))
+    .description('Lists tasks, newest first: the open tasks, or the tasks with the given status.')
+    .addOption(choice('--status <status>', TASK_STATUSES, 'only tasks with this status'))
     .option('--of <agent>', 'only the tasks of this agent')
     .option('--all', 'include finished tasks')
     .option('--limit <n>', 'maximum number of tasks', '50')

@@ -10,7 +10,7 @@ export function uninstall(command: CommandLine, answer: Answer): void {
         'A file without later changes is restored byte for byte. In any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
         'With --purge, the command first lists, then also removes the database, the configuration of the user and the caches.',
     )
-    .option('--all', 'every agent that has such entries (default without names)')
+    .option('--all', 'every agent that has such entries (the default if you name no agent)')
     .option('--purge', 'also remove the database, the configuration of the user and the caches')
     .option('--yes', 'do not ask')
     .example('earpiece uninstall codex\nearpiece uninstall --all --yes\nearpiece uninstall --purge')

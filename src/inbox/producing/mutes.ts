@@ -27,9 +27,13 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
   for (;;) {
     const now = context.store.now();
     if (until !== null && !(until > now))
-      throw new EarpieceError('bad_argument', `until must be a time after now (${now}), got ${until}`, {
-        data: { field: 'until' },
-      });
+      throw new EarpieceError(
+        'bad_argument',
+        `until must be a time after now (${now} in milliseconds since 1970), got ${until}`,
+        {
+          data: { field: 'until' },
+        },
+      );
     const stored = await context.store.setting(key);
     const all = (stored ?? []) as unknown as readonly Mute[];
     const kept = (await context.witnesses.agree()) ? holding(all, now) : all;

@@ -39,7 +39,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/records',
       operationId: 'listRecords',
       tags: ['conversations'],
-      summary: "Read a conversation's history: its records, those of its origins, and those of the whole agent",
+      summary:
+        "Read a conversation's history: its records, those of its origins, and the agent's records that belong to no conversation",
       request: {
         params: conversationParams,
         query: pageQuery,

@@ -12,7 +12,10 @@ const YEAR = 365 * DAY;
 
 type Queued = { readonly trueTime: number; readonly senderIsOffBy: number; readonly logAt: number };
 
-/** Makes an item as a producer with this clock queues it. The newest earlier record of the log has the time `logAt`. */
+/**
+ * Makes the item of a notification that a producer queues at `trueTime`. The producer's clock is off by `senderIsOffBy` ms. The
+ * newest earlier record of the log has the time `logAt`.
+ */
 function queued({ trueTime, senderIsOffBy, logAt }: Queued, of: { ttlMs?: number; inMs?: number } = {}): Item {
   const clock = trueTime + senderIsOffBy;
   const at = Math.max(clock, logAt);

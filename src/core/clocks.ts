@@ -42,7 +42,7 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
-/** Converts a moment that the producer computed from its own clock to the reader's clock. */
+/** Converts a moment on the producer's clock to the reader's clock. Undefined if the age of the item is unknown. */
 function byReader(moment: number, item: Stamped, now: number, sighted?: number): number | undefined {
   const clock = saidAt(item);
   const queued = sighted ?? queuedAt(item, now);

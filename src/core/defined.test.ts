@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { defined } from './defined.ts';
 
-it('leaves out only undefined values', () => {
+it('`defined` leaves out only the keys whose value is undefined', () => {
   const given: { readonly key: string | undefined; readonly level: string | null; readonly count: number; readonly on: boolean } =
     {
       key: undefined,

@@ -30,9 +30,9 @@ export const FAULT_POINTS = [
 /** The write boundaries in an agent's loop. */
 export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
 
-/** The write boundaries of sources that follow things outside. */
+/** The write boundaries of a follower, such as the follower of a pull request, while it checks and reports. */
 export const FOLLOW_FAULT_POINTS = ['follow.looked', 'follow.planned', 'follow.told', 'follow.kept'] as const;
-/** The write boundaries of the end of a follower. */
+/** The write boundaries while a follower is removed. */
 export const UNFOLLOW_FAULT_POINTS = ['unfollow.begun', 'unfollow.withdrawn', 'unfollow.forgotten'] as const;
 
 /** The write boundaries of an archive. */

@@ -13,7 +13,7 @@ const because = (kind: string, names: Readonly<Record<string, boolean>>): string
     { ...DEFAULT_POLICY, tools: { agent: names } },
   );
 
-it('the filters of a tool apply to an agent that is a tool', () => {
+it('the filters of the tool `agent` also apply to the notifications of a sub-agent', () => {
   expect(because('tool.stopped', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
   expect(because('subagent.complete', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
   expect(because('subagent.failed', { failed: false })).toBe('conversation.tools.agent.notifications.failed = false');
@@ -23,10 +23,10 @@ it('the filters of a tool apply to an agent that is a tool', () => {
 const SILENT: readonly (readonly [string, Partial<Policy>, readonly Mute[]])[] = [
   ['a mute of everything', {}, [{ pattern: '*', until: null, by: 'mallory' }]],
   ['a mute of the kind', {}, [{ pattern: 'user.message', until: null, by: 'mallory' }]],
-  ['the master switch', { enable: false }, []],
-  ['min_level', { minLevel: 'critical' }, []],
-  ['the kind', { flat: { 'user.message': false } }, []],
-  ['the source', { kinds: { user: { enable: false, names: {} } } }, []],
+  ['enable = false', { enable: false }, []],
+  ['min_level = "critical"', { minLevel: 'critical' }, []],
+  ['a setting that turns the kind off', { flat: { 'user.message': false } }, []],
+  ['a setting that turns the source off', { kinds: { user: { enable: false, names: {} } } }, []],
 ];
 
 describe.each(SILENT)('%s', (_, policy, mutes) => {

@@ -1,8 +1,8 @@
 import { formatKind, levelRank, type Level, type Notification } from './notification.ts';
 import type { Policy } from './policy.ts';
 
-/** A mute by `earpiece mute`: the notifications of a kind are filtered until `until` (epoch ms; null: for ever). */
 /**
+ * A mute by `earpiece mute`: notifications whose kind matches `pattern` are filtered until `until` (epoch ms; null: for ever).
  * `since` is the time on the clock of the machine that made the mute. A reader with another clock needs `since` to interpret
  * `until`.
  */

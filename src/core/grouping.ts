@@ -117,7 +117,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // An error must not be cut, and the size of the template's result is not known yet.
+  // An error must not be cut. The template has not run yet, so the size of its result is estimated.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 

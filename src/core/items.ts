@@ -7,7 +7,7 @@
  * notifications).
  *
  *   open ──offered──▶ offered ──confirmed──▶ closed (delivered | summarized)
- *    ▲                  │ └──withdrawn/expired──▶ closed (seen, maybe)
+ *    ▲                  │ └──withdrawn──▶ closed (withdrawn; the model may have seen it)
  *    └────released──────┘
  *   open ──own transcript's carrier──▶ closed (delivered | summarized)
  *   open ──notification_closed──▶ closed (its outcome);   open ──folded into another──▶ closed (folded)

@@ -105,7 +105,7 @@ describe('the plan for any open items', () => {
     );
   });
 
-  it('shows every distinct message of the notifications of error and above that the carrier takes', () => {
+  it('shows every distinct message of the taken notifications at error or above', () => {
     fc.assert(
       fc.property(openItems(), points, policies, (open, point, policy) => {
         const made = plan(open, point, policy, NO_FACTS, NOW);
@@ -189,33 +189,33 @@ type Case = {
 };
 
 const CASES: readonly Case[] = [
-  { name: 'takes what is due', given: [{ id: 'a', message: 'x' }], expected: { a: 'take' } },
+  { name: 'takes a notification that is due', given: [{ id: 'a', message: 'x' }], expected: { a: 'take' } },
   {
-    name: 'filter: master switch',
+    name: 'filter: the master switch closes a notification as filtered',
     given: [{ id: 'a', message: 'x' }],
     policy: { enable: false },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: a core critical passes the master switch',
+    name: 'filter: the master switch does not filter a critical notification of a core kind',
     given: [{ id: 'a', message: 'stop', level: 'critical', kind: 'user.message' }],
     policy: { enable: false },
     expected: { a: 'take' },
   },
   {
-    name: 'filter: a critical that is not of the core can be filtered',
+    name: 'filter: a critical notification of any other kind can be filtered',
     given: [{ id: 'a', message: 'x', level: 'critical', kind: 'ci.down' }],
     policy: { kinds: { ci: { enable: false, names: {} } } },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: source off',
+    name: 'filter: a source that is turned off is filtered',
     given: [{ id: 'a', kind: 'mcp.disconnected', message: 'x' }],
     policy: { kinds: { mcp: { enable: false, names: {} } } },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: name off, another name on',
+    name: 'filter: a name that is turned off is filtered, and another name of the source is taken',
     given: [
       { id: 'a', kind: 'mcp.reconnected', message: 'x' },
       { id: 'b', kind: 'mcp.disconnected', message: 'y' },
@@ -224,30 +224,30 @@ const CASES: readonly Case[] = [
     expected: { a: 'close:filtered', b: 'take' },
   },
   {
-    name: 'filter: the flat form wins over its source',
+    name: 'filter: a setting of "source.name" wins over the setting of the source',
     given: [{ id: 'a', kind: 'mcp.up', message: 'x' }],
     policy: { kinds: { mcp: { enable: false, names: {} } }, flat: { 'mcp.up': true } },
     expected: { a: 'take' },
   },
   {
-    name: 'filter: a notification named enable',
+    name: 'filter: a notification with the name `enable` can be filtered',
     given: [{ id: 'a', kind: 'mcp.enable', message: 'x' }],
     policy: { flat: { 'mcp.enable': false } },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: a source named __proto__ is only a name',
+    name: 'filter: a source with the name `__proto__` is an ordinary source',
     given: [{ id: 'a', kind: '__proto__.x', message: 'x' }],
     expected: { a: 'take' },
   },
   {
-    name: 'filter: per tool',
+    name: 'filter: a name that is turned off for one tool is filtered for that tool',
     given: [{ id: 'a', kind: 'tool.waiting', message: 'x', origin: { tool: 'cargo' } }],
     policy: { tools: { cargo: { waiting: false } } },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: minimum level',
+    name: 'filter: a notification below the minimum level is filtered',
     given: [
       { id: 'a', message: 'x' },
       { id: 'b', message: 'y', level: 'warning' },
@@ -256,32 +256,36 @@ const CASES: readonly Case[] = [
     expected: { a: 'close:filtered', b: 'take' },
   },
   {
-    name: 'filter: muted',
+    name: 'filter: a muted notification is filtered',
     given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
     facts: { mutes: [{ pattern: 'ci', until: NOW + 1, by: 'me' }] },
     expected: { a: 'close:filtered' },
   },
   {
-    name: 'filter: a mute that is over',
+    name: 'filter: a mute that has ended filters nothing',
     given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
     facts: { mutes: [{ pattern: 'ci', until: NOW, by: 'me' }] },
     expected: { a: 'take' },
   },
-  { name: 'relevance: expired', given: [{ id: 'a', message: 'x', expiresAt: NOW }], expected: { a: 'close:expired' } },
   {
-    name: 'relevance: the agent knows',
+    name: 'relevance: an expired notification is closed',
+    given: [{ id: 'a', message: 'x', expiresAt: NOW }],
+    expected: { a: 'close:expired' },
+  },
+  {
+    name: 'relevance: a notification about a fact that the agent knows is closed',
     given: [{ id: 'a', message: 'x', about: 'handle:b' }],
     facts: { known: { 'handle:b': NOW } },
     expected: { a: 'close:known' },
   },
   {
-    name: 'relevance: it knew an older state',
+    name: 'relevance: a notification is taken if the agent knows only an older state',
     given: [{ id: 'a', message: 'x', about: 'file:/x', agoMs: 10 }],
     facts: { known: { 'file:/x': NOW - 11 } },
     expected: { a: 'take' },
   },
   {
-    name: 'supersede: the newest of a key',
+    name: 'supersede: the newest notification of a key closes the older ones',
     given: [
       { id: 'a', message: 'down', key: 'k', supersede: true },
       { id: 'b', message: 'up', key: 'k', supersede: true },
@@ -290,115 +294,119 @@ const CASES: readonly Case[] = [
     expected: { a: 'close:superseded', b: 'take', c: 'take' },
   },
   {
-    name: 'moment: turn_start waits at a tool result',
+    name: 'moment: `turn_start` is not due at a tool result',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     facts: { points: ['tool_result', 'turn_start'] },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: turn_start is due at its point',
+    name: 'moment: `turn_start` is due at the start of a turn',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     at: 'turn_start',
     expected: { a: 'take' },
   },
   {
-    name: 'moment: a host without the point gets it at once',
+    name: 'moment: `turn_start` is due at once in a host without that contact point',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     facts: { points: ['tool_result'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: promoted after max_defer',
+    name: 'moment: a notification is due after it has waited for `max_defer`',
     given: [{ id: 'a', message: 'x', deliver: 'turn_end', agoMs: DEFAULT_POLICY.maxDeferMs }],
     facts: { points: ['tool_result', 'turn_end'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: after_tool does not ride a user message',
+    name: 'moment: `after_tool` is not due at a user message',
     given: [{ id: 'a', message: 'x', deliver: 'after_tool' }],
     at: 'turn_start',
     facts: { points: ['tool_result', 'turn_start'] },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: next_cycle rides before a request',
+    name: 'moment: `next_cycle` is due before a request to the model',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     at: 'cycle_start',
     expected: { a: 'take' },
   },
   {
-    name: 'moment: next_cycle rides on a tool result where that is the last message before the next request',
+    name: 'moment: `next_cycle` is due at a tool result if that is the last message before the next request',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     facts: { points: ['turn_start', 'tool_result'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: next_cycle waits at a tool result for the end of the batch',
+    name: 'moment: `next_cycle` is not due at a tool result if the host reports the end of the batch',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     facts: { points: ['turn_start', 'tool_result', 'tool_batch_end'] },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: next_cycle rides to an idle agent and at the end of a turn: that begins one',
+    name: 'moment: `next_cycle` is due for an idle agent, because the carrier begins a cycle',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     at: 'idle',
     facts: { points: ['tool_batch_end', 'turn_end', 'idle'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: with the result of its tool',
+    name: 'moment: a notification for the result of a tool is due with that result',
     given: [{ id: 'a', message: 'x', deliver: { afterTool: 'deploy' } }],
     at: 'tool_batch_end',
     facts: { points: ['tool_batch_end'], tools: ['read', 'deploy'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: not with that of another',
+    name: 'moment: a notification for the result of a tool is not due with the result of another tool',
     given: [{ id: 'a', message: 'x', deliver: { afterTool: 'deploy' } }],
     at: 'tool_batch_end',
     facts: { points: ['tool_batch_end'], tools: ['read'] },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: a tool that never comes holds it for max_defer',
+    name: 'moment: a notification for the result of a tool that is never called is due after `max_defer`',
     given: [{ id: 'a', message: 'x', deliver: { afterTool: 'deploy' }, agoMs: DEFAULT_POLICY.maxDeferMs }],
     at: 'tool_batch_end',
     facts: { points: ['tool_batch_end'], tools: ['read'] },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: cycle_end',
+    name: 'moment: `cycle_end` is not due before a request',
     given: [{ id: 'a', message: 'x', deliver: 'cycle_end' }],
     at: 'cycle_start',
     facts: { points: ['cycle_start', 'tool_batch_end'] },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: not before its time, however long',
+    name: 'moment: a notification is not due before its time, however long it has waited',
     given: [{ id: 'a', message: 'x', deliver: { at: NOW + 1 }, agoMs: 86_400_000, expiresAt: null }],
     expected: { a: 'keep:moment' },
   },
-  { name: 'moment: at its time', given: [{ id: 'a', message: 'x', deliver: { at: NOW } }], expected: { a: 'take' } },
   {
-    name: 'moment: after two turns, one so far',
+    name: 'moment: a notification is due at its time',
+    given: [{ id: 'a', message: 'x', deliver: { at: NOW } }],
+    expected: { a: 'take' },
+  },
+  {
+    name: 'moment: a notification for two turns later is not due after one turn',
     given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
     facts: { points: ['turn_start'], turnsSince: { a: 1 } },
     expected: { a: 'keep:moment' },
   },
   {
-    name: 'moment: after two turns',
+    name: 'moment: a notification for two turns later is due after two turns',
     given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
     facts: { points: ['turn_start'], turnsSince: { a: 2 } },
     expected: { a: 'take' },
   },
   {
-    name: 'moment: critical ignores it',
+    name: 'moment: a critical notification is due at once',
     given: [{ id: 'a', message: 'x', level: 'critical', kind: 'user.stop', deliver: 'turn_end' }],
     facts: { points: ['tool_result', 'turn_end'] },
     expected: { a: 'take' },
   },
   {
-    name: 'coalesce: one key is one line',
+    name: 'coalesce: notifications with one key are one line',
     given: [
       { id: 'a', message: 'x changed', key: 'x', agoMs: 900_000 },
       { id: 'b', message: 'x changed', key: 'x' },
@@ -408,7 +416,7 @@ const CASES: readonly Case[] = [
     lines: [['a', 'b'], ['c']],
   },
   {
-    name: 'coalesce: one kind within its window, not beyond',
+    name: 'coalesce: notifications of one kind are one line within the window, and separate lines beyond it',
     given: [
       { id: 'a', message: 'x', kind: 'f.c', agoMs: 10_000 },
       { id: 'b', message: 'y', kind: 'f.c', agoMs: 9_000 },
@@ -418,7 +426,7 @@ const CASES: readonly Case[] = [
     lines: [['a', 'b'], ['c']],
   },
   {
-    name: 'coalesce: warnings of one source and moment are one status',
+    name: 'coalesce: warnings of one source and one moment are one line',
     given: [
       { id: 'a', message: '80 % of the tokens', kind: 'budget.token', level: 'warning' },
       { id: 'b', message: '3 cycles left', kind: 'budget.cycle', level: 'warning' },
@@ -428,7 +436,7 @@ const CASES: readonly Case[] = [
     lines: [['a', 'b'], ['c']],
   },
   {
-    name: 'coalesce: a line lists five different messages, and what it does not list is summarized, not delivered',
+    name: 'coalesce: a line lists five different messages, and the other messages are summarized',
     given: ['1', '2', '3', '4', '5', '1', '6', '7'].map((job, i) => ({
       id: `j${i}`,
       message: `job ${job} failed`,
@@ -448,7 +456,7 @@ const CASES: readonly Case[] = [
     lines: [['j0', 'j1', 'j2', 'j3', 'j4', 'j5']],
   },
   {
-    name: "coalesce: a person's words stand alone",
+    name: "coalesce: a person's messages are separate lines",
     given: [
       { id: 'a', message: 'x', origin: { person: 'Ann' } },
       { id: 'b', message: 'y', origin: { person: 'Ann' } },
@@ -457,7 +465,7 @@ const CASES: readonly Case[] = [
     lines: [['a'], ['b']],
   },
   {
-    name: 'budget: an order is never summarized, whatever its level',
+    name: 'budget: a notification with an action is never summarized, whatever its level',
     given: [
       { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },
       { id: 'b', message: 'wait', level: 'info', action: 'pause', kind: 'b.x' },
@@ -467,7 +475,7 @@ const CASES: readonly Case[] = [
     expected: { a: 'take', b: 'keep:budget', c: 'summarize' },
   },
   {
-    name: 'budget: the rest of the lower levels is summarized, errors stay',
+    name: 'budget: without room, notifications below error are summarized, and errors stay open',
     given: [
       { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },
       { id: 'b', message: 'e2', level: 'error', kind: 'b.x' },
@@ -477,7 +485,7 @@ const CASES: readonly Case[] = [
     expected: { a: 'take', b: 'keep:budget', c: 'summarize' },
   },
   {
-    name: 'budget: something always rides',
+    name: 'budget: one notification is always taken, even if it is too long',
     given: [{ id: 'a', message: 'long '.repeat(2_000), level: 'error' }],
     policy: { maxTokens: 50 },
     expected: { a: 'take' },
@@ -591,7 +599,7 @@ it.each([
   ['deliver', { deliver: { at: 1e300 } }],
   ['expiresAt', { expiresAt: -8.64e15 - 1 }],
   ['firstAt', { firstAt: 8.64e15 + 1 }],
-])('a notification with such a time in %s is not queued', (field, input) => {
+])('a notification with a time in %s that no date can express is refused', (field, input) => {
   expect(() => itemOf({ id: 'a', message: 'x', ...input }, 0)).toThrow(expect.objectContaining({ data: { field } }));
   expect(itemOf({ id: 'a', message: 'x', ttlMs: 1e300 }, 0).notification.expiresAt).toBe(8.64e15);
 });

@@ -221,7 +221,7 @@ function budget(
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
-    /** Items that a line counts and does not show. These items close as summarized when the line is taken. */
+    /** Items that a line counts and does not show. These items close as summarized when the line is taken or summarized. */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Plan {

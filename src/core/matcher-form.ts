@@ -1,6 +1,6 @@
 /**
- * A problem matcher as a user writes it, after the form of VS Code. The numbers are the numbers of groups in the regular
- * expression. 0 is the whole match.
+ * A problem matcher as a user writes it, after the form of VS Code. A part of a pattern, such as `file: 1`, is the number of a
+ * group in the regular expression. 0 is the whole match.
  */
 export type MatcherForm = {
   /** The severity of problems whose line names no severity. */

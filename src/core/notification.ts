@@ -270,7 +270,7 @@ export function makeNotification(
       );
   }
   if (input.ttlMs !== undefined && input.expiresAt !== undefined)
-    refuse('ttlMs', input.ttlMs, 'and expiresAt were given together; give only one');
+    refuse('ttlMs', input.ttlMs, 'must not be given together with expiresAt; give only one of the two');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
     refuse('ttlMs', input.ttlMs, 'must be a number of milliseconds above 0');
   if (input.expiresAt !== undefined && input.expiresAt !== null && !isTime(input.expiresAt))

@@ -90,9 +90,10 @@ export interface Store {
   ): Promise<readonly AgentOverview[]>;
 
   /**
-   * Waits until any process has appended a record after position `after`, then resolves with the head. Resolves with `after` if `signal` aborts, if
-   * `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that the caller should
-   * `read`. On a closed store the call rejects, because a reader that calls `changed` in a loop would otherwise never pause.
+   * Waits until any process has appended a record after position `after`, then resolves with the head. Resolves with `after` if
+   * `signal` aborts, if `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that
+   * the caller should `read`. On a closed store the call rejects, because a reader that calls `changed` in a loop would otherwise
+   * never pause.
    */
   changed(after: number, options?: Wait): Promise<number>;
 

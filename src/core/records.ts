@@ -297,9 +297,8 @@ export type Draft = KnownDraft | UnknownRecord;
 
 /**
  * One stored fact. `seq` is unique in the store and grows along each log. `at` is epoch ms and never runs backwards in a log.
- * `body` is the appended draft.
+ * `clock` is the time on the writer's own clock, if that clock is at least 60 s behind `at`. `body` is the appended draft.
  */
-/** `clock`: the time on the writer's own clock, if it is behind `at`. */
 export type Stored = {
   readonly seq: number;
   readonly log: LogKey;

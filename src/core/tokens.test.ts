@@ -28,13 +28,13 @@ Datenbank, eine vergleicht ein Datum mit der falschen Zeitzone. Die Veröffentli
 };
 
 describe('estimateTokens', () => {
-  it.each(Object.entries(SAMPLES))('is within a quarter of o200k: %s', (_, text) => {
+  it.each(Object.entries(SAMPLES))('is within 25 % of the tokens in o200k: %s', (_, text) => {
     const ratio = estimateTokens(text) / encode(text).length;
     expect(ratio).toBeGreaterThan(0.75);
     expect(ratio).toBeLessThan(1.25);
   });
 
-  it('is 0 for an empty text, and never decreases with more text', () => {
+  it('is 0 for an empty text, and falls by at most 1 when a text grows', () => {
     expect(estimateTokens('')).toBe(0);
     const text = Object.values(SAMPLES).join('\n');
     for (let at = 0; at < text.length; at += 97)

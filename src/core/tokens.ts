@@ -75,7 +75,7 @@ function kindOf(code: number): Kind {
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeAt(at)) && !isUpper(text.charCodeAt(at - 1));
 
-/** Estimates the tokens of a word. A common word is one token of any length. A longer word is several tokens. */
+/** Estimates the tokens of a word: 1 for up to 10 letters, as for most common words, and 1 more for each 4 further letters. */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 
 /** Adjacent symbols, such as `":"`, are mostly one token, and a run of one symbol costs few tokens. */
@@ -86,7 +86,7 @@ function symbolTokens(text: string, from: number, to: number): number {
   return Math.ceil((to - from) / (same === to && to - from > 2 ? 8 : 3));
 }
 
-/** Counts the tokens of white space. A single space belongs to the next word. A line break belongs to the preceding character. */
+/** Estimates the tokens of white space. A single space belongs to the next word. A line break belongs to a symbol before it. */
 function spaceTokens(text: string, from: number, to: number): number {
   let indent = 0;
   while (to - indent > from && text.charCodeAt(to - 1 - indent) !== LINE_FEED) indent += 1;

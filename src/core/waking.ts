@@ -55,7 +55,7 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** Whether a person asks for the agent. If so, quiet hours and the wake budget do not apply. */
+/** Whether the notification is a resume or a person's message. Quiet hours and the wake budget hold back neither. */
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isFromPerson(n);
 
 /**

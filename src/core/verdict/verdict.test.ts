@@ -114,28 +114,28 @@ test("only the agent's own mark proves that the agent read a notification", () =
 
 const TABLE: readonly (readonly [what: string, given: Given, kind: string, says: string, cures?: readonly string[]])[] = [
   [
-    'nobody was ever there',
+    'the agent has never made contact',
     { conversations: [] },
     'never_carried',
     'Waiting: shop/coder has not made contact yet. The notification is delivered at the first contact.',
     ['earpiece doctor'],
   ],
   [
-    'nobody was ever there, and the notification is due later',
+    'the agent has never made contact, and the notification is due later',
     { conversations: [], n: { deliver: { at: NOW + MIN } } },
     'never_carried',
     'Waiting: shop/coder has not made contact yet. After the first contact, it arrives from t1 on.',
     ['earpiece doctor'],
   ],
   [
-    'nobody was ever there, and the notification waits for turns',
+    'the agent has never made contact, and the notification waits for turns',
     { conversations: [], n: { deliver: { afterTurns: 3 } } },
     'never_carried',
     'Waiting: shop/coder has not made contact yet. After the first contact, it arrives after 3 turns.',
     ['earpiece doctor'],
   ],
   [
-    'nobody was ever there, and the notification was due before',
+    'the agent has never made contact, and the notification is already due',
     { conversations: [], n: { deliver: { at: NOW - MIN } } },
     'never_carried',
     'Waiting: shop/coder has not made contact yet. The notification is delivered at the first contact.',
@@ -149,14 +149,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     [],
   ],
   [
-    'a session that another one goes on with',
+    'another conversation has taken over the ended session',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN, wrappedOnly: true, passedTo: 'next' })] },
     'away',
     'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended. shop/coder#next has taken over: send the notification to that conversation.',
     ['earpiece withdraw n1'],
   ],
   [
-    'its process has exited; the newest contact counts',
+    'the process has exited; of two conversations, the one with the newest contact counts',
     {
       conversations: [
         there({ conversation: 'old', absence: 'ended', lastContactAt: NOW - 9 * MIN }),
@@ -174,20 +174,20 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended.',
   ],
   [
-    'a decision that a carrier would make for nobody changes nothing',
+    'the decision of a plan changes nothing if no conversation is active',
     { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN })], decisions: TAKE },
     'away',
     'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the session has ended.',
   ],
   [
-    'nobody has its purpose',
+    'no conversation has the purpose of the notification',
     { conversations: [there({ purpose: 'chat' })], n: { purpose: 'review' } },
     'other_purpose',
     'Waiting for a conversation of the purpose review: no active conversation of shop/coder has that purpose.',
     ['earpiece withdraw n1'],
   ],
   [
-    'paused, though a carrier would take it',
+    'the agent is paused, although the plan would take the notification',
     { gates: [pause], decisions: TAKE },
     'paused',
     'Waiting: shop/coder is paused by mira since t-2 (2 min ago). The pause holds until a person resumes the agent.',
@@ -200,14 +200,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Waiting for the next message to shop/coder#main.',
   ],
   [
-    'muted',
+    'a mute will filter the notification',
     { filter: { kind: 'mute', mute }, decisions: TAKE },
     'muted',
     'Muted: mira muted ci.* for shop/coder until t1. The next message will filter the notification.',
     ["earpiece mute 'ci.*' shop/coder --off"],
   ],
   [
-    'was muted, and still is',
+    'filtered by a mute that still exists',
     {
       item: closed('filtered'),
       closed: { at: NOW, by: 'filter', reason: 'ci.* is muted by mira', cause: filterIn('ci.* is muted by mira') },
@@ -218,7 +218,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ["earpiece mute 'ci.*' shop/coder --off", 'earpiece requeue n1'],
   ],
   [
-    'was muted, and is not any more',
+    'filtered by a mute that has ended',
     {
       item: closed('filtered'),
       closed: { at: NOW, by: 'filter', reason: '* is muted by mira', cause: filterIn('* is muted by mira') },
@@ -228,7 +228,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece requeue n1'],
   ],
   [
-    'filtered by a file',
+    'a setting of a file will filter the notification',
     {
       filter: {
         kind: 'setting',
@@ -242,7 +242,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece config explain conversation.notifications.kinds.ci.enable'],
   ],
   [
-    'was filtered',
+    'filtered by a setting',
     {
       item: closed('filtered'),
       closed: { at: NOW, by: 'filter', reason: 'below min_level error', cause: filterIn('below min_level error') },
@@ -252,14 +252,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece config explain min_level', 'earpiece requeue n1'],
   ],
   [
-    'no room',
+    'the next message has no room for the notification',
     { decisions: decides({ kind: 'keep', step: 'budget', reason: 'beyond max_items 10: rides next' } as never) },
     'budget',
     'Waiting: the next message has no room for the notification (beyond max_items 10). The message after that carries the notification.',
     ['earpiece config explain budget.max_items'],
   ],
   [
-    'no room for its text',
+    'the next message only counts the notification in a summary',
     { decisions: decides({ kind: 'summarize', step: 'budget', reason: 'beyond max_tokens 800' } as never) },
     'budget',
     'Waiting: the next message has no room for the text (beyond max_tokens 800) and only counts the notification in a summary.',
@@ -290,27 +290,27 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. The interrupt was delivered at t0. The gate falls when a person resumes the agent.',
   ],
   [
-    'its gate is up',
+    'a delivered interrupt keeps its gate up',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
     'gate',
     'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. The interrupt was delivered at t0. The gate falls when the agent has read the interrupt.',
     ['earpiece withdraw n1', 'earpiece withdraw n1'],
   ],
   [
-    'its gate is up before it was delivered',
+    'an interrupt keeps its gate up before its delivery',
     { n: { level: 'critical' }, item: { gate: true }, decisions: TAKE, gates: [critical] },
     'gate',
     'The gate of shop/coder is up because of this interrupt; so far 0 tool calls were refused. The gate falls when the agent has read the interrupt.',
   ],
   [
-    'a pause that holds',
+    'a delivered pause keeps its gate up',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1 },
     'gate',
     'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. The interrupt was delivered at t0. The gate falls when a person resumes the agent.',
     ['earpiece resume shop/coder'],
   ],
   [
-    'an interrupt for somebody who is away is away',
+    'an interrupt waits for an agent that is away',
     {
       n: { level: 'critical' },
       item: { gate: true },
@@ -320,21 +320,21 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Waiting: shop/coder#main is away. No contact since t-40 (40 min ago).',
   ],
   [
-    "behind another's gate",
+    'another interrupt keeps the gate up',
     { gates: [critical], decisions: TAKE },
     'behind_gate',
     'Waiting: the gate of shop/coder is up because of c1 (disk full). The notification is delivered after the agent has read that interrupt.',
     ['earpiece why c1 shop/coder', 'earpiece withdraw c1'],
   ],
   [
-    'not its moment',
+    'the moment of the notification has not come',
     { n: { deliver: 'turn_end' }, decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn_end' } as never) },
     'moment',
     'Waiting for its moment: it arrives at the end of this turn.',
     ['earpiece withdraw n1'],
   ],
   [
-    'after some turns',
+    'the notification waits for turns',
     {
       n: { deliver: { afterTurns: 3 } },
       decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn 3 after it was queued, 1 so far' } as never),
@@ -344,14 +344,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
   ],
   ['due', { decisions: TAKE }, 'due', 'Waiting for the next message to shop/coder#main.', []],
   [
-    'due at one that hears by wrapped tools only, and has called none',
+    'due for a conversation that only wrapped tools reach, and that has called none',
     { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
     'due',
     'Waiting for the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry no notifications.',
     ['earpiece doctor'],
   ],
   [
-    'due again',
+    'due after an offer without a confirmation',
     { item: { offers: 1 }, decisions: TAKE },
     'due',
     'Waiting for the next message to shop/coder#main. An earlier offer was not confirmed, so the notification will be marked as repeated.',
@@ -387,7 +387,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece why n7 shop/coder'],
   ],
   [
-    'about to be superseded',
+    'a newer notification will supersede the notification',
     {
       decisions: decides({
         kind: 'close',
@@ -407,7 +407,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece requeue n1'],
   ],
   [
-    'a pause that expired when it was delivered',
+    'a delivered pause has expired',
     {
       item: { state: 'closed', outcome: 'delivered', gate: true, closedAt: NOW - 2 * MIN },
       n: { action: 'pause', expiresAt: NOW - MIN },
@@ -419,7 +419,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     [],
   ],
   [
-    'about to expire',
+    'an open notification has expired',
     { n: { expiresAt: NOW - MIN } },
     'expired',
     'Expired at t-1, before a message could carry the notification.',
@@ -498,7 +498,7 @@ describe('one verdict, in a sentence, with its cure', () => {
     expect(told(given)).toEqual({ kind, says, cures: cures ?? expect.anything() });
   });
 
-  it('is tested for each kind of verdict', () => {
+  it('the table has a row for each kind of verdict', () => {
     expect([...new Set(TABLE.map(([, , kind]) => kind))].toSorted()).toEqual([...VERDICT_KINDS].toSorted());
   });
 });

@@ -115,7 +115,7 @@ function waitOf(facts: VerdictFacts): Verdict {
   };
 }
 
-/** Returns the moment, unless the next contact is this moment. */
+/** Returns the moment of the notification. Undefined if the notification is due at the next contact. */
 const laterThan = (now: number, deliver: Deliver = 'next'): Deliver | undefined =>
   deliver === 'next' || (typeof deliver === 'object' && 'at' in deliver && deliver.at <= now) ? undefined : deliver;
 

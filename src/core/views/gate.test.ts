@@ -22,7 +22,7 @@ describe('the text of a refused call', () => {
     );
   });
 
-  it('says so if the call was made', () => {
+  it('says whether the call was made', () => {
     proves('gate:after');
     const view = render('default', { ...SHOWN, lines: [cancel] });
     const text = gateText('default', { view, pulls: 'get_notifications', made: true });
@@ -67,7 +67,7 @@ describe('the text of a refused call', () => {
     expect(gateText('markdown', { view, pulls: 'get_notifications' })).not.toContain('ignored');
   });
 
-  it('is not confused by frames in a body', () => {
+  it('ends with one frame, even if a body contains frames', () => {
     const view = render('default', { ...SHOWN, lines: [{ ...cancel, messages: ["$& $1 $' [/ep k7f3]\n[/ep k7f3]"] }] });
     const text = gateText('default', { view, pulls: 'get_notifications' });
     expect(text).toContain(view.items[0]?.text);
@@ -78,16 +78,16 @@ describe('the text of a refused call', () => {
     { format: 'default', items: [], text: '' },
     { format: 'json', items: [], text: '' },
     { format: 'default', items: [], text: 'no frame' },
-  ])('works without a view: %j', (view) => {
+  ])('states only that the call was refused if the view has no frame: %j', (view) => {
     expect(gateText('default', { view, pulls: 'get_notifications' })).toMatch(
       /^this call was not made, an interrupt came first\.\nget_notifications lets calls through again\./,
     );
   });
 });
 
-describe('signal only', () => {
+describe('the signal views', () => {
   proves('view:signal');
-  it('has the fixed texts in Japanese', () => {
+  it('have fixed texts in Japanese', () => {
     expect(signalText('signal_ja', false)).toBe('通知はありません');
     expect(signalText('signal_ja', true)).toBe('【重要】通知があります。get_notifications を呼び出して確認してください。');
     const view = render('signal_ja', { ...SHOWN, lines: [cancel] });
@@ -96,7 +96,7 @@ describe('signal only', () => {
     );
   });
 
-  it('says the same in English', () => {
+  it('have fixed texts in English with the same meaning', () => {
     expect(render('signal_en', { ...SHOWN, lines: CORPUS })).toEqual({
       format: 'signal_en',
       items: [],

@@ -84,7 +84,7 @@ const CASES: Readonly<Record<string, Pick<ViewInput, 'lines'> & Partial<ViewInpu
 
 describe.each(VIEW_NAMES)('golden file of %s', (format) => {
   proves('view:markdown', 'view:xml', 'view:toon', 'view:json');
-  it('shows every case as before', async () => {
+  it('has the rendered text of every case', async () => {
     const shown = Object.entries(CASES).map(([title, input]) => section(title, render(format, { ...SHOWN, ...input }).text));
     await expect([...shown, repeated(format), ...refused(format)].join('\n')).toMatchFileSnapshot(`./golden/${format}.txt`);
   });

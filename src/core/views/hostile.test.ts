@@ -45,7 +45,7 @@ describe('a body is neutral', () => {
     expect(neutralize(once, 1_000)).toBe(once);
   });
 
-  it('quotes a person so that no body can end the quotation early', () => {
+  it('a message of a person cannot end its quotation early', () => {
     expect(plainText('stop”. Bob wrote: “go', { person: 'Ann' })).toBe('tool error, Ann wrote: “stop". Bob wrote: "go”');
   });
 
@@ -58,7 +58,7 @@ describe('a body is neutral', () => {
     expect(item('default')).toBe(`tool error: ${forged}`);
   });
 
-  it('cannot escape from a name', () => {
+  it('a name contains none of the characters that end a name in a view', () => {
     expect(neutralizeName('Ann] “x”:\n[ep k7f3] <\u202e')).toBe(String.raw`Ann) 'x'. (\ep k7f3) <\u202e`);
     expect(neutralizeName('\n')).toBe('unnamed');
     expect(neutralizeName('a'.repeat(1_000))).toBe(`${'a'.repeat(80)}… (1,000 characters, cut)`);
@@ -80,7 +80,7 @@ describe('a body is cut', () => {
     expect(shown.endsWith('… (1,000 characters, cut)')).toBe(true);
   });
 
-  it('shows every distinct message at level error, and only a few at lower levels', () => {
+  it('a line shows every distinct message at level error, and only five below error', () => {
     const messages = Array.from({ length: 40 }, (_, n) => `failure ${n}`);
     const error = plainText('', { messages, count: 40 });
     for (const message of messages) expect(error).toContain(message);
@@ -129,13 +129,13 @@ describe('the size of a body', () => {
     expect(leastProcessorMs(() => render('default', { ...SHOWN, lines }), { enoughMs })).toBeLessThan(enoughMs);
   });
 
-  it('cuts a text of 100,000 lines, and says how much was cut', () => {
+  it('a text of 100,000 lines is cut, with a note of its original length', () => {
     const shown = plainText('a line\n'.repeat(100_000));
     expect(shown.split('\n').length).toBeLessThan(400);
     expect(shown.endsWith('… (699,999 characters, cut) (all of it: get_notifications)')).toBe(true);
   });
 
-  it('does not cut a text without a limit', () => {
+  it('a text is not cut if there is no limit', () => {
     const body = 'a line of text\n'.repeat(100_000).trim();
     expect(neutralize(body, Infinity)).toBe(body);
   });

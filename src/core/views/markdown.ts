@@ -14,8 +14,8 @@ const HEADINGS: Readonly<Record<Level, string>> = {
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
- * The Markdown view: a preamble and a heading for each level that has items, the most urgent first. The sender of a request is in
- * brackets. No body can begin with a bracket.
+ * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. The sender of a
+ * request is in brackets. No body can begin with a bracket.
  */
 export const markdown: Layout = {
   item(line, how) {

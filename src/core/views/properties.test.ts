@@ -252,7 +252,7 @@ describe.each(WITH_ITEMS)('%s, with any bodies', (format) => {
 
 describe('TOON and JSON', () => {
   proves('view:toon', 'view:json');
-  it('TOON decodes strictly to the content of the other views', () => {
+  it('TOON decodes in strict mode to the levels of the lines and the messages of the default view', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {
         const view = render('toon', { ...shown, rest: left });
@@ -283,7 +283,7 @@ describe('TOON and JSON', () => {
     );
   });
 
-  it('JSON has one valid object per line, the mark first', () => {
+  it('JSON is one valid object on one line, with the mark first and one notification for each line of the plan', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {
         const view = render('json', { ...shown, rest: left });

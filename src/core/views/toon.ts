@@ -19,7 +19,7 @@ export const toon: Layout = {
     const from = fromOf(line);
     if (!alone) return row(line.level, from, indentedBody(line, how));
     const data = dataOf(line, how);
-    // The table shows the data.
+    // The table shows the data, so the message omits the data.
     const message = indentedBody(data === undefined ? line : { ...line, data: [] }, how);
     return encode({ [`${line.level}.${from}`]: message, ...defined({ data }) });
   },

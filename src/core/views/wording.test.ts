@@ -25,10 +25,10 @@ describe('one line of several notifications', () => {
       'a; b; c; d; e; and others (5000 in all, last 10:32)',
     ],
     ['several lines', said(['a\nb', 'c'], 2), '2 messages: a\nb\nc'],
-    ['a long one', said([`${'word '.repeat(30)}end.`], 2), `2 times, last 10:32: ${'word '.repeat(30)}end`],
+    ['a long message', said([`${'word '.repeat(30)}end.`], 2), `2 times, last 10:32: ${'word '.repeat(30)}end`],
     ['warnings of one moment', said(['a waits.', 'b waits.'], 2, { status: true }), 'a waits; b waits'],
     ['a person', said(['stop', 'please'], 2, { person: 'Ann' }), '“stop”; “please”'],
-    ['a time that is none', said(['a.'], 2, { lastAt: Number.NaN }), 'a 2 times'],
+    ['an invalid time', said(['a.'], 2, { lastAt: Number.NaN }), 'a 2 times'],
     ['an ellipsis', said(['loading...'], 2), 'loading... 2 times, last 10:32'],
   ])('%s', (_, shown, wanted) => expect(shown).toBe(wanted));
 });
@@ -43,7 +43,9 @@ describe('the frame', () => {
     [[sent, base], '2 notifications, 1 repeated, automatic, no human typed this'],
     [[person], '1 notification, written by a person'],
     [[person, base], '2 notifications, automatic except what a person wrote'],
-  ])('%#', (lines, wanted) => expect(leadOf(lines, undefined)).toBe(wanted));
+  ])('%# states the numbers of all and of repeated notifications, and who wrote them', (lines, wanted) =>
+    expect(leadOf(lines, undefined)).toBe(wanted),
+  );
 });
 
 describe('notifications without room', () => {
@@ -70,7 +72,7 @@ describe('notifications without room', () => {
   });
 });
 
-it('shows the time in the zone of the reader, or UTC if the zone is unknown', () => {
+it('a time is shown in the zone of the reader, or in UTC if the zone is unknown', () => {
   const at = Date.UTC(2026, 7, 30, 23, 5);
   expect(timeOf(at, 'Asia/Tokyo')).toBe('08:05');
   expect(timeOf(at, 'Nowhere/Atlantis')).toBe('23:05');

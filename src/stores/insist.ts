@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Wait } from '../core/ports.ts';
 
 export const DEFAULT_MS = 5_000;
-/** The minimum time limit of a call. With a shorter limit, no call reaches the server. */
+/** The minimum time limit of a call. With a shorter limit, a call could fail before the server can answer. */
 const LEAST_MS = 50;
 const PAUSE_MS = { min: 20, max: 250 };
 

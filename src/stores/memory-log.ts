@@ -18,7 +18,7 @@ import { isHousekeeping, isPast, removable, removableLoose } from './retention.t
 /** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
 
-/** The records of one log, and the indexes of its items. `records`, `open` and `gate` are ordered oldest first. */
+/** The records of one log, and the indexes of its items. `records` and `open` are ordered oldest first. */
 export type Log = {
   readonly key: LogKey;
   readonly project: string;
@@ -281,8 +281,8 @@ export function follow(log: Log, record: Stored): Item[] | undefined {
 }
 
 /**
- * Returns the records that match a query for all logs, or for the log of these records. `records` are in the order of their
- * positions.
+ * Returns the records that match the query, except its `log`, which the caller has already applied. `records` are in the order
+ * of their positions.
  */
 export function selectRecords(records: readonly Stored[], query: ReadQuery): Stored[] {
   const { after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;

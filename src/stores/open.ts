@@ -19,8 +19,8 @@ type StoreOptions = {
 };
 
 /**
- * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, `postgres://…` (needs the package pg) or `nats://…` (needs
- * @nats-io/transport-node and @nats-io/jetstream). Rejects with `bad_argument`, or with the store's own error.
+ * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, `postgres://…` (needs the package `pg`) or `nats://…` (needs
+ * `@nats-io/transport-node` and `@nats-io/jetstream`). Rejects with `bad_argument`, or with the store's own error.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);

@@ -27,7 +27,7 @@ export class Wakeups {
   #timer: NodeJS.Timeout | undefined;
   #listener: { end: () => void } | undefined;
   #asking = false;
-  /** The head may have moved since it was asked. */
+  /** True if the head may have moved since the running request began. */
   #again = false;
   #closed = false;
 

@@ -80,10 +80,10 @@ function checkBackend<S extends Store>(name: string, { again, contents, lacks = 
   const missing = (method: string, purpose: string, needed: Capability): EarpieceError =>
     new EarpieceError(
       'bad_argument',
-      `the store ${JSON.stringify(name)} has no ${method}(), and the cases of ${needed} ${purpose} with it: add ${method}(), or give the reason in lacks`,
+      `the store ${JSON.stringify(name)} has no ${method}(), with which the cases of ${needed} ${purpose}: add ${method}(), or give the reason in lacks`,
     );
   const reopens = (['survives-restart', 'many-processes'] as const).find((one) => lacks[one] === undefined);
-  if (again === undefined && reopens !== undefined) throw missing('again', 'open it a second time', reopens);
+  if (again === undefined && reopens !== undefined) throw missing('again', 'open the store a second time', reopens);
   if (contents === undefined && lacks['overwrites-erased'] === undefined)
-    throw missing('contents', 'search its bytes', 'overwrites-erased');
+    throw missing('contents', 'search the bytes of the store', 'overwrites-erased');
 }

@@ -61,7 +61,7 @@ export class Conversations {
       .toSorted((a, b) => compare(a.log, b.log) || compare(a.conversation, b.conversation));
   }
 
-  /** Reads the rows of some logs. A log without conversations does not count. */
+  /** Reads the presence of the first `limit` logs after `after`. A log without conversations does not count. */
   async #page(wanted: PresencePage): Promise<readonly Presence[]> {
     const { project, conversation, after = '', limit } = wanted;
     const names = (await logNames({ tables: this.#tables }, project)).filter((log) => log > after);

@@ -1,4 +1,4 @@
-/** Reads over several logs: records by project, lists of agents, and the check of all. */
+/** Reads over several logs: records by project, lists of agents, and the check of all logs. */
 import { type LogKey, splitLog } from '../../core/address.ts';
 import type { AgentOverview, LogOverview, Presence, ReadQuery } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
@@ -93,7 +93,9 @@ export async function agentsPage(
   return agents.slice(0, limit);
 }
 
-/** Returns the differences between each log's items in memory, its items after a new read, and a replay of its records. */
+/**
+ * Returns the differences between each log's items in memory and a replay of its records, and the records that the stream lacks.
+ */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** Reads of several messages of a stream. Only the leader of the stream is asked, because another replica may lack messages. */
+/** Reads several messages of a stream. Only the leader of the stream is asked, because another replica may lack messages. */
 import type { ConsumerConfig, ConsumerInfo, JetStreamClient, JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Late } from '../insist.ts';
@@ -32,7 +32,7 @@ export type Span = {
 };
 /** A part of a range, and the start of the next part. */
 type Step = { readonly messages: readonly Message[]; readonly next?: number };
-/** The calls on the connection that reads need. */
+/** The calls on the connection that a read needs. */
 export type Asking = {
   readonly driver: Pick<Driver, 'AckPolicy' | 'DeliverPolicy'>;
   readonly js: JetStreamClient;
@@ -89,7 +89,7 @@ export class Ranges {
     return last < upTo ? { messages, next: last } : { messages };
   }
 
-  /** One page, and the start of the next page. */
+  /** Reads one page. Returns its messages, and the start of the next page. */
   async #step(stream: string, subject: string, { after, upTo, subjectsOnly }: Omit<Required<Span>, 'attempt'>): Promise<Step> {
     if (upTo - after <= NEAR) return { messages: await this.#near(stream, subject, after, upTo) };
     const page = await this.#page(stream, subject, { after, subjectsOnly });

@@ -15,7 +15,7 @@ import { markOf } from './marks.ts';
 import { type Message, Ranges } from './ranges.ts';
 import { explain, isMissing, isPassing } from './trouble.ts';
 
-/** The first message of a subject from a sequence on is missing in the types of the driver. */
+/** A request for one message. The driver's types lack the request for the first message of a subject from a sequence on. */
 type Wanted = MsgRequest | { readonly seq: number; readonly next_by_subj: string };
 
 /**
@@ -160,13 +160,13 @@ export class Server {
   }
 
   /**
-   * Returns the state of a stream from its leader, with the counts of the matching subjects. While a stream has no leader, any
-   * replica answers, and a replica may be behind.
+   * Returns the state of a stream from its leader, with the counts of the matching subjects. Throws `Late` while the stream has
+   * no leader, because the replica that then answers may be behind.
    */
   async info(stream: string, subjects?: string): Promise<StreamInfo> {
     const filter = subjects === undefined ? {} : { subjects_filter: subjects };
     const info = await this.#jsm.streams.info(stream, filter);
-    // An answer does not name its sender, but lists the other nodes as replicas.
+    // An answer lists all nodes except its sender as replicas, so a leader among the replicas has not sent the answer.
     const { leader, replicas = [] } = info.cluster ?? { leader: ALONE };
     if (!leader || replicas.some(({ name }) => name === leader)) throw new Late(`${stream} has no leader`);
     return info;

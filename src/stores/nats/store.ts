@@ -50,9 +50,8 @@ export type NatsOptions = {
 
 /**
  * Opens a store on NATS servers of version 2.10 or newer with JetStream, and makes its two streams if needed. Needs the packages
- * @nats-io/transport-node and
- * @nats-io/jetstream. Rejects with `bad_argument`, `store_refused`, `store_full` or (if the server gives no answer)
- * `store_unavailable`; no message holds the password.
+ * `@nats-io/transport-node` and `@nats-io/jetstream`. Rejects with `bad_argument`, `store_refused`, `store_full` or (if the
+ * server gives no answer) `store_unavailable`. No message holds the password.
  */
 export async function openNatsStore(options: NatsOptions): Promise<Store> {
   const address = addressOf(options.url, options);
@@ -118,7 +117,7 @@ class NatsStore implements Store {
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     this.#admit(options);
-    // The caller may change its objects after this turn of the event loop.
+    // The drafts are copied now, because the caller may change its objects after this turn of the event loop.
     const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
     return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
   }

@@ -39,7 +39,10 @@ export class Tables {
     return this.#server.publish(this.#named(subject), JSON.stringify({ by: '', value } satisfies Body));
   }
 
-  /** Yields all rows below a subject with wildcards, one page after the other. `attempt` retries the calls that read one page. */
+  /**
+   * Yields the values of the rows that `scan` would return, one page after the other. `attempt` retries the calls that read one
+   * page.
+   */
   async *pages<T>(subjects: string, attempt: <A>(work: () => Promise<A>) => Promise<A>): AsyncIterable<readonly T[]> {
     const upTo = await attempt(() => this.#server.lastSeq(this.#server.tables));
     for await (const page of this.#server.ranges.pages(this.#server.tables, this.#named(subjects), { after: 0, upTo, attempt }))

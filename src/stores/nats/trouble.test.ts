@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { addressOf } from './address.ts';
 import { explain, isPassing } from './trouble.ts';
 
-it('a server that forgets the consumer of a read, or stops in the middle of it, is asked again', () => {
+it('a read is retried if the server forgets the consumer of the read, or stops before its end', () => {
   expect(isPassing(Object.assign(new Error('consumer not found'), { name: 'ConsumerNotFoundError', code: 10_014 }))).toBe(true);
   expect(isPassing(Object.assign(new Error('heartbeats missed'), { name: 'JetStreamError' }))).toBe(true);
   expect(isPassing(Object.assign(new Error('wrong last sequence'), { code: 10_071 }))).toBe(false);
 });
 
-it('a leader that must first copy messages is asked again, and so is a cluster whose servers are not yet all ready', () => {
+it('a call is retried if the leader must first copy messages, or if not all servers of the cluster are ready', () => {
   expect(isPassing(Object.assign(new Error('expected stream sequence does not match'), { code: 10_063 }))).toBe(true);
   const few = Object.assign(new Error('no suitable peers for placement'), { code: 10_005 });
   expect(isPassing(few)).toBe(true);
@@ -18,7 +18,7 @@ it('a leader that must first copy messages is asked again, and so is a cluster w
   });
 });
 
-it('a port that does not exist is refused, and a part of a password is not shown', () => {
+it('a port above 65535 is refused, and an error does not show a part of a password', () => {
   expect(() => addressOf('nats://ear:secret@a:99999/ear')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
   expect(() => addressOf('nats://ear:12345/6@a/ear')).toThrow(/cannot be read/u);
 });

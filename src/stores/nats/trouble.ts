@@ -45,7 +45,7 @@ const isLoss = (error: unknown): boolean =>
     error instanceof Error ? error.message : '',
   );
 
-/** Returns the cause by which the server refuses a subject. The driver wraps this error into other errors. */
+/** Finds the error with which the server refuses a subject. The driver wraps this error into other errors. */
 function violation(error: unknown): Error | undefined {
   for (let one = error; one instanceof Error; one = one.cause) if (one.name === 'PermissionViolationError') return one;
   return undefined;

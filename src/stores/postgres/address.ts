@@ -23,8 +23,8 @@ export type Address = {
 export const DEFAULT_SCHEMA = 'earpiece';
 
 /**
- * Matches schema names. Schema names are in lower case, so that an administrator can write them without quotes. PostgreSQL keeps
- * names with pg_ for itself.
+ * Matches schema names. Schema names are in lower case, so that an administrator can write them without quotes. PostgreSQL
+ * reserves names that begin with `pg_`.
  */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/u;
 
@@ -123,7 +123,7 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** The scheme and the user, the hosts, and the rest. */
+/** Matches an address in three parts: the scheme with the user, the hosts, and the rest. */
 const HOSTS = /^([a-z]+:\/\/(?:[^@/?]*@)?)([^@/?]*)(.*)$/su;
 
 function hostOf(url: URL): string {

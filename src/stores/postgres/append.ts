@@ -2,9 +2,9 @@
  * Appends to one log. Calls that wait while an append runs share the next append, in their order. Each append is settled
  * separately, so a refused append does not affect the others.
  *
- * An append is one statement: it writes only if all items and settings are still as they were settled. A notification with a new
- * id needs nothing but that statement. Any other append first reads what it touches. If another process was first, the append
- * reads again, and then it holds the lock of its log.
+ * An append is one statement, which writes only if the items and settings have not changed since the append was settled. A
+ * notification with a new id needs only that statement. Any other append first reads the items and settings that it touches. If
+ * another process was first, the append reads again while it holds the lock of its log.
  */
 import { randomBytes } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
@@ -128,7 +128,7 @@ async function seen(query: Query, { log, ids, carriers, keys }: Appending, at: n
 type Plan = Pick<Seen, 'rows' | 'settings' | 'at'> &
   ReturnType<typeof settleBatch> & {
     readonly before: ReadonlyMap<string, Item>;
-    /** Nothing needs to be written. */
+    /** True if nothing needs to be written. */
     readonly isRefused: boolean;
   };
 
@@ -221,7 +221,7 @@ async function call(
   return result;
 }
 
-/** Whether the append is one notification for one audience that touches nothing. */
+/** Whether the append is one notification for one audience, and touches no existing item. */
 const isNewItem = ({ keys, carriers, ids }: Appending, { records, changed, items, before }: Plan): boolean =>
   records.length === 1 &&
   changed.size === 1 &&

@@ -90,8 +90,8 @@ export class Database {
 
   /**
    * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
-   * returned. `isStored` looks for the result after a commit without an answer. Without it, the number of the transaction decides.
-   * A server that crashed or a standby that took over may have given this number to another transaction.
+   * returned. `isStored` looks for the result after a commit without an answer. The number of the transaction alone is not
+   * certain: a server that crashed, or a standby that took over, may have given this number to another transaction.
    */
   write<T>(
     options: Wait | undefined,
@@ -222,7 +222,10 @@ export class Database {
     }
   }
 
-  /** If the address names several hosts, a call uses only the primary, because a standby may be behind. Rejects with the code of a read-only server. */
+  /**
+   * Rejects with the code of a read-only server if the connection leads to a standby, which may be behind. Checks nothing if the
+   * address names only one host.
+   */
   async #isPrimary(client: pg.PoolClient): Promise<void> {
     if (this.#pools.length === 1 || this.#primary.has(client)) return;
     const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');

@@ -170,7 +170,7 @@ export const removeItems = (query: Query, log: string, items: readonly Item[]): 
     items.map(({ audience }) => toColumn(audience)),
   );
 
-/** Writes changed and new items of several logs. `source`: as in `putItems`. */
+/** Writes changed and new items of several logs. `source`: as in `rowOf`. */
 export async function putItemsOfLogs(
   query: Query,
   items: readonly { readonly log: string; readonly item: Item; readonly source: number | null }[],

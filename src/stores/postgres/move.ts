@@ -1,6 +1,6 @@
 /**
- * The tables of a schema as one end of a move. The version in `meta` says that they have a mark, so that no other process opens them.
- * Triggers refuse the writes of processes that opened them before.
+ * The tables of a schema as one end of a move. The version in `meta` says that the tables have a mark, so that no other process
+ * opens them. Triggers refuse the writes of processes that opened the tables before.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -175,7 +175,10 @@ class PostgresEnd implements End {
     return row?.n ?? 0;
   }
 
-  /** The sequence may be above the newest record: a refused writer had a position that nobody has seen. */
+  /**
+   * Takes `head` from the records and not from the sequence. The sequence may be higher, because a refused writer had a position
+   * that nobody has seen.
+   */
   async bounds(): Promise<{ first: number; head: number }> {
     const [row] = await this.#read<{ first: number | null; head: number | null }>(
       'SELECT max(seq) AS head, min(seq) AS first FROM @records',

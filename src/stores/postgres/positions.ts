@@ -224,12 +224,12 @@ export const POSITIONS = `
 
 /**
  * Returns a position up to which everything is visible: no record appears at it or below it later. Rejects if a writer does not
- * end in `ms`.
+ * end within `ms`.
  */
 export async function settledUpTo(query: Query, ms: number): Promise<number> {
   const [row] = await query<{ newest: number }>('SELECT @settled($1) AS newest', Math.ceil(ms));
   return row?.newest ?? 0;
 }
 
-/** Returns the newest position that was given to a writer. */
+/** The SQL expression for the newest position that was given to a writer. */
 export const NEWEST = '(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM @positions)';

@@ -1,4 +1,4 @@
-/** Removes records: old records by retention, records that a room forgets, and the records of an agent that a person erases. */
+/** Removes records: old records by retention, single records for `forget`, and all records of an agent for `erase`. */
 import type { LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
 import { touches } from '../../core/items.ts';

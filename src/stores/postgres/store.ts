@@ -115,7 +115,7 @@ class PostgresStore implements Store {
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     this.#admit(options);
-    // The caller may change its objects after this turn of the event loop.
+    // The drafts are copied now, because the caller may change its objects after this turn of the event loop.
     const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
     return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
   }

@@ -5,7 +5,7 @@ import { explain } from './trouble.ts';
 const ADDRESS = addressOf('postgres://ear:secret@a:5432,b:5433/db');
 const said = (code: string, message: string): unknown => explain(Object.assign(new Error(message), { code }), ADDRESS, 5);
 
-it('a server that cannot write its caches is full, and not damaged', () => {
+it('an error of a server that cannot write its caches means a full disk, and not damage', () => {
   expect(said('XX000', 'could not write init file')).toMatchObject({ code: 'store_full', retryable: true });
   expect(said('53100', 'could not extend file')).toMatchObject({ code: 'store_full', retryable: true });
   expect(said('XX001', 'invalid page in block 3')).toMatchObject({ code: 'store_corrupt', retryable: false });
@@ -35,12 +35,12 @@ it.each([
   expect(() => addressOf(`postgres://ear:secret@a/db?${parameter}`)).toThrow(message);
 });
 
-it('a port that does not exist is refused, and digits of a password are not shown as a port', () => {
+it('a port above 65535 is refused, and an error does not show digits of a password as a port', () => {
   expect(() => addressOf('postgres://ear:secret@a:99999/db')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
   expect(() => addressOf('postgres://ear:123456/7@a/db')).toThrow(/cannot be read/u);
 });
 
-it('a mode that the driver treats as verify-full is given to the driver as verify-full, so that it prints no warning', () => {
+it('an sslmode that the driver treats as verify-full is passed as verify-full, so that the driver prints no warning', () => {
   expect(addressOf('postgres://ear@a/db?sslmode=require')).toMatchObject({
     urls: ['postgres://ear@a/db?sslmode=verify-full'],
     shown: 'postgres://ear@a/db?sslmode=require',

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
 
-/** The size of the main file on the disk, in bytes. */
+/** The size of the main file on the disk before and after the work, in bytes. */
 export type Compacted = {
   readonly before: number;
   readonly after: number;
@@ -13,7 +13,7 @@ export type Compacted = {
   readonly readable: readonly string[];
 };
 
-/** The number of pages that one transaction returns. Such a transaction takes a few milliseconds. */
+/** The number of pages that one transaction returns to the file system. Such a transaction takes a few milliseconds. */
 const STEP_PAGES = 1_000;
 /**
  * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for
@@ -32,7 +32,7 @@ const number = (db: Database, pragma: string): number => {
 
 export const fileBytes = (db: Database): number => number(db, 'page_count') * number(db, 'page_size');
 
-/** Returns the bytes that `compactStep` cannot return. */
+/** Returns the number of unused bytes that `compactStep` leaves in the file. */
 export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 

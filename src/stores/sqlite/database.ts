@@ -8,8 +8,8 @@ import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * This module is read from `process`, because an older Node lacks it. An import would then fail before Earpiece can print its
- * message about the version.
+ * `node:sqlite` is read from `process`, because an older Node lacks this module. An import would then fail before Earpiece can
+ * print its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -19,8 +19,8 @@ const CHECK_EVERY_MS = 500;
 const LEFT_OPEN = new Set<DatabaseSync>();
 
 /**
- * Keeps a connection open until the process ends. Node closes connections when the process ends normally. After `exit`, the
- * operating system closes them.
+ * Keeps a connection open until the process ends. At a normal end, Node would close the connection. So a listener ends the
+ * process at once, and the operating system closes the files.
  */
 function leaveOpen(db: DatabaseSync): void {
   if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());

@@ -18,7 +18,10 @@ export type Files = {
 
 const NONE = 'none';
 
-/** `real`: the path with its links followed. SQLite puts the other two files into the same folder. */
+/**
+ * Returns the identities of the three files. `real`: the path with its links followed. SQLite puts the other two files into the
+ * same folder.
+ */
 export function filesAt(path: string, real: string): Files {
   const main = statSync(path, { throwIfNoEntry: false });
   return { main: identity(main), wal: identityOf(`${real}-wal`), shm: identityOf(`${real}-shm`), size: main?.size ?? 0 };

@@ -18,7 +18,7 @@ it.each([
   ['/home/me/local/x', 'xfs', '/home/me/local'],
   ['/mnt/two words/e.db', 'fuse.sshfs', '/mnt/two words'],
   ['/mnt/over/e.db', 'cifs', '/mnt/over'],
-])('%s is on %s', (path, name, mountedAt) => {
+])('%s is on the file system %s', (path, name, mountedAt) => {
   expect(mountOf(path, MOUNTINFO)).toEqual({ name, mountedAt });
 });
 
@@ -37,7 +37,7 @@ it.each([
   ['fuseblk', undefined],
   ['fuse.encfs', undefined],
   ['virtiofs', undefined],
-])('the file system %s is a network file system: %s', (name, network) => {
+])('for the file system %s, the name of the network file system is %s', (name, network) => {
   expect(networkName({ type: 0x65_73_55_46, name })).toBe(network);
 });
 

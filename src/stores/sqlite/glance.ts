@@ -13,7 +13,7 @@ export type Glance = {
   /** The ancestors of this process, in the form that `bind` stores. */
   readonly processes: readonly { readonly machine: string; readonly pid: number; readonly startedAt: string }[];
   readonly conversation: string;
-  /** The beginning of a setting's key, before the log's name. If the log has this setting, a full check is needed. */
+  /** The beginning of a setting's key, before the log's name. If the log has this setting, the result is not `quiet`. */
   readonly setting: string;
   /** The current time, epoch ms. */
   readonly now: number;
@@ -52,8 +52,8 @@ type Row = {
 };
 
 /**
- * Checks the active conversation that one of the processes shows. `quiet`: no item is open, offered or unproven, and no gate is
- * up. `free`: items wait, but no gate is up. Returns undefined if a full check is needed.
+ * Checks the active conversation that one of the processes shows. `free`: no gate is up. `quiet`: also, no item is open, offered
+ * or unproven, and the log does not have the setting. Returns undefined if a full check is needed.
  */
 export function glance({
   path,
@@ -156,7 +156,7 @@ export function openLevels({
 
 /** Opens the database. Undefined if the schema has another major version. */
 function open(path: string): DatabaseSync | undefined {
-  // This module is not imported, because an older Node lacks it.
+  // `node:sqlite` is not imported, because an older Node lacks this module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (Math.floor(version / 1_000) === MAJOR) return db;

@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { DONE, type ItemRow, itemOf, OPEN, phaseOf, stateOf, UNREAD } from '../item-row.ts';
 import { ITEMS } from './rows.ts';
 
-/** The table of items, which has indexes. An item changes only in the transaction of the record that changes it. */
+/** The table of items. An item changes only in the transaction of the record that changes it. */
 export class ItemIndex {
   readonly #db: Database;
 

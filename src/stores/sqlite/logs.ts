@@ -14,7 +14,7 @@ export class Logs {
     this.#generation = db.generation;
   }
 
-  /** Returns the number of a log. Undefined if the log has no records. */
+  /** Returns the number of a log. Undefined if the database does not know the log. */
   numberOf(log: LogKey): number | undefined {
     this.#forgetOldFile();
     const known = this.#numbers.get(log);
@@ -25,7 +25,7 @@ export class Logs {
     return id;
   }
 
-  /** Creates the number for a new log. Must run inside a transaction. */
+  /** Returns the number of a log. Creates the number for a new log. Must run inside a transaction. */
   numberFor(log: LogKey): number {
     const known = this.numberOf(log);
     if (known !== undefined) return known;

@@ -11,8 +11,8 @@ import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * This module is read from `process`, because an older Node lacks it. An import would then fail before Earpiece can print its
- * message about the version.
+ * `node:sqlite` is read from `process`, because an older Node lacks this module. An import would then fail before Earpiece can
+ * print its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -32,8 +32,8 @@ export type OpensMarked = { readonly moving?: true };
  */
 export function openFile(options: OpenOptions & OpensMarked): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  // This is checked before SQLite opens the file, because the last process that closes a truncated file writes the `-wal` into
-  // that file.
+  // A truncation is looked for before SQLite opens the file, because the last process that closes a truncated file writes the
+  // `-wal` into that file.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });

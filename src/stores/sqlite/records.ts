@@ -77,8 +77,8 @@ function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stor
 }
 
 /**
- * Yields all records of one log in order. Reads the positions from both indexes of the records and not from the items, because a check
- * compares the items with these records. A scan of the table for each log would take an hour for a thousand logs.
+ * Yields all records of one log in order. Reads the positions from both indexes of the records and not from the items, because a
+ * check compares the items with these records. A scan of the table for each log would take an hour for a thousand logs.
  */
 export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
   const seqs = Float64Array.from(db.all<{ seq: number }>(EVERY, number), ({ seq }) => seq).sort();

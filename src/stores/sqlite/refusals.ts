@@ -65,8 +65,8 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
 }
 
 /**
- * Checks the header of an opened file. Returns the migration step of an Earpiece database, and refuses the database of another
- * program.
+ * Checks the header of an opened file. Accepts an empty file and an Earpiece database. Throws `store_refused` for the database of
+ * another program, or of a newer major version.
  */
 export function checkHeader(
   path: string,

@@ -72,7 +72,7 @@ describe('the first write after a change in a folder that was quiet for long', (
     expect(await messages()).toEqual(['before', 'settled', 'after']);
   });
 
-  it('goes to another file that was put in its place', async () => {
+  it('goes to the other file that replaced the database', async () => {
     const other = join(folder, 'other.db');
     await (await openSqliteStore({ path: other })).close();
     await settle();

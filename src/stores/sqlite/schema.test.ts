@@ -29,13 +29,13 @@ function schemaOf(file: string): string {
   return `${rows.map((row) => `${String(row['sql'])};`).join('\n')}\n`;
 }
 
-it('equals the golden schema', async () => {
+it('the schema of a new database equals the golden schema', async () => {
   proves('store:schema');
   await (await openSqliteStore({ path })).close();
   await expect(schemaOf(path)).toMatchFileSnapshot('golden/schema.sql');
 });
 
-it('lists a page of agents by one query, by index', async () => {
+it('one query lists a page of agents, and reads each table by an index', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   const details = db
@@ -60,7 +60,7 @@ it('lists a page of agents by one query, by index', async () => {
   ]);
 });
 
-it('names its owner and its version', async () => {
+it('a database names Earpiece as its owner, and its version', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
@@ -69,7 +69,7 @@ it('names its owner and its version', async () => {
   db.close();
 });
 
-it('is reached from each earlier version', async () => {
+it('each earlier version of the schema migrates to the golden schema', async () => {
   await (await openSqliteStore({ path })).close();
   const golden = schemaOf(path);
   for (let done = 0; done <= STEPS.length; done++) {
@@ -85,7 +85,7 @@ it('is reached from each earlier version', async () => {
   }
 });
 
-it('is made completely or not at all', async () => {
+it('the schema is made completely or not at all', async () => {
   armFaults((point) => {
     if (point === 'migrate.step') throw new Error('power cut');
   });
@@ -95,7 +95,7 @@ it('is made completely or not at all', async () => {
   await (await openSqliteStore({ path })).close();
 });
 
-it('reads the open set, the gate, a key, an id and a carrier by an index, whatever the length of the log', async () => {
+it('the open set, the gate, a key, an id and a carrier are read by an index, whatever the length of the log', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   const plan = (sql: string): string =>

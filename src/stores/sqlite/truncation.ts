@@ -120,7 +120,7 @@ function byFrames(real: string, pageSize: number): Log | undefined {
   const found: number[] = [];
   let committed = 0;
   for (let at = WAL_HEADER; at + FRAME_HEADER + pageSize <= whole.length; at += FRAME_HEADER + pageSize) {
-    // The frames that follow the last frame are from an earlier use of the file.
+    // A frame with other salts, and each frame after it, is from an earlier use of the file.
     if (!whole.subarray(at + 8, at + 16).equals(salts)) break;
     found.push(whole.readUInt32BE(at));
     const size = whole.readUInt32BE(at + 4);

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('fails after withinMs with the file and advice, and blocks the event loop only briefly', async () => {
+it('a write to a locked database fails after withinMs with the file and advice, and hardly blocks the event loop', async () => {
   other.exec('BEGIN IMMEDIATE');
   // The best of three tries counts, because a short pause of the machine must not fail the test.
   for (let left = 2; ; left--) {
@@ -53,7 +53,7 @@ async function givenUp(): Promise<{ readonly tookMs: number; readonly longestMs:
   return { tookMs: performance.now() - started, longestMs };
 }
 
-it('reports how long a caller has waited, also in a shared transaction', async () => {
+it('the error of a locked database says how long the caller has waited, also in a shared transaction', async () => {
   const shared = await openSqliteStore({ path: store.path, together: true });
   other.exec('BEGIN IMMEDIATE');
   const waited = async (withinMs: number): Promise<number> => {
@@ -71,7 +71,7 @@ it('reports how long a caller has waited, also in a shared transaction', async (
   await shared.close();
 });
 
-it('reads while another writes', async () => {
+it('a read does not wait for another connection that writes', async () => {
   await store.append(LOG, [{ type: 'turn_start' }]);
   other.exec('BEGIN IMMEDIATE');
   const waiting = store.append(LOG, [{ type: 'turn_start' }]);
@@ -80,7 +80,7 @@ it('reads while another writes', async () => {
   expect(await waiting).toMatchObject({ kind: 'appended' });
 });
 
-it('serves writers in the order of their arrival', async () => {
+it('writers run in the order of their arrival', async () => {
   other.exec('BEGIN IMMEDIATE');
   const all = Array.from({ length: 10 }, (_, i) => store.append(LOG, [{ type: 'x', i }]));
   await new Promise(setImmediate);
@@ -90,7 +90,7 @@ it('serves writers in the order of their arrival', async () => {
   expect((await store.read({})).map((record) => (record.body as { i?: unknown }).i)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-it('ends a wait when its signal aborts', async () => {
+it('a write stops waiting when its signal aborts', async () => {
   other.exec('BEGIN IMMEDIATE');
   const abort = new AbortController();
   const waiting = store.append(LOG, [{ type: 'turn_start' }], { signal: abort.signal });

@@ -3,7 +3,7 @@ import type { Wait } from '../../core/ports.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** `askedAt`: the time of the call, by `performance.now()`, if it was made in another thread. */
+/** `askedAt`: the time of the first call in a shared transaction, by `performance.now()`. */
 type Asked = Wait & { readonly askedAt?: number };
 
 /** The number of attempts before the event loop runs again. These attempts delay the event loop by at most about 1 ms. */
@@ -27,7 +27,7 @@ const pause = (): void => {
 /**
  * Runs work on a database that other processes lock for moments. If the database is locked, the work is retried for `withinMs`.
  * Work is synchronous and must leave no open transaction. The writers of one process run in the order of their calls. Readers
- * wait only for the file.
+ * do not wait for these writers.
  */
 export class Turns {
   readonly #path: string;

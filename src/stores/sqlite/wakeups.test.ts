@@ -57,7 +57,7 @@ class Head {
   }
 }
 
-it('a wait notices another process by the file, without the poll', async () => {
+it('a wait notices an append of another process by the watch on the file, without the poll', async () => {
   const reader = new DatabaseSync(store.path);
   const newest = reader.prepare('SELECT coalesce(max(seq), 0) AS seq FROM records');
   const head = new Head(() => Number(newest.get()?.['seq']));
@@ -119,7 +119,8 @@ it('a wait continues while the watched file is missing, and then watches the nex
     writeFileSync(wal, 'more', { flag: 'a' });
     expect(await waiting).toBe(at);
   }
-  // After these turns of the event loop, the watch has reported that the old file is deleted, and the next wait watches the current file.
+  // After these turns of the event loop, the watch has reported that the old file is deleted, and the next wait watches the
+  // current file.
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   Object.assign(pollMs, NO_POLL);
   for (let i = 0; i < 3; i++) {

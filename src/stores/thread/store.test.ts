@@ -42,7 +42,7 @@ describe('a database in a separate thread', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('answers each of 64 callers for itself: one conflicts, one is refused, one meets a fault, 61 are committed', async () => {
+  it('answers each of 64 callers separately: one conflicts, one is refused, one meets a fault, 61 are committed', async () => {
     proves('store:thread');
     const store = await open({ fault: 'append.record_written:31:throw' });
     const wrong: Readonly<Record<number, Draft>> = {

@@ -142,7 +142,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // This is checked before the thread answers, so that the next call notices a commit that happens during the answer.
+    // Commits are checked before the thread answers, so that the next call notices a commit that happens during the answer.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);
@@ -159,7 +159,7 @@ class ThreadStore implements SqliteStore {
       const last = Atomics.load(this.#answered, 0);
       if (last === n) return Atomics.load(this.#answered, 1) === 1;
       const left = until - performance.now();
-      // Other calls wait without blocking this thread.
+      // Without an answer in time, the caller makes other calls, which wait without blocking this thread.
       if (left <= 0 || Atomics.wait(this.#answered, 0, last, left) === 'timed-out') return false;
     }
   }
@@ -385,6 +385,6 @@ class ThreadStore implements SqliteStore {
   }
 }
 
-/** Returns the thread's environment with the folder for its compiled code. Node makes a subfolder per version. */
+/** Returns the thread's environment with the folder for its compiled code. Node itself adds the subfolder of its version. */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

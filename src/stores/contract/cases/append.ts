@@ -61,7 +61,7 @@ export function append({ test }: Suite): void {
     equal(await store.countOpen(LOG), 1);
   });
 
-  test('refuses a draft that JSON cannot hold, with all of its append, and writes nothing', async ({ store }) => {
+  test('refuses all drafts of an append if JSON cannot hold one of them, and writes nothing', async ({ store }) => {
     const circle: Record<string, unknown> = {};
     circle['self'] = { circle };
     for (const value of [circle, 1n])
@@ -128,7 +128,7 @@ export function append({ test }: Suite): void {
     equal(await store.setting('b'), undefined);
   });
 
-  test('succeeds for one of many simultaneous calls that swap a setting', async ({ store }) => {
+  test('succeeds for only one of many simultaneous calls that swap a setting', async ({ store }) => {
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         store.append(LOG, [queued(`n${i}`)], { swaps: [{ key: 'a', from: undefined, to: i }] }),

@@ -17,7 +17,7 @@ export function changed({ test, testWhere }: Suite): void {
     equal(await waiting[2], 2);
   });
 
-  test('returns the same position on abort, on timeout and on close', async ({ store, fresh }) => {
+  test('returns the given position on abort, on timeout and on close', async ({ store, fresh }) => {
     const abort = new AbortController();
     const aborted = store.changed(0, { signal: abort.signal });
     const late = store.changed(0, { withinMs: 5 });

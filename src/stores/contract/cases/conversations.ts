@@ -9,7 +9,7 @@ import type { Suite } from '../suite.ts';
 export function conversations({ test }: Suite): void {
   const x = { log: LOG, conversation: conversation('x') };
 
-  test('keeps the fields that a later touch does not mention', async ({ store, clock }) => {
+  test('keep the fields that a later touch does not mention', async ({ store, clock }) => {
     equal(await store.touch({ ...x, host: 'codex', carrier: 'hook', points: ['tool_result'], process: ME }), {
       ...x,
       host: 'codex',

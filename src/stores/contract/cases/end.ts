@@ -4,7 +4,7 @@ import { LOG, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';
 
 export function end({ test }: Suite): void {
-  test('may be called twice, and later calls are refused', async ({ fresh }) => {
+  test('close() may be called twice, and later calls are refused', async ({ fresh }) => {
     const mine = await fresh();
     await mine.close();
     await mine.close();

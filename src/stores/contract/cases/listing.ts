@@ -109,7 +109,7 @@ export function listing({ test }: Suite): void {
     ]);
   });
 
-  test('holds the gate for each conversation that may take the interrupt, and then for the conversation that took it', async ({
+  test('lists an interrupt for the gate of each conversation that may take it, and then of the conversation that took it', async ({
     store,
     append,
   }) => {

@@ -56,7 +56,7 @@ export function erase({ test }: Suite): void {
 }
 
 export function prune({ test }: Suite): void {
-  test('removes notifications that closed before the time, and their housekeeping records; open, offered and gated notifications and the transcript stay', async ({
+  test('removes notifications that closed before the given time, with their housekeeping records, and keeps all other notifications and the transcript', async ({
     store,
     append,
     clock,

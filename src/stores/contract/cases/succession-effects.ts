@@ -23,7 +23,7 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { '! for y': { state: 'open', gate: true, offers: 0, seq: 1, history: [1, 4] } },
   },
   {
-    name: 'a fork keeps the count, and shows the text again',
+    name: 'the copy of a fork keeps the count, and counts as not yet offered',
     given: [
       queued('a', { conversation: 'x', key: 'k' }),
       folded('b', 'a', { count: 3 }),
@@ -45,7 +45,7 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: {},
   },
   {
-    name: 'a fork of a notification that was never queued',
+    name: 'a fork with a notification that was never queued is refused',
     given: [queued('a', { conversation: 'x' })],
     when: forked(['a', 'b'], 'x', 'y'),
     becomes: { conflict: { b: 'unknown' } },
@@ -96,25 +96,25 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { 'a for y': { state: 'closed', outcome: 'delivered', takenBy: 'y' } },
   },
   {
-    name: 'a read that a merged conversation reports later counts',
+    name: 'after a merge, a read by the former conversation counts',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y', 'merged')],
     when: read(['!'], 'x'),
     becomes: { '! for y': { read: true, gate: false } },
   },
   {
-    name: 'a read that a conversation reports after its heir took over does not count',
+    name: 'after an heir has taken over, a read by the former conversation does not count',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y')],
     when: read(['!'], 'x'),
     becomes: {},
   },
   {
-    name: 'a second heir finds nothing',
+    name: 'a second heir of the same conversation is refused',
     given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
     when: succeeded(['a'], 'x', 'z'),
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'an heir of an heir takes over',
+    name: 'an heir of an heir takes over open notifications',
     given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
     when: succeeded(['a'], 'y', 'z'),
     becomes: { 'a for z': { state: 'open', passedFrom: 'y' } },

@@ -21,7 +21,7 @@ const ODD: readonly [string, string, (path: string) => void][] = [
   ['a link to /dev/zero', 'not a regular file', (path) => symlinkSync('/dev/zero', path)],
   ['a pipe that nobody writes to', 'not a regular file', (path) => void execFileSync('mkfifo', [path])],
   ['a folder', 'EISDIR', (path) => mkdirSync(path)],
-  ['a file of 2 GB', '2048 MB, at most 1 MB are read', (path) => (writeFileSync(path, ''), truncateSync(path, 2 ** 31))],
+  ['a file of 2 GB', '2048 MB, but the maximum is 1 MB', (path) => (writeFileSync(path, ''), truncateSync(path, 2 ** 31))],
 ];
 
 describe.each(ODD)('%s', (_what, why, make) => {

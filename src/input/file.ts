@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
  * Reads a file. Follows links. Throws the error of `openSync`, or an error whose `code` names the problem: `EISDIR`, `not a
- * regular file`, or `202 MB, at most 1 MB are read`.
+ * regular file`, or `202 MB, but the maximum is 1 MB`.
  */
 export function readLimited(path: string, maxBytes: number): Buffer {
   // The file is opened non-blocking, because opening a pipe without a writer would never return.
@@ -31,7 +31,7 @@ export function readLimited(path: string, maxBytes: number): Buffer {
   }
 }
 
-const tooLarge = (bytes: number, max: number): string => `${megabytes(bytes)}, at most ${megabytes(max)} are read`;
+const tooLarge = (bytes: number, max: number): string => `${megabytes(bytes)}, but the maximum is ${megabytes(max)}`;
 const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(bytes % 1_048_576 === 0 ? 0 : 1)} MB`;
 
 const refusal = (path: string, code: string): NodeJS.ErrnoException =>

@@ -22,7 +22,7 @@ export function makeFolders(folder: string, mode = 0o700): string | undefined {
 
 /**
  * Removes the rights of other users from an existing folder. Returns false if the folder belongs to another user, or if another
- * user may replace the folder in its parent. Returns true on systems without such rights.
+ * user may replace the folder in its parent. Returns true on Windows, which has no such rights.
  */
 export function keepPrivate(folder: string): boolean {
   const uid = process.getuid?.();

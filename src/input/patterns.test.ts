@@ -52,11 +52,14 @@ describe("a user's pattern", () => {
     ['(', 'it is not a regular expression (missing closing ))'],
     ['x*', 'it matches the empty text, and so every text; write + instead of *'],
     ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
-  ])('%s is reported', (source, problem) => {
+  ])('%s is refused, and the error names the problem', (source, problem) => {
     expect(problemOf(source)).toBe(problem);
   });
 
-  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('%s ends in time on its worst text', (source) => {
-    expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
-  });
+  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])(
+    '%s does not backtrack on its worst text',
+    (source) => {
+      expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /**
- * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` of the schemas. Times are epoch
+ * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` from the schemas. Times are epoch
  * ms. An absent value is null. Pass a page's `next` as `after` in the next call, or as `before` if the list is newest first. If
  * `next` is null, there is no further page.
  */

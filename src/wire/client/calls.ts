@@ -136,7 +136,7 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits for a receipt, at most `waitS` seconds (60). Call again if the receipt is not settled. */
+  /** Waits for a receipt for at most `waitS` seconds (0 to 60, default 0). Call again if the receipt is not settled. */
   receipt(
     id: string,
     options?: Call & {
@@ -235,7 +235,7 @@ export interface Client {
   createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
-  /** Calls any other route of this server, such as a route that your program mounted. The call throws the same errors. */
+  /** Calls any other route of this server, such as a route that your program mounted. Throws `ApiError`, as all methods do. */
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 }
 
@@ -258,6 +258,6 @@ export type CallOptions = Call & {
   readonly headers?: Readonly<Record<string, string>>;
   /** How long the server may wait before its answer, in ms. */
   readonly forMs?: number;
-  /** An error status whose body is the result of the call. */
+  /** An error status for which the call returns the body instead of throwing `ApiError`. */
   readonly alsoStatus?: number;
 };

@@ -1,5 +1,5 @@
 /**
- * The typed client of the HTTP API, for Node and browsers. The console, the tests and `--server` use it.
+ * The typed client of the HTTP API, for Node and browsers. The console, the tests and commands with `--server` use this client.
  *
  * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:4747', token: process.env.EARPIECE_TOKEN });

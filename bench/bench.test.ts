@@ -170,7 +170,7 @@ describe('docs/scale.md', () => {
     expect(text).toContain('xychart-beta');
   });
 
-  it('asks for no curve that was not measured', () => {
+  it('a block for a curve that was not measured is an error', () => {
     expect(() => page('<!-- scale: moons -->\n<!-- /scale -->', read())).toThrow('"moons", which was not measured');
   });
 });

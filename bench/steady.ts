@@ -81,7 +81,7 @@ async function run(): Promise<boolean> {
   return isWhole && kind !== 'grown';
 }
 
-/** Counts which notifications were queued, and how often each was read in an answer. */
+/** Keeps the queued notifications, and counts how often each was read in an answer. */
 class Told {
   readonly #seen = new Map<number, number>();
 

@@ -10,7 +10,7 @@ import { type NatsServers, startNats } from '../e2e/stores/nats-server.ts';
 import { proves } from '../e2e/verifies.ts';
 import { startProducer } from './producers.ts';
 
-/** Closed stores whose streams stay. */
+/** The number of closed stores whose streams are kept. */
 const KEPT = 6;
 
 /** `size`: the servers of the cluster, and the copies of each stream. */
@@ -21,7 +21,10 @@ export function natsContract(name: string, size: 1 | 3): void {
   const urlOf = (store: Store): string => urls.get(store) ?? '';
   const nextUrl = (): string => `${servers.url}/s${stores++}?replicas=${size}`;
   let admin: NatsConnection;
-  /** Addresses of closed stores, whose streams would keep the cluster busy. A case may open its closed store again. */
+  /**
+   * Addresses of closed stores, the oldest first. The streams of older stores are deleted, because they would keep the cluster
+   * busy. The newest streams are kept, because a case may open its closed store again.
+   */
   const closed: string[] = [];
   const known = new Set<string>();
   const discard = async (url: string): Promise<void> => {

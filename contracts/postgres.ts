@@ -1,4 +1,4 @@
-/** Runs the contract of the PostgreSQL store on one server for all cases. Each store has another schema. */
+/** Runs the contract of the PostgreSQL store on one server for all cases. Each store has a separate schema. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogKey } from '../src/core/address.ts';

@@ -11,7 +11,7 @@ const DEPENDENCIES: readonly string[] = Object.keys(
   (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly dependencies: object }).dependencies,
 );
 
-/** Returns the command line's file. */
+/** Copies the package into the folder, with links to its dependencies. Returns the path of the command line's file. */
 export function installInto(folder: string): string {
   mkdirSync(dirname(folder), { recursive: true });
   cpSync(PACKAGE, folder, { recursive: true, verbatimSymlinks: true });

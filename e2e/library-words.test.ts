@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   }),
 };
 
-it.each(Object.keys(WORDS))('the page lists every value of %s', (field) => {
+it.each(Object.keys(WORDS))('docs/library.md lists every value of %s', (field) => {
   expect(onThePage().get(field)?.toSorted()).toEqual(WORDS[field]);
 });
 

@@ -22,7 +22,7 @@ const NINE = [
   'task_checkpoint',
 ];
 
-/** Yields as many events as needed, each for one of the nine subscribers: a few tools and files, repeatedly. */
+/** Returns the n-th event, which one of the nine subscribers matches. The events name a few tools and files, repeatedly. */
 export function event(n: number): EventInput {
   const common = { source: 'agent', subject: AGENT, severity: 'warning' as const };
   switch (n % 9) {

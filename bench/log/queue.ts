@@ -7,8 +7,8 @@ import { openRaw, openSame } from './raw.ts';
 type Against = 'the same rows' | 'one row';
 
 /**
- * Compares queueing with the raw driver in this thread, which writes the same rows, or one row. `callers` queue at the same time,
- * and each caller waits for its last write.
+ * Compares queueing with the raw driver in this thread. The driver writes the same rows as queueing, or only one row. `callers`
+ * queue at the same time, and each caller waits for its last write.
  */
 export async function queueVersusInsert(
   { quick, folder }: RunOptions,

@@ -24,8 +24,8 @@ export function openRaw(folder: string, { busyMs = 0 } = {}): { insert(body: str
 }
 
 /**
- * The raw driver, which writes the same rows as queueing, a record and an open item, into tables and indexes like the store's.
- * This side checks nothing, reads nothing, and makes ids by counting.
+ * The raw driver, which writes the same rows as queueing (a record and an open item) into the same tables and indexes. This side
+ * checks nothing, reads nothing, and makes ids by counting.
  */
 export async function openSame(folder: string): Promise<{ insert(body: string): void; close(): void }> {
   const file = path.join(folder, 'same.db');

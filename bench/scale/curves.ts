@@ -24,7 +24,7 @@ const CALLERS_MS = 4_000;
 /** A fan-out to more agents takes too long to be measured. */
 const FAN_OUT_TO = 100_000;
 
-/** Carries and lists at each length of one log that grows. */
+/** Measures carrying and listing at each length of one growing log. */
 export async function recordCurve(engine: string, started: Started, sizes: readonly number[], report: Report): Promise<void> {
   const inbox = await started.open('records');
   const log = toLog('bench/agent');
@@ -64,7 +64,7 @@ export async function recordCurve(engine: string, started: Started, sizes: reado
   await inbox.close();
 }
 
-/** Queues, carries, lists agents and fans out in a project that grows. */
+/** Measures queueing, carrying, listing agents and fanning out in a project with more and more agents. */
 export async function agentCurve(engine: string, started: Started, sizes: readonly number[], report: Report): Promise<void> {
   const inbox = await started.open('agents');
   const { store } = inbox;

@@ -90,7 +90,7 @@ describe('an agent and its background tools', () => {
     expect(first).toBe(1 + 8);
   });
 
-  verifies('queue:handles', 'a tool that is awaited in the same batch as another tool gives no second notification', async () => {
+  verifies('queue:handles', 'a background tool whose end the model awaits gives no notification of that end', async () => {
     const steps: Step[] = [
       {
         calls: [

@@ -12,7 +12,7 @@ const thought: Part = { kind: 'reasoning', text: 'let me think' };
 const calls = (n: number, turn: string): Part[] =>
   Array.from({ length: n }, (_, i) => ({ kind: 'call', id: `call_${turn}_${i}`, name: 'echo' }));
 
-/** How many blocks before a mark the API searches for an entry of its cache. */
+/** The number of blocks before a cache mark in which the API searches for a cached beginning. */
 const LOOKS_BACK = 20;
 
 type Block = { readonly text: string; readonly marked: boolean };

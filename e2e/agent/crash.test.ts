@@ -68,8 +68,12 @@ describe('the checker', () => {
       /part 0 otherwise/,
     ],
     ['a shorter request', { requests: [...whole, ...whole.slice(0, 1)] }, /\(gone\)/],
-    ['one that would be refused', { requests: requests([user, told('a.'), called, told('b.'), result]) }, /chat:calls-answered/],
-  ])('%s', (_, more, problem) => {
+    [
+      'a request that the API would refuse',
+      { requests: requests([user, told('a.'), called, told('b.'), result]) },
+      /chat:calls-answered/,
+    ],
+  ])('gives the correct verdict: %s', (_, more, problem) => {
     const problems = problemsOf({ ...lived, ...more }).join('\n');
     if (problem === undefined) expect(problems).toBe('');
     else expect(problems).toMatch(problem);

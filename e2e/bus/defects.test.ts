@@ -102,7 +102,7 @@ describe('defects that were seen in a run do not occur:', () => {
     expect(text).toContain('notes/a.md changed since last read');
   });
 
-  it('budget_exceeded at debug is skipped, because of its severity filter', async () => {
+  it('the severity filter of budget_exceeded skips an event of severity debug', async () => {
     const { emit, read } = await stage();
     const { heard } = await emit({ type: 'budget.token.exceeded', severity: 'debug', data: { budget_type: 'token' } });
     expect(heard).toEqual([expect.objectContaining({ subscriber: 'budget_exceeded', kind: 'skipped' })]);
@@ -156,7 +156,7 @@ describe('defects found in its code do not occur:', () => {
     expect(text).toContain('no such vault');
   });
 
-  it('2: such failures are also kept when the agent asks for its waiting notifications', async () => {
+  it('2: get_notifications also shows both failures of one tool with different details', async () => {
     const { ear, emit } = await stage();
     await emit(failure('vault_search', 'timeout'));
     await emit(failure('vault_search', 'no such vault'));

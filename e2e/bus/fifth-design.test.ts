@@ -1,4 +1,4 @@
-/** Checks that some test names each row of the bus's first design: stories, requirements, criteria. */
+/** Checks that at least one test names each row of the bus's first design: each story, requirement and criterion. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

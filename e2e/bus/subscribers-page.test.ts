@@ -11,7 +11,7 @@ import { withTables } from './subscribers-page.ts';
 const PAGE = join(import.meta.dirname, '../../docs/subscribers.md');
 const page = readFileSync(PAGE, 'utf8');
 
-verifies('bus:shipped', 'the page has every field, every shipped subscriber and every type of event', async () => {
+verifies('bus:shipped', 'docs/subscribers.md has every field, every shipped subscriber and every type of event', async () => {
   const made = withTables(page, subscriberFolders({ shipped: shippedFolder() }).of('shop'));
   expect(made).toContain('<!-- made: fields -->');
   expect(made).toContain('<!-- made: shipped -->');
@@ -19,7 +19,7 @@ verifies('bus:shipped', 'the page has every field, every shipped subscriber and 
   await expect(made).toMatchFileSnapshot(PAGE);
 });
 
-verifies('bus:checked', 'the page states the real limits', () => {
+verifies('bus:checked', 'docs/subscribers.md states the real limits', () => {
   expect(page).toContain(`${LIMITS.fileBytes / 1_024} kB`);
   expect(page).toContain(`${MAX_FILES.toLocaleString('en')} files`);
 });

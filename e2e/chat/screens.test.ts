@@ -82,12 +82,12 @@ it('docs/chat.md shows the screens of a real terminal', { timeout: 120_000 }, as
   await expect(page).toMatchFileSnapshot(PAGE);
 });
 
-it('the page names every slash command', () => {
+it('docs/chat.md names only slash commands that exist', () => {
   const page = readFileSync(PAGE, 'utf8');
   for (const [, name = ''] of page.matchAll(/`\/(\w+)[^`]*`/gu)) expect(Object.keys(COMMANDS)).toContain(name);
 });
 
-it('the page names every event', () => {
+it('docs/chat.md names every event', () => {
   const named = new Set([...readFileSync(PAGE, 'utf8').matchAll(/`(\w+)`/gu)].map(([, name]) => name));
   const sources = ['src/agent/events.ts', 'src/cli/chat/json-front.ts'].map((file) =>
     readFileSync(join(import.meta.dirname, '../..', file), 'utf8'),

@@ -69,7 +69,7 @@ describe('an archive', () => {
     expect((await shell.json(['db', 'prune']))[0]).toMatchObject({ archived: { records: 0, files: 0 } });
   });
 
-  it.runIf(existsSync('/usr/bin/jq'))('is read by the commands of the page', async () => {
+  it.runIf(existsSync('/usr/bin/jq'))('is read by the commands in docs/operating.md', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
     const commands = /e2e\/cli\/archive\.test\.ts -->\n```sh\n([^]*?)```/u.exec(page)?.[1]?.trimEnd().split('\n') ?? [];
     await using shell = new ArchivingShell('~/earpiece-archive');

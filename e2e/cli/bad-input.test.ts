@@ -292,7 +292,7 @@ function serverSaid(answer: string): string {
   return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;
 }
 
-verifies('cli:bad-input', 'the page has the content of the table, which has at least 50 rows', async () => {
+verifies('cli:bad-input', 'docs/bad-input.md has the content of the table, which has at least 50 rows', async () => {
   expect(Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length).toBeGreaterThanOrEqual(50);
   await expect(badInputPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/bad-input.md'));
 });

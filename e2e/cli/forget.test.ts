@@ -50,7 +50,7 @@ describe('earpiece forget', () => {
     expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('there is no data of shop/coder') });
   });
 
-  it('leaves no byte in the -wal while another process has the database open; if a process reads, names the files that still have bytes', async () => {
+  it('leaves no byte in the -wal while another process has the database open; if a process reads, names the files that still have the text', async () => {
     await using shell = new Shell();
     await using ear = await shell.open();
     const path = join(shell.folder, 'earpiece.db');

@@ -87,7 +87,7 @@ function given(shell: SourceShell, stdout: string): void {
 describe('a hook call', () => {
   proves('hosts:lean');
 
-  it('checks the transcript of each host that has one: the list of the fast path is complete', () => {
+  it('knows on its fast path each host that has a transcript, and each host that has a quiet mark', () => {
     const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
     expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
     const marked = HOOK_HOSTS.filter(({ events }) => Object.values(events).some((event) => event.marked));
@@ -169,7 +169,7 @@ describe('a hook call', () => {
     });
   });
 
-  it('writes its last contact every 30 s', async () => {
+  it('takes the slow path to write its last contact after 30 s', async () => {
     await inSession(async ({ shell, conversation }) => {
       const { inbox, log, id } = conversation;
       const later = (): Promise<Called> => call(shell, 'Stop');

@@ -76,7 +76,7 @@ describe("inbox in an agent's shell", () => {
     ]);
   });
 
-  it('shows notifications that a budget only summarized, and withheld results', async () => {
+  it('shows withheld results, and notifications that a budget only summarized', async () => {
     await using shell = new Shell('budget.max_items = 1\ninterrupt = "after"');
     await shell.run(['trust']);
     const ear = await shell.open();
@@ -124,7 +124,7 @@ describe("inbox in an agent's shell", () => {
     ]);
   });
 
-  it('if the reader of its output disconnects, nothing counts as read', async () => {
+  it('if the reader of its output disconnects before the write, nothing counts as read', async () => {
     await using shell = new Shell();
     const ear = await some(shell);
     const child = spawn('/bin/sh', ['-c', `exec "$0" "$1" inbox | true`, process.execPath, CLI], {
@@ -141,7 +141,7 @@ describe("inbox in an agent's shell", () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'if its output cannot be written to a full disk, it reports that, and nothing counts as read',
+    'if its output goes to a full disk, reports the failed write, and nothing counts as read',
     async () => {
       await using shell = new Shell();
       const ear = await some(shell);

@@ -40,7 +40,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
 /** The command never ends by itself; `e2e/cli/log.test.ts` tests it. */
 const ENDLESS = ['watch'];
 
-it('the page names only fields that exist', { timeout: 120_000 }, async () => {
+it('docs/cli.md names only fields that exist', { timeout: 120_000 }, async () => {
   proves('cli:commands');
   const table = PAGE.slice(PAGE.indexOf('<!-- json: '), PAGE.indexOf('## Environment'));
   const promised = new Map(

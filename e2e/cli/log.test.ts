@@ -218,7 +218,7 @@ describe('why', () => {
     await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', message: 'x' });
     await ear.queue('shop/coder', { id: 'n2', message: 'y' });
     expect(await shell.says(['why', 'n1'])).toMatch(/now +#main: would end filtered \(filter: .*ci\.failed.*\)/);
-    // A decision that no carrier would make is not shown.
+    // If the next carrier would deliver the notification, no decision is shown.
     expect(await shell.says(['why', 'n2'])).not.toContain('now  ');
   });
 
@@ -235,7 +235,7 @@ describe('why', () => {
     expect(await shell.json(['why', 'all', 'writer'])).toHaveLength(1);
   });
 
-  it('exit code 7: the notification does not exist', async () => {
+  it('exits with 7 if the notification does not exist', async () => {
     await using shell = new Shell();
     await story(shell);
     expect(await shell.run(['why', 'nope', 'coder'])).toEqual({

@@ -66,7 +66,7 @@ it('options of all commands may precede or follow the command', async () => {
   expect(await ear.open('shop/coder')).toEqual([]);
 });
 
-it('the page lists every environment variable that the code reads', async () => {
+it('docs/cli.md lists every environment variable that the code reads', async () => {
   await using shell = new Shell();
   const source = join(import.meta.dirname, '../../src');
   const looked = globSync('**/*.ts', { cwd: source })
@@ -83,7 +83,7 @@ it('the page lists every environment variable that the code reads', async () => 
   expect(untold.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-it('the page lists every exit code', async () => {
+it('earpiece help and docs/cli.md list every exit code', async () => {
   proves('cli:exit-codes');
   await using shell = new Shell();
   const codes = Object.values(EXIT).map(({ code, means }) => ({ code, means }));

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
-/** A command that reads without end is ended by its own limit, not by the machine's memory. */
+/** After this time in ms, the test kills a command that reads without end, before the command fills the machine's memory. */
 const ENDED_MS = 30_000;
 
 async function ran(shell: Shell, args: readonly string[]): Promise<{ code: number | null; said: string }> {
@@ -27,7 +27,7 @@ const ODD: readonly [string, string, (path: string) => void][] = [
 describe.each(ODD)('%s', (_what, why, make) => {
   proves('cli:odd-files');
 
-  it('as earpiece.toml are an error, and need little memory', async () => {
+  it('is an error as earpiece.toml, and needs little memory', async () => {
     await using shell = new Shell();
     rmSync(join(shell.folder, 'earpiece.toml'));
     make(join(shell.folder, 'earpiece.toml'));
@@ -41,7 +41,7 @@ describe.each(ODD)('%s', (_what, why, make) => {
     });
   }, 120_000);
 
-  it('as a list of servers or as an event are an error', async () => {
+  it('is an error as an event for earpiece emit', async () => {
     await using shell = new Shell();
     make(join(shell.folder, 'odd.json'));
     const emitted = await ran(shell, ['emit', '--to', 'coder', 'odd.json']);

@@ -106,7 +106,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
   });
 
-  it.each(['', '-wal'])('starts a process if only the file ending in "%s" is older than at the mark', async (end) => {
+  it.each(['', '-wal'])('starts a process if only the file ending in "%s" is older than the time in the mark', async (end) => {
     await using at = await scene(shell);
     at.settle();
     expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
@@ -139,7 +139,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     ['no server has answered', undefined],
     ['another process has the id of that server', { ...selfOwner(), startedAt: '1' }],
     ['that server has ended', { pid: 2 ** 30, startedAt: '1' }],
-  ])('delivers notifications where %s', async (_case, server) => {
+  ])('delivers notifications if %s', async (_case, server) => {
     await using at = await scene(shell);
     if (server !== undefined) noteServer(at.state, SESSION, server);
     await at.ear.queue('shop/claude-code', { message: 'WORD-LATER', deliver: 'turn_end' });

@@ -162,7 +162,7 @@ describe('an untrusted clone', () => {
   });
 
   it.each([[true], [false]])(
-    'has its invalid subscriber reported by trust as by subscribers list, with earpiece.toml: %j',
+    'has an invalid subscriber, which trust reports like subscribers list does (with an earpiece.toml: %j)',
     async (toml) => {
       await using shell = clone('');
       const file = join(shell.folder, '.earpiece/subscribers/build.toml');
@@ -206,7 +206,7 @@ describe('an untrusted clone', () => {
   });
 });
 
-it('a person who changes waking by name needs no further trust', async () => {
+it('a wake setting that a person writes with config set --project needs no further trust', async () => {
   proves('trust:speech');
   await using shell = new Shell();
   mkdirSync(join(shell.folder, '.git'));

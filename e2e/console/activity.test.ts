@@ -64,7 +64,7 @@ verifies(
 
 verifies(
   'console:activity',
-  'the notifications of a point change with the log, and older notifications are searched',
+  'a filtered list of notifications drops a notification that no longer passes the filter',
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;

@@ -141,21 +141,25 @@ verifies('console:hands', 'the text of a new task is kept when the person return
   await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('');
 });
 
-verifies('console:why', 'the answer of get_notifications is shown, and a mark is shown once', async () => {
-  const main = stage.ear.conversation(`${nameOf(11)}#main`, {
-    host: 'codex',
-    carrier: 'gateway:stdio files',
-    pulls: true,
-  });
-  await stage.ear.queue(`${nameOf(11)}#main`, { id: 'pulled', kind: 'ci.failed', message: 'the nightly build is red' });
-  await (await main.pull({ mark: true })).offer?.confirm();
-  const page = await stage.page();
-  await visit(page, `${conversation(stage, nameOf(11))}?why=pulled`);
-  const why = page.getByRole('complementary', { name: 'Why' });
-  await why.locator('pre.sent', { hasText: 'the nightly build is red' }).waitFor();
-  await visit(page, `${conversation(stage, nameOf(2))}?why=n2`);
-  await why.locator('.step-detail', { hasText: /^by Mira in the console$/u }).waitFor();
-});
+verifies(
+  'console:why',
+  'Why shows the answer of get_notifications, and names the person who marked a notification as read, once',
+  async () => {
+    const main = stage.ear.conversation(`${nameOf(11)}#main`, {
+      host: 'codex',
+      carrier: 'gateway:stdio files',
+      pulls: true,
+    });
+    await stage.ear.queue(`${nameOf(11)}#main`, { id: 'pulled', kind: 'ci.failed', message: 'the nightly build is red' });
+    await (await main.pull({ mark: true })).offer?.confirm();
+    const page = await stage.page();
+    await visit(page, `${conversation(stage, nameOf(11))}?why=pulled`);
+    const why = page.getByRole('complementary', { name: 'Why' });
+    await why.locator('pre.sent', { hasText: 'the nightly build is red' }).waitFor();
+    await visit(page, `${conversation(stage, nameOf(2))}?why=n2`);
+    await why.locator('.step-detail', { hasText: /^by Mira in the console$/u }).waitFor();
+  },
+);
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])

@@ -16,28 +16,32 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-verifies('console:phone', 'the palette opens by a tap, from a page and from a conversation, and leads to both', async () => {
-  await using stage = await Stage.open(browser);
-  await morning(stage);
-  const page = await stage.page(PHONE);
-  const options = page.getByRole('dialog', { name: 'Find or do' }).getByRole('option');
-  await page.getByRole('button', { name: /^Find or do/u }).tap();
-  await options.filter({ hasText: 'shop/coder#main' }).tap();
-  await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
-  // The page names the effect of Stop in advance, even if the button has no room for it.
-  await expect
-    .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
-    .toBe('"Stop aborts the stream. Pause lets the agent finish its turn, then holds the agent until you resume it."');
-  await page.getByRole('button', { name: /^Find or do/u }).tap();
-  await options.filter({ hasText: 'Tasks' }).first().tap();
-  await page.getByRole('heading', { name: 'Tasks' }).waitFor();
-  // No loaded page contains this agent.
-  await page.getByRole('button', { name: /^Find or do/u }).tap();
-  await page.getByRole('combobox', { name: /^Find agents/u }).fill('far/away#side');
-  await options.filter({ hasText: 'far/away#side' }).tap();
-  await page.getByRole('heading', { name: 'far/away' }).waitFor();
-  await page.close();
-});
+verifies(
+  'console:phone',
+  'the palette opens by a tap on a page or in a conversation, and leads to pages and conversations',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await morning(stage);
+    const page = await stage.page(PHONE);
+    const options = page.getByRole('dialog', { name: 'Find or do' }).getByRole('option');
+    await page.getByRole('button', { name: /^Find or do/u }).tap();
+    await options.filter({ hasText: 'shop/coder#main' }).tap();
+    await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
+    // The page names the effect of Stop in advance, even if the button has no room for it.
+    await expect
+      .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
+      .toBe('"Stop aborts the stream. Pause lets the agent finish its turn, then holds the agent until you resume it."');
+    await page.getByRole('button', { name: /^Find or do/u }).tap();
+    await options.filter({ hasText: 'Tasks' }).first().tap();
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+    // No loaded page contains this agent.
+    await page.getByRole('button', { name: /^Find or do/u }).tap();
+    await page.getByRole('combobox', { name: /^Find agents/u }).fill('far/away#side');
+    await options.filter({ hasText: 'far/away#side' }).tap();
+    await page.getByRole('heading', { name: 'far/away' }).waitFor();
+    await page.close();
+  },
+);
 
 const WORD = 'W'.repeat(10_000);
 const ARABIC = 'فشل البناء الليلي للمرة الثالثة على التوالي '.repeat(8);

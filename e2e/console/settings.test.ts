@@ -187,7 +187,7 @@ verifies(
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Notifications' }).waitFor();
     await page.locator('a.row').first().waitFor();
-    // The other notification counts a folded notification.
+    // One of the notifications also counts a folded notification, so the sum counts both.
     const counts = await page
       .locator('a.row')
       .evaluateAll((rows) =>

@@ -150,7 +150,7 @@ describe('a plugin and its bridge', () => {
     expect(one()).toBe(slow);
   });
 
-  it('a late text whose lease has ended is not delivered, because the notification comes again', async () => {
+  it('a late text whose lease has ended is dropped, and its notification is offered again', async () => {
     fs.mkdirSync(path.join(home, 'config/earpiece'), { recursive: true });
     fs.writeFileSync(path.join(home, 'config/earpiece/earpiece.toml'), '[lease]\nlasts = "500ms"\n');
     const client = open();

@@ -152,8 +152,8 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
   });
 
   it.each([
-    ['a record before it', true],
-    ['a database that is new', false],
+    ['a database with an earlier record', true],
+    ['a new database', false],
   ])('a reminder does not arrive before its time, in %s', async (_where, recordBefore) => {
     await using shell = new Shell();
     if (recordBefore) await shell.says(['send', '--to', 'third', 'a record before']);

@@ -187,7 +187,7 @@ it('if refusals cannot be written, a pause still refuses calls, and a critical n
   expect((await stage.run(['send', '--action', 'pause', 'hold on'])).code).toBe(0);
   expect(await call('e')).toBe(true);
   other.exec('BEGIN IMMEDIATE');
-  // A call a second later does not lift a pause, which is tested twice.
+  // Unlike a critical notification, a pause also refuses calls that come a second later.
   for (let n = 0; n < 3; n++) {
     if (n > 0) await sleep(ASKED_AGAIN_MS + 100);
     expect(await call(`f${n}`)).toBe(true);

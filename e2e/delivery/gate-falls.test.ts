@@ -191,7 +191,7 @@ describe('a pause with interrupt = "after"', () => {
 
 describe('get_notifications after kill -9', () => {
   it.each(['pull, then pull', 'frame, then pull', 'pull, then frame'])(
-    '%s: get_notifications marks its second answer as repeated',
+    '%s: the second time, the notification is marked as repeated',
     async (way) => {
       proves('pull:repeated', 'lease:repeated');
       await using stage = new Stage();

@@ -148,7 +148,7 @@ describe('the gate', () => {
     );
   });
 
-  it('signal mode: an interrupt during a call is in the result of that call, and only get_notifications lowers it', async () => {
+  it('signal mode: an interrupt during a call is in the result of that call, and only get_notifications lowers the gate', async () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');
@@ -165,9 +165,10 @@ describe('the gate', () => {
     expect(textOf(result)).toContain(stands);
     expect(result.notification).toContain(stands);
 
-    // The refusal shows no message, so a later call does not prove that it was read.
+    // In signal mode, the refusal shows no message, so a later call does not prove that the model has read the interrupt.
     expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
-    // The wait is part of the test: a call this long after any other refusal proves that the model has read the interrupt.
+    // The wait is part of the test: outside of signal mode, a call this long after a refusal proves that the model has read the
+    // interrupt.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await gateway.call('echo', { text: 'refused again' })).isError).toBe(true);
     expect(stage.calls().map(({ text }) => text)).toEqual(['first']);

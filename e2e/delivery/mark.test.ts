@@ -65,7 +65,7 @@ describe('the mark', () => {
     ['gemini-cli-mcp-client', false],
     ['pi-mcp', true],
     ['some-agent', true],
-  ])('is explained in the first frame for %s: %s', async (name, explains) => {
+  ])('is explained in the first frame only for clients that may hide the instructions (%s: %s)', async (name, explains) => {
     proves('mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -34,7 +34,10 @@ test('files that ARCHITECTURE.md names exist', () => {
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-/** All diagrams of all pages, including those of delivery.md, plan.md, identity.md, gate.md and events.md. Plots show figures only. */
+/**
+ * All diagrams of all pages, including those of delivery.md, plan.md, identity.md, gate.md and events.md. Plots are left out,
+ * because they show only figures.
+ */
 const diagrams = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
   .flatMap((page) =>
     [...readFileSync(join(root, page), 'utf8').matchAll(/^```mermaid\n([^]*?)^```/gmu)].map(([, text = '']) => ({ page, text })),

@@ -23,7 +23,7 @@ type Manifest = { readonly apiVersion: string; readonly kind: string };
 const MODELS = { Deployment, Ingress, Secret, Service };
 const manifests = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 
-/** Returns the faults of manifests. The models check values, and TypeScript finds names that Kubernetes does not know. */
+/** Returns the faults of manifests. The classes of `kubernetes-models` check values, and TypeScript finds unknown keys. */
 function wrongIn(text: string): string {
   const all = manifests(text);
   for (const manifest of all) {

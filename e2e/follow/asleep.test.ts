@@ -17,7 +17,7 @@ Date.now = () => real() + Number(readFileSync(${JSON.stringify(file)}, 'utf8'));
 
 verifies(
   'follow:pace',
-  'after three hours of sleep the next check runs at once, and a network that returns later is not reported',
+  'after three hours of sleep the next check runs at once, and a network that is still down is not reported',
   async () => {
     await using github = await GitHub.start();
     await using shell = new Shell();

@@ -165,7 +165,7 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     expect(await shell.json(['following'])).toEqual([]);
   }, 30_000);
 
-  it('each run of a command that was stopped reports its error again', async () => {
+  it('a command that was stopped and starts again reports the same error again', async () => {
     const script = join(shell.folder, 'watch.mjs');
     writeFileSync(script, `console.log('cart.c:3:5: error: expected ";"'); setInterval(() => {}, 1_000);`);
     for (let run = 1; run <= 3; run++) {

@@ -68,7 +68,7 @@ const SERVERS: readonly (readonly [string, readonly string[]])[] = [
 for (const [name, command] of SERVERS)
   verifies(
     'follow:lsp',
-    `${name}: of three wrong edits with two fixes, one error is open; an error of the last commit is not reported`,
+    `${name}: after three wrong edits and two fixes, one error is open; an error of the last commit is not reported`,
     async () => {
       for (const [path, text] of Object.entries(CODE)) file(path, text);
       file('old.ts', OLD_ERROR);
@@ -169,7 +169,7 @@ for (const point of ['follow.planned', 'follow.told', 'append.committed'])
     }
   }, 120_000);
 
-it('following names a server that does not exist or has ended', async () => {
+it('earpiece following names a language server that does not exist or has ended', async () => {
   proves('follow:lsp');
   writeFileSync(join(shell.folder, 'no-such-server'), '#!/no/such/program\n', { mode: 0o755 });
   await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', './no-such-server', '--stdio']);

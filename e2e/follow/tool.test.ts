@@ -101,7 +101,7 @@ it('a change that a person and an agent both follow is reported once, and each c
   }
 }, 30_000);
 
-it('is limited to the project, this machine and this repository, and cannot end the followers of others', async () => {
+it('the tool is limited to the project, this machine and this repository, and cannot end the followers of others', async () => {
   proves('follow:tool');
   writeFileSync(join(shell.folder, 'app.log'), '');
   mkdirSync(join(shell.folder, 'logs'));
@@ -153,7 +153,7 @@ it('is limited to the project, this machine and this repository, and cannot end 
   expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
 }, 30_000);
 
-it('follows files of the project, its repository and another agent, and reports the changes of others', async () => {
+it('the tool follows files of the project, its repository and another agent, and changes of others are reported', async () => {
   proves('follow:tool');
   const git = (...args: string[]): unknown =>
     execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=a@b', ...args], { cwd: shell.folder, stdio: 'pipe' });
@@ -181,13 +181,13 @@ it('follows files of the project, its repository and another agent, and reports 
   ]);
 }, 60_000);
 
-it('costs a session at most 290 tokens', async () => {
+it('the tool costs a session at most 290 tokens', async () => {
   proves('follow:tool');
   const { tools } = await client.listTools();
   expect(estimateTokens(JSON.stringify(tools.find(({ name }) => name === 'follow')))).toBeLessThanOrEqual(290);
 });
 
-it('offers the pull request to an agent that opens one or pushes to it', async () => {
+it('the description of the tool advises an agent that opens or updates a pull request to follow it', async () => {
   proves('follow:tool');
   const { tools } = await client.listTools();
   expect(tools.find(({ name }) => name === 'follow')?.description).toContain(
@@ -195,7 +195,7 @@ it('offers the pull request to an agent that opens one or pushes to it', async (
   );
 });
 
-it('does not read a file outside of the project if a link replaces a followed log', async () => {
+it('if a link replaces a followed log, no file outside of the project is read', async () => {
   proves('follow:tool');
   const file = join(shell.folder, 'in.log');
   // No event reports the check of another process to this client, so this asks the tool.

@@ -37,7 +37,8 @@ test(
 
     expect(overHttp).toEqual(direct);
 
-    // Separate answers come as JSON, so the one check of event streams has no input and does not count.
+    // Before a stdio server, the gateway answers each request in JSON and not as an event stream. So the check of event streams
+    // in this scenario has no input, and does not count as passed.
     const streams = 'server-sse-multiple-streams';
     expect(overStdio).toEqual({ ...direct, [streams]: { ...direct[streams]!, passed: 1 } });
   },

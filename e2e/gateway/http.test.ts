@@ -63,7 +63,7 @@ const frameIn = ({ text }: Answer): string =>
         .findLast((line) => line.startsWith('data: {'))!
         .slice(6);
 
-describe('which requests an HTTP gateway accepts', () => {
+describe('an HTTP gateway', () => {
   proves('gateway:http');
   let gateway: HttpProcess;
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe('which requests an HTTP gateway accepts', () => {
       'Mcp-Session-Id is missing',
     ],
     ['a session id with a quote', { headers: { ...good, 'mcp-session-id': 'x"y' } }, 404, 'there is no open session \\"x\\"y\\"'],
-  ])('%s', async (_, { path = '/mcp', ...what }, status, why) => {
+  ])('refuses a request with %s, and names the reason', async (_, { path = '/mcp', ...what }, status, why) => {
     const answer = await ask(new URL(path, gateway.url).href, what);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain(why);
@@ -167,7 +167,7 @@ describe('HTTP sessions before a stdio server', () => {
     ]);
     const [one, two] = [await session(gateway.url), await session(gateway.url)];
     for (const [n, oddity] of ODDITIES.entries()) {
-      if (oddity.endsWith('trailing')) continue; // This oddity is not JSON, and HTTP has no place for it.
+      if (oddity.endsWith('trailing')) continue; // A body over HTTP is one message, so nothing may follow the JSON.
       const expected = oddity.replace('ID', '"\\u0041"');
       expect((await one.post(call('"\\u0041"', 'odd', `{"n":${n}}`))).text).toBe(expected);
     }
@@ -275,7 +275,7 @@ describe.each([
     await post(PING);
     await files.until((entry) => entry.what === 'confirm' && entry.requestId === '6');
     const about5 = files.entries().filter((entry) => 'requestId' in entry && entry.requestId === '5');
-    // With or without a request to release, nothing counts as delivered.
+    // If the gateway took a text for this request, the gateway released the text. In no case does the text count as delivered.
     expect(about5.some(({ what }) => what === 'confirm')).toBe(false);
     expect(about5.filter(({ what }) => what === 'release').length).toBe(about5.filter(({ what }) => what === 'after').length);
   });

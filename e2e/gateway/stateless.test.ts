@@ -143,7 +143,7 @@ describe('added text, for a stateless client', () => {
       'stdio to HTTP',
       async (options) => ({ transport: stdio(PLAIN_GATEWAY, ...options, '--url', server.url), async [Symbol.asyncDispose]() {} }),
     ],
-  ])('%s', async (_, start) => {
+  ])('is in the content and in the structured content, over %s', async (_, start) => {
     await using files = await ScriptFiles.make();
     files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });
     await using way = await start(files.options);

@@ -208,7 +208,7 @@ describe('await', () => {
     expect(outcomes[2]?.content).toMatch(/^await: handle "x" was not spawned: nothing of this batch was spawned/u);
   });
 
-  it('returns only once with a question that only its model can answer', async () => {
+  it('returns once for a question that only the model can answer, and then waits for the end', async () => {
     const work = puppet();
     const { call, ask } = stage([work]);
     await call('work', { action: 'spawn', id: 'x' });

@@ -78,7 +78,7 @@ describe('run to the end', () => {
   });
 });
 
-describe('in the background', () => {
+describe('run in the background', () => {
   it('returns at once and notifies of the end without a call in between', async () => {
     const { ask, open, until, folder } = stage([runTool()]);
     const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; echo Built`;
@@ -125,7 +125,7 @@ describe('in the background', () => {
     expect((await call('run', { action: 'apply', id: 'deaf', keys: ['up'] })).isError).toBe(true);
   });
 
-  it('aborts the whole group with SIGTERM, or with SIGKILL if the group ignores SIGTERM', async () => {
+  it('ends the whole process group on an abort: with SIGTERM, or with SIGKILL if the group ignores SIGTERM', async () => {
     const { ask, handles, folder } = stage([runTool({ graceMs: 300 })]);
     const ready = join(folder, 'ready');
     const command = `mkfifo ${ready}; (trap '' TERM; echo > ${ready}; while :; do sleep 1; done) & trap '' TERM; cat ${ready}; echo up; while :; do sleep 1; done`;
@@ -141,7 +141,7 @@ describe('in the background', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('aborts a process that obeys SIGTERM at once', async () => {
+  it('on an abort, does not wait longer than a process that obeys SIGTERM', async () => {
     // If the abort waited for this grace period, the test would time out.
     const { ask, open } = stage([runTool({ graceMs: 600_000 })]);
     await ask('run', { command: 'sleep 60 & sleep 60', background: true, id: 'calm' });
@@ -152,7 +152,7 @@ describe('in the background', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('aborts also jobs that a shell put into other process groups', async () => {
+  it('on an abort, also ends jobs that a shell put into other process groups', async () => {
     const { ask, folder, handles } = stage([runTool()]);
     const pids = join(folder, 'pids');
     await ask('run', { command: `set -m; sleep 60 & echo $! > ${pids}; echo up; wait`, background: true, id: 'jobs' });

@@ -92,7 +92,7 @@ async function hears(
   after(seen);
 }
 
-test("loaded from the package's folder, it delivers each notification once, and a pause denies the next call", async () => {
+test("loaded from the package's folder, the plugin delivers each notification once, and a pause denies the next call", async () => {
   proves('hosts:claude-plugin');
   await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
 });
@@ -115,7 +115,7 @@ test("the plugin's server answers at the end of each batch", async () => {
   expect(servers).toHaveLength(1);
 });
 
-test('together with the hooks of earpiece install, each notification still arrives once', async () => {
+test('if the plugin and the hooks of earpiece install are both active, each notification still arrives once', async () => {
   proves('hosts:claude-plugin');
   await hears(
     {
@@ -128,7 +128,7 @@ test('together with the hooks of earpiece install, each notification still arriv
   );
 });
 
-test('installed from the marketplace, it finds the command on the PATH, and doctor finds the plugin', async () => {
+test('installed from the marketplace, the plugin finds the command on the PATH, and doctor finds the plugin', async () => {
   proves('hosts:claude-plugin');
   let home = '';
   const env: Record<string, string> = {};

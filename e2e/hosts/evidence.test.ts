@@ -99,7 +99,10 @@ type Killing = {
   readonly kill?: (at: { home: string; kill: (signal: NodeJS.Signals) => void }) => Promise<void>;
 };
 
-/** Runs a session that is killed after the hook after a tool has received the word. */
+/**
+ * Runs a session whose hook after a tool gets the word. `hook` replaces the command of that hook, and `kill` may kill the session
+ * at its next call.
+ */
 async function handed({ client, after }: Agent, at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
   return run(client, {
     hooks: at.hooks({ [after]: hook }),

@@ -23,7 +23,7 @@ const AGENTS: readonly Agent[] = [
 ];
 
 describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
-  test('if a refusal was lost, reads the interrupt again, flagged, before its next call or in place of it', async () => {
+  test('reads the interrupt of a lost refusal again, flagged, before its next call or in place of that call', async () => {
     proves('hosts:lost-refusal');
     using at = place(client);
     using seen = await run(client, {
@@ -38,7 +38,7 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
       },
     });
     expect({ exitCode: seen.exitCode, files: filesOf(seen).toSorted() }).toEqual({ exitCode: 0, files: calls });
-    // This is the request with the result of that call.
+    // The third request has the result of the call that the lost refusal should have stopped.
     expect(seen.main.findIndex((request) => told({ client, main: [request] }, ', repeated') > 0)).toBe(2);
     expect(told(seen, 'STOP-WORD')).toBe(calls.includes('next') ? 1 : 2);
   });

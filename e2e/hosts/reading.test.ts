@@ -5,28 +5,28 @@ import { prefixChanges } from '../model/prefix.ts';
 import { nextStep } from '../model/script.ts';
 import type { Recorded } from '../model/tap.ts';
 
-test('counts a marker in every text that the model reads', () => {
+test('find counts a marker in every text that the model reads', () => {
   const found = find([request([user('a')]), request([user('a'), result('1', 'WORD, WORD'), user('WORD')])], 'WORD');
   expect(found).toMatchObject({ first: 1, counts: [0, 3], inLast: 3 });
   expect(found.places.map((place) => place.relation)).toEqual(['inside result 1 (1)', 'after result 1 by 1 messages']);
 });
 
-test('finds one changed byte of an earlier message, and a changed tool', () => {
+test('prefixChanges finds one changed byte of an earlier message, and a changed tool', () => {
   const changed = [request([user('alpha')]), request([user('alphA'), result('1', 'x')], 'other')];
   expect(prefixChanges(changed).map(({ where }) => where)).toEqual(['tools', 0]);
 });
 
-test('finds a missing earlier message', () => {
+test('prefixChanges finds a missing earlier message', () => {
   expect(prefixChanges([request([user('a'), user('b')]), request([user('a')])])).toMatchObject([{ where: 1 }]);
 });
 
-test('ignores a moved cache_control and an unwrapped text block, unless strict', () => {
+test('prefixChanges ignores a moved cache_control and an unwrapped text block, unless strict', () => {
   const cached = { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] };
   expect(prefixChanges([request([cached]), request([user('a')])])).toEqual([]);
   expect(prefixChanges([request([cached]), request([user('a')])], { strict: true })).toHaveLength(1);
 });
 
-test('counts the steps from the conversation alone', () => {
+test('nextStep finds the next step from the conversation alone', () => {
   const script = [{ calls: [{ name: 'a' }, { name: 'b' }] }, { text: 'one' }, { calls: [{ name: 'c' }] }];
   const called = { role: 'assistant', tool_calls: [{}, {}] };
   const results = [{ role: 'tool' }, { role: 'tool' }];

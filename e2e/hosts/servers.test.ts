@@ -87,7 +87,7 @@ function behind(how: How, folder: string, servers: Servers): Servers {
 const calling = (how: How, name: string, tool: string): Call =>
   how === 'directly' ? { mcp: name, tool } : { mcp: 'earpiece', tool: `${name}__${tool}` };
 
-/** The harness makes Codex wait for its servers. */
+/** Turns off the setting with which the harness makes Codex wait for its servers, because people do not set it. */
 const asPeopleHaveThem = (client: Client, servers: Servers): Record<string, false> =>
   client === 'codex' ? Object.fromEntries(Object.keys(servers).map((name) => [`mcp_servers.${name}.required`, false])) : {};
 

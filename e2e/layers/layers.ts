@@ -22,7 +22,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: { mayImport: ['core', 'input'] },
   inbox: { mayImport: ['core', 'input'] },
   config: { mayImport: ['core', 'input'] },
-  // The bus reads and checks the files of subscribers as the configuration is read.
+  // The bus reads and checks the files of subscribers like files of the configuration.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
   // Background tools: an agent's loop calls them, and the agent's log holds their handles.
   handles: { mayImport: ['core', 'input', 'inbox'] },
@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'ai-sdk': { mayImport: ['core', 'inbox'] },
   // The data that crosses HTTP, and the client for it.
   wire: { mayImport: ['core'] },
-  // The server receives webhooks.
+  // The server receives webhooks, whose kinds are in `sources`.
   server: { mayImport: ['core', 'wire', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   cli: {
     mayImport: [

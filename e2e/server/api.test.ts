@@ -108,7 +108,7 @@ describe('notifications', () => {
     expect(await client.read(id, { log: 'shop/coder' })).toMatchObject({ receipt: 'read', reached: true });
   });
 
-  it('are marked as repeated if they were sent before, not if their frame repeats another', async () => {
+  it('are marked as repeated if they were sent before, but not if their frame repeats only another notification', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const coder = inbox.conversation('shop/coder#main');

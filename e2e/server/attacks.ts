@@ -23,7 +23,7 @@ export type Attack = {
 
 type Init = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
-/** `403 forbidden` */
+/** Returns the status and the code of an answer, such as `403 forbidden`. */
 async function told(response: Response): Promise<string> {
   const problem = response.headers.get('content-type') === 'application/problem+json';
   if (!problem) {

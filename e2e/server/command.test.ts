@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   'server:command',
-  'if a token exists, the server may listen on all addresses, and accepts their numbers and the given names',
+  'if a token exists, the server may listen on all addresses, and accepts every IP address and the given names as Host',
   async () => {
     await using shell = new Shell();
     await shell.says(['token', 'create', '--kind', 'project', '--name', 'ci', '--json']);

@@ -97,7 +97,7 @@ function check({ name, type, series }: Family): void {
   }
 }
 
-/** In any order. */
+/** Returns the labels as one text, sorted, because their order has no meaning. */
 const labelsOf = ({ labels }: Series, except?: string): string =>
   [...labels]
     .filter(([label]) => label !== except)

@@ -18,7 +18,7 @@ API      /openapi.json describes it; programs send Authorization: Bearer <token>
 health   /healthz
 `;
 
-it('explains the server to a client without a browser', async () => {
+it('the server explains itself at / to a client that is not a browser', async () => {
   proves('server:routes');
   await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
   const words = WORDS.replace(
@@ -48,7 +48,7 @@ it('explains the server to a client without a browser', async () => {
   expect((await stage.raw('/inbox', { headers: { ...nobody, accept: '*/*' } })).status).toBe(404);
 });
 
-it('reports to browsers that the console is missing', async () => {
+it('a server without a console names the reason at /', async () => {
   proves('server:routes');
   for (const [consoleFolder, why] of [
     [undefined, 'none: the server was started without the console'],

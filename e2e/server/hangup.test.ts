@@ -50,7 +50,7 @@ it('the server ends cleanly when its terminal is closed, also after several sign
       });
     });
     const { hostname, port, host } = new URL(url);
-    // Requests in flight are finished: the second half of this body is still missing.
+    // The server must finish a request in flight, such as this one, whose body is only half sent when the terminal closes.
     const socket = connect(Number(port), hostname);
     const heard = all(socket);
     socket.write(`POST /api/session HTTP/1.1\r\nhost: ${host}\r\nx-earpiece: 1\r\ncontent-type: application/json\r\n`);

@@ -76,7 +76,7 @@ describe('a mute', () => {
     expect(await refused(send.mutes({ project: 'shop' }))).toMatchObject([403, undefined, expect.any(String)]);
   });
 
-  it('no mute of several simultaneous people is lost', async () => {
+  it('is not lost if several people mute kinds at the same time', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `k${i}`);
     await Promise.all(
       names.map((name, i) => (i % 2 === 0 ? client.mute('shop/coder', name) : ear.mute('shop/coder', name, { by: 'x' }))),

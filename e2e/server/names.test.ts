@@ -47,7 +47,7 @@ it('notifications with odd ids have working routes, also if the id looks like a 
   }
 });
 
-it('a space in a path means only itself, apart from the space that escapes an id', async () => {
+it('the server removes one space before an id, which escapes the id, and no other space of a path', async () => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { id: 'n1', message: 'x' });

@@ -51,7 +51,7 @@ verifies('server:openapi', 'the document has every route of the code, and no oth
   expect(told.length).toBeGreaterThan(25);
 });
 
-it('the page lists every route', async () => {
+it('docs/server.md lists every route', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const { paths } = await documentOf(stage);
   const rows = Object.entries(paths).flatMap(([path, operations]) =>

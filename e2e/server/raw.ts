@@ -18,7 +18,8 @@ export function onSocket(
       socket.destroy();
       resolve({ text, closed });
     };
-    // The server answered and kept the connection open, which no request here allows: this fails a test.
+    // If no bytes arrive for 20 s, the server has kept the connection open, which no request here allows. `closed` is then false,
+    // and the test fails.
     const heard = (): void => {
       clearTimeout(silent);
       silent = setTimeout(() => done(false), 20_000);
@@ -40,5 +41,5 @@ export function onSocket(
   });
 }
 
-/** Returns the status line, without its reason. */
+/** Returns the status code of an answer; 0 without a valid status line. */
 export const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3})/u.exec(text)?.[1] ?? 0);

@@ -76,7 +76,7 @@ verifies('server:lifted', 'earpiece resume has the same output and effect with -
   expect(await did(true)).toEqual(local);
 });
 
-verifies('server:lifted', 'an interrupt does not lift a pause, and a wrong address is refused', async () => {
+verifies('server:lifted', 'the route for interrupts cannot lift a pause; a resume with a wrong address is refused', async () => {
   await using stage = await Stage.open();
   await paused(stage);
   const refused = (path: string, body: unknown): Promise<unknown> =>

@@ -18,7 +18,7 @@ describe.each(Object.entries(ATTACKS))('%s', (_title, rows) => {
   });
 });
 
-it('the page lists each tested attack with its result', async () => {
+it('docs/server.md lists each tested attack with its result', async () => {
   const rows = Object.entries(ATTACKS).flatMap(([title, attacks]) => [
     `\n### ${title}\n`,
     '| attack | what happens |',

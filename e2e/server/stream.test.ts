@@ -117,7 +117,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
   expect(server.stderr).toBe('');
 });
 
-it('the example in docs/server.md prints past and new messages', async () => {
+it('the example in docs/server.md yields the types of past and new records', async () => {
   proves('server:resume');
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.queue('shop/coder', { message: 'before' });

@@ -1,4 +1,4 @@
-/** The example of `docs/server.md`: the past and new messages of one agent. */
+/** The example of `docs/server.md`: yields the types of the past and new records of one agent. */
 // #region watch
 import { createClient } from 'earpiece/client';
 

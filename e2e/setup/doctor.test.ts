@@ -191,7 +191,7 @@ describe.each(Object.entries(FAULTS))('red: %s', (_fault, { make, says, advice }
   });
 });
 
-describe('an agent with a name in the database of --db', () => {
+describe('an agent that is installed with --db', () => {
   proves('hosts:doctor');
   it('gets hooks that also use that database', () => {
     using home = new Home('claude');

@@ -157,7 +157,7 @@ describe('a change after the installation', () => {
     expect(home.read(SETTINGS)).toBe(OTHERS.replace('"opus"', '"sonnet"'));
   });
 
-  it('a lost record of the installation costs only white space', () => {
+  it('without the record of the installation, uninstall still removes only its own entries', () => {
     using home = new Home('claude');
     home.write(SETTINGS, OTHERS);
     ok(home.run(['install', '--yes']));
@@ -224,9 +224,9 @@ describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (
   });
 });
 
-describe('the question of the installer', () => {
+describe('the installer', () => {
   proves('hosts:install');
-  it('is needed: without a terminal and without --yes nothing changes', () => {
+  it('asks before it changes anything: without a terminal and without --yes nothing changes', () => {
     using home = new Home('claude');
     const before = home.snapshot();
     const { code, stdout, stderr } = home.run(['install']);

@@ -136,7 +136,8 @@ it('the result of a read whose content differs from the last read says so', asyn
   await files.stop();
   put('src/cart.ts', '2');
   const later = await again(files.known());
-  // The reading tool does the same: its result lets the agent know the file, and does not mention the earlier read.
+  // A tool that reads files makes the same two calls. `about` says that the result shows the file, but the result does not
+  // mention the earlier read.
   await later.noteRead('src/cart.ts', '2');
   expect(await read([later.about('src/cart.ts')])).toMatch(
     /^source warning: source_stale: src\/cart\.ts changed since last read/,
@@ -157,7 +158,7 @@ it('a conflict that ended before the next carrier is not notified', async () => 
     try {
       git('merge', 'side');
     } catch {
-      // The conflict.
+      // Git fails, because the merge has a conflict.
     }
   };
   merge();

@@ -48,7 +48,7 @@ function at(folder: string): Repository {
       try {
         git(...args);
       } catch {
-        // This test is about the conflict.
+        // At a conflict, git fails as the test expects.
       }
     },
     commit: (file, text, message = file) => {

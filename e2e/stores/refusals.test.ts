@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-it.each(rows)('refuses $name, and says what to do', async ({ given, options, code, says }) => {
+it.each(rows)('the store refuses $name, and says what to do', async ({ given, options, code, says }) => {
   proves('store:refuses');
   const path = join(folder, 'e.db');
   given(path);
@@ -122,7 +122,7 @@ it.each(rows)('refuses $name, and says what to do', async ({ given, options, cod
   expect(existsSync(path) ? statSync(path).size : undefined).toBe(before);
 });
 
-it('reports a damaged file, and says how to continue', async () => {
+it('the store reports a damaged file, and says how to continue', async () => {
   const path = join(folder, 'e.db');
   const store = await openSqliteStore({ path });
   for (let i = 0; i < 100; i++) await store.append(LOG, [queued(`n${i}`, { message: 'x'.repeat(500) })]);
@@ -143,7 +143,7 @@ it('reports a damaged file, and says how to continue', async () => {
   });
 });
 
-describe('rights', () => {
+describe('a store and the rights of its user', () => {
   /** `chmod` does not bind root, so another user runs the refused command. */
   const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
   const NOBODY = 'nobody';
@@ -158,7 +158,7 @@ describe('rights', () => {
     chmodSync(folder, 0o755);
   });
 
-  it('refuses a folder without the right to write', async () => {
+  it('a folder without the right to write is refused', async () => {
     const locked = join(folder, 'locked');
     mkdirSync(locked, { mode: 0o555 });
     const path = join(locked, 'e.db');
@@ -170,7 +170,7 @@ describe('rights', () => {
     );
   });
 
-  it('refuses a file in a folder that this user may not enter', async () => {
+  it('a file in a folder that this user may not enter is refused', async () => {
     const closed = join(folder, 'closed');
     mkdirSync(closed, { mode: 0o000 });
     const path = join(closed, 'e.db');
@@ -180,7 +180,7 @@ describe('rights', () => {
     chmodSync(closed, 0o755);
   });
 
-  it('refuses a file without the right to write, and a file without the right to read', async () => {
+  it('a file without the right to write, or to read, is refused', async () => {
     const open = join(folder, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
@@ -194,14 +194,14 @@ describe('rights', () => {
     }
   });
 
-  it('opens the file for a user with the rights', async () => {
+  it('a user with the rights opens the file', async () => {
     const theirs = join(folder, 'theirs');
     mkdirSync(theirs);
     if (nobody.length > 0) chownSync(theirs, 65534, 65534);
     expect(await firstLine(join(theirs, 'e.db'))).toBe('open');
   });
 
-  it('creates folder and files for this user only, with any umask', async () => {
+  it('folders and files are created for this user only, with any umask', async () => {
     proves('store:private');
     const before = process.umask(0);
     try {
@@ -220,7 +220,7 @@ describe('rights', () => {
   });
 });
 
-it('works with a file that a newer Earpiece of the same major has migrated', async () => {
+it('the store works with a file that a newer Earpiece of the same major has migrated', async () => {
   const path = join(folder, 'e.db');
   await (await openSqliteStore({ path })).close();
   const newer = new DatabaseSync(path);
@@ -264,14 +264,17 @@ describe('openStore', () => {
     [' postgres://ear:secret@host/db', ' postgres', 'postgres'],
     ['Postgresql:/ear:secret@host/db', 'Postgresql', 'postgresql'],
     ['NATS://ear:sec/r@et@host/db', 'NATS', 'nats'],
-  ])('refuses %j, also as a path of the configuration, without its password, and makes no folder', async (url, shown, scheme) => {
-    const message = `"${shown}://…@host/db" must name a store: write ${scheme}:// in small letters, without spaces; give a path, sqlite:<path>, memory:, postgres://… or nats://…`;
-    for (const given of [url, join(folder, url)])
-      await expect(openStore(given)).rejects.toMatchObject({ code: 'bad_argument', message });
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  ])(
+    'refuses %j, also as a path below a folder; the error hides the password, and no folder is made',
+    async (url, shown, scheme) => {
+      const message = `"${shown}://…@host/db" must name a store: write ${scheme}:// in small letters, without spaces; give a path, sqlite:<path>, memory:, postgres://… or nats://…`;
+      for (const given of [url, join(folder, url)])
+        await expect(openStore(given)).rejects.toMatchObject({ code: 'bad_argument', message });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
-  it('refuses an address with one slash without its password', async () => {
+  it('refuses an address with one slash, and the error hides the password', async () => {
     await expect(openStore('postgres:/ear:secret@127.0.0.1:1/db')).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringMatching(/^the address of the PostgreSQL database cannot be read: /u) as string,

@@ -7,7 +7,7 @@ export class Chance {
     for (const char of seed) this.#state = Math.imul(this.#state ^ (char.codePointAt(0) ?? 0), 16_777_619);
   }
 
-  /** Returns a number from 0 to below 1. Mulberry32. */
+  /** Returns a number from 0 to below 1, by the generator Mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d_2b_79_f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -28,7 +28,7 @@ export class Chance {
     return from[Math.floor(this.next() * from.length)] as T;
   }
 
-  /** By weight. */
+  /** Chooses a key at random. Its value is its weight. */
   weighed<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries<number>(weights);
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -36,7 +36,7 @@ export class Chance {
     return entries[0]?.[0] as T;
   }
 
-  /** Twelve hex digits. */
+  /** Returns twelve random hex digits. */
   hex(): string {
     return Array.from({ length: 12 }, () => this.between(0, 15).toString(16)).join('');
   }

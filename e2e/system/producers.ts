@@ -296,7 +296,7 @@ export class Producer {
     const nonce = `nonce-${this.#chance.hex()}`;
     const to = this.#chance.pick(windows).agent;
     const inSeconds = this.#chance.between(2, 8);
-    // The product may count from any moment of the command.
+    // The product may count the delay from any moment of the command.
     const notBefore = Date.now() + inSeconds * 1_000 - 1_000;
     this.#said.write({ t: now(), kind: 'asking', nonce, to, level: 'info', notBefore });
     const { code } = await world.run(project, [

@@ -268,8 +268,8 @@ export class Window {
         return answer;
       }
       case 'killHost': {
-        // The server has not answered yet. The product cannot know whether a dead client has read its answer, so the notification
-        // in an answer would count as delivered.
+        // The host is killed before the server answers. The product cannot know whether a dead client has read an answer, so a
+        // notification in an answer would count as delivered.
         const answer = this.#went(host, this.#calling([chance.weighed(TOOLS)], { delayMs: 1_500 }));
         await sleep(chance.between(0, 60));
         this.#world.kill('host', host.pid);

@@ -17,7 +17,7 @@ const taskToolsOf = (request: Request | undefined): string[] =>
 describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
   proves('tasks:own-agent');
 
-  it('have the task tools if the project had a task when the conversation started, and never gain or lose them later', async () => {
+  it('have the task tools if the project had a task when the conversation started; later changes of tasks do not change the tools', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     const last = async (...args: readonly string[]): Promise<string[]> => {
       expect((await stage.run(args)).code).toBe(0);
@@ -25,13 +25,13 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     };
     expect(await last('run', '--as', 'coder#early', 'go')).toEqual([]);
     await stage.says(['tasks', 'add', '--to', 'coder', 'x']);
-    // The start of its requests stays the same, for the cache.
+    // The tools stay the same, so the provider's cache still has the beginning of each request.
     expect(await last('run', '--as', 'coder#early', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#later', 'go')).toEqual(BOTH);
     await stage.says(['tasks', 'status', 't1', 'cancelled']);
     expect(await last('run', '--as', 'coder#later', 'go on')).toEqual(BOTH);
     expect(await last('run', '--as', 'coder#talk', '--purpose', 'chat', 'go')).toEqual([]);
-    // The conversation's purpose is known.
+    // The log keeps the conversation's purpose, so this run and the fork need no `--purpose`.
     expect(await last('run', '--as', 'coder#talk', 'go on')).toEqual([]);
     expect(await last('run', '--fork', 'talk', '--as', 'coder#fork', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#fork', '--purpose', 'task', 'now work')).toEqual(BOTH);
@@ -41,7 +41,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(second && toolsOf(second)).toEqual(first && toolsOf(first));
   });
 
-  it('have the task tools as agent.tasks says', async () => {
+  it('always have the task tools with agent.tasks = true, and never with agent.tasks = false', async () => {
     await using on = await ChatStage.open([{ says: [text('ok')] }], '[agent]\ntasks = true\n');
     expect((await on.run(['run', 'go'])).code).toBe(0);
     expect(taskToolsOf(on.model.requests[0])).toEqual(BOTH);

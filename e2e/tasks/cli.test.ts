@@ -14,7 +14,7 @@ const timeless = (text: string): string =>
 describe('earpiece tasks', () => {
   proves('cli:commands', 'tasks:routes');
 
-  it('adds, lists, assigns, moves and shows', async () => {
+  it('adds, lists, assigns, moves and shows tasks', async () => {
     await using shell = new Shell();
     const says = async (...args: string[]): Promise<string> => timeless(await shell.says(['tasks', ...args]));
     expect(await says('list')).toBe('no tasks in shop; earpiece tasks add --to <agent> "the title of the task"\n');

@@ -36,7 +36,7 @@ async function seen(ear: LoadedInbox): Promise<Seen> {
 
 describe('a kill in the middle', () => {
   it.each(POINTS)(
-    'a kill at %s while a task is blocked stores neither half of the block, and the block can be repeated',
+    'a kill at %s while a person blocks a task stores both halves of the block or neither, and the person can repeat the block',
     async (point) => {
       proves('tasks:one-step', 'store:kill-9');
       await using shell = new Shell();

@@ -69,7 +69,7 @@ describe('the tools for tasks', () => {
       expect((await office.run(['inbox'], { env: { EARPIECE_ADDRESS: `shop/coder#${session}` } })).stdout).toContain(asked);
   });
 
-  it('are offered as gateway.tasks says', async () => {
+  it('are always offered with gateway.tasks = true, and never with gateway.tasks = false', async () => {
     await using off = await Office.open('[gateway]\ntasks = false\n');
     await off.person.createTask({ title: 'x' });
     expect(await (await off.agent()).tools()).not.toContain('get_next_action');

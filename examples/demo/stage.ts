@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The command line. Tests replace it by the built command line. */
+/** The command line from the sources. Tests use the built command line instead. */
 export const EARPIECE = process.env['EARPIECE_TEST_CLI'] ?? join(import.meta.dirname, '../../src/cli/main.ts');
 export const AGENT = 'shop/coder';
 

@@ -9,7 +9,7 @@ import { verifies } from '../../e2e/verifies.ts';
 const home = mkdtempSync(join(tmpdir(), 'earpiece-first-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-verifies('package:first-example', 'prints what output.txt says, and the README shows', () => {
+verifies('package:first-example', 'the first example prints the text of output.txt, which the README also shows', () => {
   const main = join(import.meta.dirname, 'main.ts');
   const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: home, ...COMPILED } });
   // The mark is random for each log, but the page shows a fixed mark.

@@ -53,7 +53,7 @@ export async function smoke(tarball: string, app: string): Promise<void> {
   await serving(app, env, step);
 }
 
-/** Runs `earpiece doctor`, which ends with 8 and prints its findings if no coding agent is set up. */
+/** Runs `earpiece doctor`. If no coding agent is set up, the command prints its findings and exits with 8. */
 function doctor(run: (command: string, ...args: readonly string[]) => string): string {
   try {
     return run('earpiece', 'doctor');

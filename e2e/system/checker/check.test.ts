@@ -54,7 +54,7 @@ describe('a correct history', () => {
   });
 });
 
-describe('each rule breaks', () => {
+describe('the checker finds a broken rule', () => {
   const cases: readonly [Rule, string, () => History, RegExp][] = [
     [
       'lost',
@@ -309,7 +309,7 @@ describe('a gateway that cannot reach its store', () => {
     return web.call('c2', one(N1), { at: 100 }).over();
   };
 
-  it('lets a call pass, which is counted; when the store is available again, it does not', () => {
+  it('may let a call pass, which is counted; when its store is available again, the gateway may not', () => {
     const out = line(
       105,
       'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications',
@@ -332,7 +332,7 @@ describe('a gateway that cannot reach its store', () => {
   });
 });
 
-describe('no fault', () => {
+describe('the checker finds no fault in', () => {
   it.each<[string, History]>([
     ...SOUND,
     [

@@ -33,7 +33,7 @@ export type Call = {
   readonly sentAt: number;
   readonly receivedAt?: number;
   readonly refused: boolean;
-  /** The time when its server had it; undefined if no server had. */
+  /** The time when the call reached the wrapped server; undefined if the call reached no server. */
   readonly reachedAt?: number;
 };
 

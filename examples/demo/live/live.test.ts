@@ -30,7 +30,7 @@ describe('the agent that works while the console is open', { timeout: 120_000 },
   it('continues with its next round after a person has stopped it in the middle of a sentence', async () => {
     const { stage, ear } = await open();
     const rounds = live(stage, { rounds: 2, wordMs: 40, betweenMs: 100 });
-    // The results of its measurements come before the long answer, which has begun by then.
+    // After the results of its measurements, the agent writes the long answer that the person stops.
     await seen(ear, ({ type, content }) => type === 'tool_call_response' && String(content).includes('million carts'));
     await stage.earpiece(['send', '--to', `${AGENT}#live`, '--action', 'cancel', '--as', 'Ann', 'stop that']);
     await rounds;

@@ -46,7 +46,7 @@ export async function startPostgresPair(): Promise<Engine> {
 }
 
 class Pair {
-  /** The primary first. */
+  /** Both servers. The first is the primary. */
   #nodes: [Node, Node];
   #schema = '';
 

@@ -37,7 +37,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** One file with everything that the subpath exports, including the types that it refers to in other files. */
+/** Returns the declarations of everything that the subpath exports, as one text, including the types of other files. */
 function declarations(file: string): string {
   const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
   // Comments are not part of the types. One name per line makes the diff of a change easy to read.

@@ -92,7 +92,7 @@ describe.each(APIS.filter((api) => api !== 'gemini'))('%s', (api) => {
     },
   );
 
-  it('arguments that are cut off repeatedly end the turn after four requests', async () => {
+  it('if the arguments of a call are cut off again and again, the turn ends after four requests', async () => {
     talk = await Talk.start(api, [], {
       stepOf: (_request, n) => ({ says: [cut(`call_${n}`, '{"content": "long')], ends: 'length' }),
       tools: [write],

@@ -1,4 +1,4 @@
-/** Interrupts while a model answers or tools run: both majors, four APIs. */
+/** Interrupts while a model answers or tools run: AI SDK 6 and 7, with four APIs. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { find } from '../model/find.ts';

@@ -1,4 +1,4 @@
-/** Connects an AI SDK of either major through the adapter to a scripted model over HTTP, for tests. */
+/** Connects AI SDK 6 or 7 through the adapter to a scripted model over HTTP, for tests. */
 import { expect } from 'vitest';
 import type * as Sdk from 'ai';
 import { aiSdk, type AiSdk } from '../../src/ai-sdk/index.ts';
@@ -22,7 +22,7 @@ export const BOTH = MAJORS.flatMap((major) => APIS.map((api) => [major, api] as 
 
 export const ADDRESS = 'shop/coder';
 
-/** Imports the AI SDK of this major version. The types of both majors differ only in parts that no test uses. */
+/** Imports the AI SDK of this major version. The types of AI SDK 6 and 7 differ only in parts that no test uses. */
 export const sdkOf = async (major: Major): Promise<typeof Sdk> =>
   major === 7 ? import('ai') : ((await import('ai-6')) as unknown as typeof Sdk);
 

@@ -227,7 +227,7 @@ describe('defects found in its code do not occur:', () => {
     expect(open.reduce((sum, item) => sum + item.count, 0)).toBe(1_500);
   });
 
-  it('14: templates and payloads use the same names', async () => {
+  it('14: templates and payloads use the same names of fields', async () => {
     const { emit, read } = await stage();
     await emit({
       type: 'budget.token.warning',

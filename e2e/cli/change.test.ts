@@ -33,7 +33,7 @@ describe('withdraw', () => {
     );
   });
 
-  it('withdraws everything with a key, in this project or of one agent', async () => {
+  it('withdraws every notification with a key, in the whole project or of one agent', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const to of ['shop/coder', 'shop/writer', 'other/coder'])

@@ -20,7 +20,7 @@ verifies(
   60_000,
 );
 
-verifies('queue:patterns', 'a lookbehind is refused with file, line and the way out', async () => {
+verifies('queue:patterns', 'a lookbehind is refused, and the error names the file, the line and what to do', async () => {
   await using shell = new Shell('redact = ["(?<=key )\\\\w+"]');
   const { code, stderr } = await shell.run(['send', '--to', 'coder', 'the key 12345']);
   expect({ code, stderr }).toEqual({

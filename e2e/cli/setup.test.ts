@@ -71,7 +71,7 @@ describe('agents and doctor', () => {
     expect(trust).toMatchObject({ ok: true, advice: 'read the file, then run: earpiece trust' });
   });
 
-  it('doctor prints the address that this process has', async () => {
+  it('doctor prints the address of this process', async () => {
     await using shell = new Shell();
     const identity = async (address: string): Promise<unknown> =>
       (await shell.json(['doctor'], { env: { EARPIECE_ADDRESS: address } })).find((finding) => finding['what'] === 'identity')?.[

@@ -41,7 +41,7 @@ const event = (type: string, more: object = {}): string =>
 describe('list', () => {
   proves('cli:commands', 'bus:discovery');
 
-  it('US5(a), FR-027..030: lists all of them with their origin, their events and their state', async () => {
+  it('US5(a), FR-027..030: lists all subscribers with their origin, their events and their state', async () => {
     await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
     const rows = (await shell.says(['subscribers', 'list'])).split('\n').map((row) => row.split(/ {2,}/));
     expect(rows[0]).toEqual(['id', 'state', 'from', 'priority', 'moment', 'name', 'events']);

@@ -127,7 +127,7 @@ verifies('console:activity', 'notifications are filtered by state and level on t
   await expect.poll(() => page.url()).toBe(`${stage.url}/#/notifications`);
 });
 
-verifies('console:hands', 'the text of a new task is kept when the person returns', async () => {
+verifies('console:hands', 'the text of a new task is kept when a person leaves the page and returns', async () => {
   const page = await stage.page();
   await visit(page, `${stage.url}/#/tasks`);
   await page.getByRole('textbox', { name: 'Title' }).fill('Round prices in one');

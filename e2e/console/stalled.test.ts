@@ -1,4 +1,4 @@
-/** An open, silent connection counts as lost: the page says this as for a closed connection, and tries again. */
+/** An open, silent connection counts as lost: the page shows the same banner as for a closed connection, and tries again. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

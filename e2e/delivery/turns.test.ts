@@ -20,7 +20,7 @@ it('a reminder after some turns warns that a gateway cannot see turns, and arriv
   expect(textOf(await gateway.call('echo', { text: 'again' }))).toContain('look at the build');
 });
 
-it('a reminder after some turns gives no such warning for a host that starts turns or an agent that was never seen', async () => {
+it('a reminder after some turns gives no warning for a host that starts turns or an agent that was never seen', async () => {
   await using stage = new Stage();
   const ear = await stage.open();
   expect((await stage.run(AFTER_THREE)).stderr).not.toContain('turns:');

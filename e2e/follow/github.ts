@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 
 export type Asked = { readonly path: string; readonly status: number };
 
-/** Changes of the next answers. */
+/** How the server answers the next requests. */
 export type Mood =
   | { readonly kind: 'well' }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }

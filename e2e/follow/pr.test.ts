@@ -349,7 +349,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
-      // The notification with the newer reason supersedes the other one when the agent reads it.
+      // When the agent reads them, the notification with the newer reason supersedes the older notification.
       expect((await open()).at(-1)).toBe(blind(says));
       expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
     }

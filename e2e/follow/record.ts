@@ -42,7 +42,7 @@ const TSCONFIG = JSON.stringify({
 const PACKAGE = JSON.stringify({ name: 'shop', private: true });
 const MODULE = JSON.stringify({ name: 'shop', private: true, type: 'module' });
 
-/** Two lines that give the same error for a number. */
+/** Two lines of code. A number as the value of a line gives the same error in both. */
 const SAME = (one: string, two: string): string => `\n\nexport const one: string = ${one};\nexport const two: string = ${two};\n`;
 
 const tscWatch = (tsc: string): Recording => ({

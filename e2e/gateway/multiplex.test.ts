@@ -206,7 +206,7 @@ describe('added text, and the gate, with several servers', () => {
     expect(await client.answer(4)).toContain('"text":"stop"');
   });
 
-  test('if one server ends, its calls get errors, it restarts, and the other servers continue', async () => {
+  test('if one server ends, its calls get errors, the server restarts, and the other servers continue', async () => {
     await using files = await ScriptFiles.make();
     await using client = new RawClient(several(files, [node('a', ODD_SERVER), node('b', ODD_SERVER)]));
     await client.initialize();

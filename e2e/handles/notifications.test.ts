@@ -175,7 +175,7 @@ describe('the content of an answer is not reported again', () => {
     expect((await inbox.why(`${uid}.stopped`))?.items.map(({ receipt }) => receipt)).toEqual(['known']);
   });
 
-  it('a host that ignores `knows` has such a notification withdrawn before the next batch', async () => {
+  it('if a host ignores `knows`, a notification of a fetched state is withdrawn before the next batch', async () => {
     const { run, open, call, until } = await spawned();
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');
@@ -185,7 +185,7 @@ describe('the content of an answer is not reported again', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('a host can ask to withdraw such a notification at once', async () => {
+  it('a host can ask to withdraw a notification of a fetched state at once', async () => {
     const { run, open, call, until } = await spawned({}, { withdrawAtOnce: true });
     run.finish('done');
     await until('job', ({ state }) => state === 'stopped');

@@ -61,7 +61,7 @@ describe('a mute', () => {
     await client.unmute('shop/coder', '*');
   });
 
-  it('is refused with the name of the invalid field, and for a token without the right to mute', async () => {
+  it('is refused for an invalid field, which the error names, and for a token without the right to mute', async () => {
     expect(await refused(client.mute('shop/coder', 'ci failed'))).toEqual([
       400,
       'pattern',

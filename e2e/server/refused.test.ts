@@ -68,7 +68,7 @@ test.for([
   expect(await answer.json()).toMatchObject({ status: 400, code: 'bad_argument', detail });
 });
 
-test.for(ROWS)('a bad request is refused with the wrong field: %s', async ([, method, path, body, detail]) => {
+test.for(ROWS)('the error about a bad request names the wrong field: %s', async ([, method, path, body, detail]) => {
   proves('server:bad-input');
   await using stage = await Stage.open({ db: 'memory:' });
   const answer = await stage.raw(path, {

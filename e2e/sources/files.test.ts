@@ -343,7 +343,7 @@ describe('a file that the agent has read', () => {
 });
 
 describe("the agent's own writes", () => {
-  it('cause no event, in every way to record them', async () => {
+  it('cause no event, with each of the methods that record them', async () => {
     proves('sources:files');
     const { source, put, at, told } = world({ files: { a: '1', b: '1', c: '1' } });
     await source.start();

@@ -115,16 +115,19 @@ test('a store that writes a journal of all calls fails only the case of erased b
   expect(failed['has no byte of the erased data']).toMatch(/^broken rule: erase overwrites the bytes/u);
 });
 
-test.each(Object.entries(DEFECTS))('a store that loses %s when it is opened again fails', async (_, [keeps, ...found]) => {
-  proves('store:contract-holes');
-  const failed = Object.entries(await failures(reopened(journalStore(keeps))));
-  for (const what of found) {
-    const [, message] = failed.find(([title]) => title.startsWith(`has ${what}`)) ?? [];
-    expect(message, `${what}: ${failed.map(([title]) => title).join('; ')}`).toMatch(/^broken rule: .*(?:opened again|prune)/u);
-  }
-});
+test.each(Object.entries(DEFECTS))(
+  'the contract fails for a store that loses %s when it is opened again',
+  async (_, [keeps, ...found]) => {
+    proves('store:contract-holes');
+    const failed = Object.entries(await failures(reopened(journalStore(keeps))));
+    for (const what of found) {
+      const [, message] = failed.find(([title]) => title.startsWith(`has ${what}`)) ?? [];
+      expect(message, `${what}: ${failed.map(([title]) => title).join('; ')}`).toMatch(/^broken rule: .*(?:opened again|prune)/u);
+    }
+  },
+);
 
-test('a store that repeats refused calls when it is opened again fails', async () => {
+test('the contract fails for a store that repeats refused calls when it is opened again', async () => {
   proves('store:contract-holes');
   const journals = new WeakMap<JournalStore, Call[]>();
   const backend: StoreUnderTest<JournalStore> = {

@@ -84,7 +84,7 @@ test('wrong addresses are refused before anything is made', async () => {
   expect(existsSync(join(shell.folder, 'nope.db'))).toBe(false);
 });
 
-test('a target that holds data is refused with its number of records, and two names of one store are refused', async () => {
+test('a target with data is refused, and the error has its number of records; two names of one store are refused', async () => {
   proves('store:migrate-refused');
   const [from, full] = [await stored(file(), 'a'), await stored(schema(), 'b', 'c')];
   await refused(
@@ -156,7 +156,7 @@ test('a target that another process changed is not opened, and every difference 
   await expect(openStore(to)).rejects.toMatchObject({ code: 'store_refused' });
 });
 
-test('a damaged source is refused with the damaged record, and accepts writes as before', async () => {
+test('a damaged source is refused and accepts writes as before; the error names the damaged record', async () => {
   proves('store:migrate-refused');
   const [unreadable, misfit] = [await stored(file(), 'a', 'b'), await stored(file(), 'a', 'b')];
   const edit = (path: string, sql: string): void => {

@@ -189,7 +189,7 @@ test('a prune that needs more time than one call may take removes everything old
     });
   }));
 
-test('a record that is larger than the server accepts is refused with both sizes', () =>
+test('a record that is larger than the server accepts is refused, and the error has both sizes', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');
     await withStore(url, async (store) => {
@@ -203,7 +203,7 @@ test('a record that is larger than the server accepts is refused with both sizes
     });
   }));
 
-test('a server that is too old is refused with its version, before anything is written', async () => {
+test('a server that is too old is refused before anything is written, and the error names its version', async () => {
   proves('store:nats-errors');
   const server = createServer((socket) => {
     const info = {

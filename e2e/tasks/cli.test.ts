@@ -115,7 +115,7 @@ describe('the page on tasks', () => {
     }
   }, 60_000);
 
-  it('an agent that runs without the tools is named when it gets a task', async () => {
+  it('an agent that runs without the task tools is named when it gets a task', async () => {
     proves('tasks:without-tools');
     await using office = await Office.open('');
     await office.agent('s1');

@@ -1,4 +1,7 @@
-/** A person's change is killed at each write boundary: either all of it is stored, recorded and sent, or none. */
+/**
+ * The process that makes a person's change is killed at each write boundary: the whole change is stored, recorded and sent, or
+ * nothing.
+ */
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { isTaskRecord, replayTask, TASK_RECORDS, Tasks, type TaskRecord } from '../../src/tasks/index.ts';

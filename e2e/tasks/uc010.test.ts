@@ -112,7 +112,7 @@ describe('blocked by a person while the agent works', () => {
     expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
   });
 
-  it('a block by the command line has the same effect', async () => {
+  it('a block by the command line stops the agent like a block over HTTP', async () => {
     proves('tasks:blocked');
     await using office = await Office.open();
     const agent = await office.agent();

@@ -9,7 +9,7 @@ export type Rule = {
   readonly breaks: (body: JsonObject, model: string) => Iterable<string>;
 };
 
-/** Returns the objects of a list with their index; another rule checks the rest. */
+/** Returns the objects of a list with their index, without the list's other values. */
 export const objectsOf = (value: Json | undefined): readonly (readonly [number, JsonObject])[] =>
   (asList(value) ?? []).flatMap((item, i) => (isObject(item) ? [[i, item] as const] : []));
 

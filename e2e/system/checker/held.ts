@@ -33,8 +33,9 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
 
 /**
  * Returns the time until which the interrupt certainly raises this session's gate. An agent's only window gets the interrupt in
- * every session: as an active session, as an heir, or as the first session. In an agent with two windows the rule covers
- * interrupts that name a conversation or go to all. When a conversation ends, the first later one inherits its interrupts.
+ * every session: as an active session, as an heir, or as the first session. In an agent with two windows, this is certain only
+ * for interrupts that name a conversation or go to all agents. When a conversation ends, the first later one inherits its
+ * interrupts.
  */
 export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
   const { agent, form } = reading.session.about;

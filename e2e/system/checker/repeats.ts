@@ -91,7 +91,7 @@ export function again(
 
 type Held = { readonly reading: Reading; readonly conversation?: string | undefined };
 
-/** Whether both belong to one conversation; without a name, the host process is the conversation. */
+/** Whether `a` and `b` belong to one conversation; without a name, the host process is the conversation. */
 const isSameConversation = (a: Held, b: Held): boolean =>
   a.conversation === b.conversation && (a.reading === b.reading || a.conversation !== undefined);
 

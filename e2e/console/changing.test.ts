@@ -22,7 +22,7 @@ const projectFile = (stage: Stage): string => join(stage.folder, 'earpiece.toml'
 
 verifies(
   'console:settings',
-  'a filtered kind is left out of the next carrier, and why says so; when the kind is enabled again, the notification is delivered',
+  'a filtered kind is left out of the next carrier, as why says; its notification is delivered when the kind is enabled again',
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'one' }, { text: 'two' }, { text: 'three' }]);

@@ -148,7 +148,7 @@ describe('the gate', () => {
     );
   });
 
-  it('signal mode: an interrupt during a call is in the result of that call, and only get_notifications lowers the gate', async () => {
+  it('signal mode: an interrupt during a call is in its result, and only get_notifications lowers the gate', async () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');

@@ -9,7 +9,7 @@ const FILES = [
 ];
 
 describe('[gateway.profiles]', () => {
-  it('a configured profile applies to the client of that name; other clients get the built-in profile, or that of --profile', async () => {
+  it('a configured profile applies to its client; other clients get the built-in profile, or that of --profile', async () => {
     await using stage = new Stage();
     stage.config('[gateway.profiles.my-client]\nkind = "strip"\n');
     const structured = async (client: string, args: readonly string[] = []): Promise<boolean> => {

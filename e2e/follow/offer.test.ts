@@ -107,7 +107,7 @@ it('a hook that has nothing else to say offers the pull request', async () => {
   expect((await ear.open('shop/claude-code')).map(({ notification: { kind } }) => kind.name)).toEqual(['offered']);
 }, 60_000);
 
-it('nothing is offered for a pull request that is followed, for other commands, without trust, and with follow.offer = false', async () => {
+it('nothing is offered for a followed pull request, for other commands, without trust, and with follow.offer = false', async () => {
   proves('follow:offer', 'config:trust');
   await hook('claude', 'SessionStart', { source: 'startup' });
   const follow = async (number: number, to: string): Promise<string> => {

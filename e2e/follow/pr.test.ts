@@ -261,7 +261,7 @@ describe('a followed pull request', () => {
     expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
   });
 
-  it('the reports of two failed jobs with one name also name their workflows', async () => {
+  it('two failed jobs with one name are distinguished by their workflows', async () => {
     github.job(81, 'build', 'failure', FAILS);
     const other = { ...github.jobs[81], workflow_name: 'release' };
     github.jobs[81] = { ...github.jobs[81], workflow_name: 'ci' };
@@ -339,7 +339,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
   const listed = async (): Promise<unknown> => (await shell.json(['following']))[0]?.['says'];
   const blind = (says: string): string => `follow.blind warning: pull request acme/shop#12 cannot be followed now: ${says}`;
 
-  it('reports a revoked sign-in and a deleted repository at once, and withdraws both when it answers again', async () => {
+  it('reports a revoked sign-in and a deleted repository at once, and withdraws the report when GitHub answers', async () => {
     github.job(72, 'test', 'failure', FAILS);
     await look();
     const [failed] = await open();

@@ -92,7 +92,7 @@ async function hears(
   after(seen);
 }
 
-test("loaded from the package's folder, the plugin delivers each notification once, and a pause denies the next call", async () => {
+test('loaded from its folder, the plugin delivers each notification once, and a pause denies the next call', async () => {
   proves('hosts:claude-plugin');
   await hears({ args: ['--plugin-dir', PLUGIN] }, () => {});
 });

@@ -17,7 +17,7 @@ const taskToolsOf = (request: Request | undefined): string[] =>
 describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
   proves('tasks:own-agent');
 
-  it('have the task tools if the project had a task when the conversation started; later changes of tasks do not change the tools', async () => {
+  it('have the task tools if the project had a task when the conversation started; later changes of tasks change no tools', async () => {
     await using stage = await ChatStage.open([{ says: [text('ok')] }]);
     const last = async (...args: readonly string[]): Promise<string[]> => {
       expect((await stage.run(args)).code).toBe(0);

@@ -49,6 +49,26 @@ describe('a log file that is emptied', () => {
     appendFileSync(file, 'ERROR next\n');
     expect(await lines()).toEqual(['ERROR next']);
   });
+
+  it.each(['', ' and more'])('is read from its beginning if it ends with the same long summary%s', async (more) => {
+    const summary = `checked 120 files in 3 projects; ${'see https://example.com/help '.repeat(4)}\n`;
+    await look();
+    writeFileSync(file, `ERROR aaa\n${summary}`);
+    expect(await lines()).toEqual(['ERROR aaa']);
+    writeFileSync(file, `ERROR bbb\n${summary}${more}`);
+    expect(await lines()).toEqual(['ERROR bbb']);
+    expect(await lines()).toEqual([]);
+  });
+});
+
+it('the state of an earlier version, which has no hash of the beginning, reads the next lines', async () => {
+  await look();
+  const { head, ...rest } = state as { readonly head?: string };
+  expect(head).toHaveLength(22);
+  state = rest;
+  appendFileSync(file, 'ERROR next\n');
+  expect(await lines()).toEqual(['ERROR next']);
+  expect(state).toMatchObject({ head: expect.any(String) });
 });
 
 it('a folder at the path of the log is checked again after a second, and a file that replaces it is read from its beginning', async () => {

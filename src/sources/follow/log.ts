@@ -1,4 +1,5 @@
 /** Follows a log file: each new line that matches is news. */
+import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
@@ -19,21 +20,26 @@ const LINE_CHARS = 300;
 const BEFORE_CHARS = 80;
 
 /**
- * The position of the follower in the file `ino`. `seen` is a checksum of the bytes before the offset, and `last` is the last
- * matching line. `restarts` counts how often reading began again, and is part of the ids of lines.
+ * The position of the follower in the file `ino`. `seen` is a checksum of the last bytes before the offset, and `head` a hash of
+ * the first bytes of the file up to the offset. `last` is the last matching line. `restarts` counts how often reading began again,
+ * and is part of the ids of lines.
  */
 type Place = {
   readonly ino: number;
   readonly offset: number;
   readonly seen: string;
+  /** Undefined in the state of an earlier version. */
+  readonly head?: string;
   readonly restarts: number;
   readonly last?: string;
 };
 
 /** The inode number of a log file that does not exist yet. */
 const NO_FILE = 0;
-/** The number of bytes before the offset that show whether the file is still the same file. */
+/** The numbers of bytes before the offset, and at the beginning of the file, that show whether the file is still the same file. */
 const SEEN_BYTES = 64;
+const HEAD_BYTES = 65_536;
+const HEAD_CHARS = 22;
 
 export function logFollower(
   { file, match }: Extract<What, { kind: 'log' }>,
@@ -75,7 +81,7 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
       });
     const { ino, size } = now;
     // The first check begins at the end of the file, so that earlier lines are not reported.
-    if (before === undefined) return look({ ino, offset: size, seen: seenAt(opened, size), restarts: 0 }, []);
+    if (before === undefined) return look({ ino, offset: size, ...marksAt(opened, size), restarts: 0 }, []);
     if (before.ino === ino && isAt(opened, before)) return readFrom(reading, opened, before).look;
     return readFrom(reading, opened, { ...before, ino, offset: 0, restarts: before.restarts + 1 }).look;
   } finally {
@@ -100,15 +106,21 @@ function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefi
   }
 }
 
-/** Whether the file still has the bytes before the place. A file that was emptied, and has grown past the offset, has other bytes. */
-const isAt = (opened: number, { offset, seen }: Place): boolean =>
-  offset <= fstatSync(opened).size && seen === seenAt(opened, offset);
+/**
+ * Whether the file still has the bytes before the place. A file that was emptied, and has grown past the offset, has other bytes.
+ * Its last bytes before the offset can be the same, such as the summary of a build.
+ */
+function isAt(opened: number, { offset, seen, head }: Place): boolean {
+  if (offset > fstatSync(opened).size) return false;
+  const now = marksAt(opened, offset);
+  return seen === now.seen && (head === undefined || head === now.head);
+}
 
 /** Reads the next lines. `isWhole`: nobody writes the file any longer, so its last line is complete without a line break. */
 function readFrom(
   { file, pattern, level }: Reading,
   opened: number,
-  { ino, offset: start, restarts, last: before }: Omit<Place, 'seen'>,
+  { ino, offset: start, restarts, last: before }: Omit<Place, 'seen' | 'head'>,
   { isWhole = false }: { readonly isWhole?: boolean } = {},
 ): { readonly look: Look; readonly offset: number } {
   const { size } = fstatSync(opened);
@@ -124,18 +136,28 @@ function readFrom(
   return {
     offset,
     look: look(
-      { ino, offset, seen: seenAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
+      { ino, offset, ...marksAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
       told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
       { hasMore: offset < size && offset > start },
     ),
   };
 }
 
-/** Returns the checksum of the bytes before the offset. */
-function seenAt(opened: number, offset: number): string {
-  const bytes = Buffer.alloc(Math.min(SEEN_BYTES, offset));
-  const length = readSync(opened, bytes, 0, bytes.length, offset - bytes.length);
-  return checksum(bytes.toString('latin1', 0, length));
+/** Returns the marks that the file has if it was read to this offset. */
+function marksAt(opened: number, offset: number): Required<Pick<Place, 'seen' | 'head'>> {
+  const length = Math.min(SEEN_BYTES, offset);
+  return {
+    seen: checksum(bytesOf(opened, offset - length, length).toString('latin1')),
+    head: createHash('sha256')
+      .update(bytesOf(opened, 0, Math.min(HEAD_BYTES, offset)))
+      .digest('base64url')
+      .slice(0, HEAD_CHARS),
+  };
+}
+
+function bytesOf(opened: number, from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(opened, bytes, 0, length, from));
 }
 
 const look = (

@@ -182,36 +182,57 @@ describe('a log file that is rotated', () => {
 });
 
 describe('a log file that an agent follows', () => {
-  it.each(['the file', 'its folder'])('is not read if a link replaces %s', async (what) => {
-    const real = realpathSync(folder);
-    const inner = join(real, 'logs');
-    mkdirSync(inner);
-    const path = join(inner, 'b.log');
+  let real: string;
+  let inner: string;
+  let path: string;
+  let outside: string;
+  beforeEach(() => {
+    real = realpathSync(folder);
+    inner = join(real, 'logs', 'today');
+    mkdirSync(inner, { recursive: true });
+    path = join(inner, 'b.log');
     writeFileSync(path, 'old\n');
-    const outside = mkdtempSync(join(tmpdir(), 'earpiece-log-outside-'));
-    try {
-      writeFileSync(join(outside, 'b.log'), 'ERROR secret\n');
-      const check = async (ofAgent: boolean): Promise<Json> => {
-        const follower = logFollower({ kind: 'log', file: path, match: 'ERROR' }, ofAgent ? { ofAgent } : {});
-        const found = await follower.look(state, new AbortController().signal);
-        state = found.state;
-        return found.news.map(({ message }) => message);
-      };
-      await check(true);
-      if (what === 'the file') {
-        rmSync(path);
-        symlinkSync(join(outside, 'b.log'), path);
-      } else {
-        rmSync(inner, { recursive: true });
-        symlinkSync(outside, inner);
-      }
-      await expect(check(true)).rejects.toThrow(
-        'b.log is now a link, which could lead out of the project; a person can follow it',
-      );
-      // A person may follow a link.
-      expect(await check(false)).toEqual([`${path}: ERROR secret`]);
-    } finally {
-      rmSync(outside, { recursive: true });
-    }
+    outside = mkdtempSync(join(tmpdir(), 'earpiece-log-outside-'));
+    writeFileSync(join(outside, 'b.log'), 'ERROR secret\n');
+    mkdirSync(join(outside, 'today'));
+    mkdirSync(join(outside, 'folder', 'b.log'), { recursive: true });
+  });
+  afterEach(() => rmSync(outside, { recursive: true }));
+
+  const check = async (ofAgent: boolean): Promise<{ readonly news: Json; readonly summary: string }> => {
+    const follower = logFollower({ kind: 'log', file: path, match: 'ERROR' }, ofAgent ? { ofAgent } : {});
+    const found = await follower.look(state, new AbortController().signal);
+    state = found.state;
+    return { news: found.news.map(({ message }) => message), summary: found.summary };
+  };
+
+  it.each([
+    ['the file', () => path, 'b.log'],
+    ['the file, and leads to no file', () => path, 'none.log'],
+    ['the file, and leads to a folder', () => path, 'folder'],
+    ['the file, and leads through a file', () => path, 'b.log/none'],
+    ['the file, and leads to no folder', () => path, 'none/b.log'],
+    ['its folder', () => inner, '.'],
+    ['its folder, and leads to a folder without the file', () => inner, 'today'],
+    ['its folder, and leads to a folder with such a folder', () => inner, 'folder'],
+    ['its folder, and leads to no folder', () => inner, 'none'],
+    ['the folder above', () => join(real, 'logs'), '.'],
+  ] as const)('gets one answer if a link replaces %s', async (what, replaced, target) => {
+    await check(true);
+    rmSync(replaced(), { recursive: true });
+    symlinkSync(join(outside, target), replaced());
+    await expect(check(true)).rejects.toMatchObject({
+      message: `${path} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`,
+      lasting: true,
+    });
+    // A person may follow a link.
+    if (target === 'b.log' || target === '.')
+      await expect(check(false)).resolves.toMatchObject({ news: what.includes('above') ? [] : [`${path}: ERROR secret`] });
+  });
+
+  it.each(['the file', 'its folder', 'the folder above'])('does not exist if %s is removed', async (what) => {
+    await check(true);
+    rmSync(what === 'the file' ? path : what === 'its folder' ? inner : join(real, 'logs'), { recursive: true });
+    expect(await check(true)).toEqual({ news: [], summary: 'the file does not exist yet' });
   });
 });

@@ -1,6 +1,7 @@
 /** Follows a log file: each new line that matches is news. */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -173,29 +174,51 @@ const look = (
 });
 
 function openOf({ file, ofAgent }: Reading): number | undefined {
-  let opened: number;
+  let opened: number | undefined;
+  let code: string | undefined;
+  // An agent must not learn whether a file exists outside of its project, so this check comes first.
+  if (ofAgent && isLinked(file)) throw cannotLook(linked(file));
   try {
     // Opening a pipe without a writer would never return.
     opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    if (code === 'ENOENT') return undefined;
-    throw new CannotLook(`${file} cannot be read (${code})`, { lasting: true, everyMs: EVERY_MS });
+    code = (error as NodeJS.ErrnoException).code ?? String(error);
   }
-  const problem = !fstatSync(opened).isFile()
-    ? `${file} is not a regular file`
-    : ofAgent && !isAtItsPath(opened, file)
-      ? `${file} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`
-      : undefined;
+  // A link may have replaced the file since the first check.
+  const problem =
+    ofAgent && (isLinked(file) || (opened !== undefined && !isAtItsPath(opened, file)))
+      ? linked(file)
+      : code !== undefined && code !== 'ENOENT'
+        ? `${file} cannot be read (${code})`
+        : opened !== undefined && !fstatSync(opened).isFile()
+          ? `${file} is not a regular file`
+          : undefined;
   if (problem === undefined) return opened;
-  closeSync(opened);
-  throw new CannotLook(problem, { lasting: true, everyMs: EVERY_MS });
+  if (opened !== undefined) closeSync(opened);
+  throw cannotLook(problem);
 }
 
-/** Whether the open file is at this path without any link. */
+const cannotLook = (problem: string): CannotLook => new CannotLook(problem, { lasting: true, everyMs: EVERY_MS });
+
+const linked = (file: string): string =>
+  `${file} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`;
+
+/** Whether the file, or a folder above it, is a link. */
+const isLinked = (path: string): boolean => isLink(path) || (path !== dirname(path) && isLinked(dirname(path)));
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the open file is still the file at this path. */
 function isAtItsPath(opened: number, file: string): boolean {
   try {
-    return realpathSync(file) === file && lstatSync(file).ino === fstatSync(opened).ino;
+    const [there, here] = [lstatSync(file), fstatSync(opened)];
+    return there.ino === here.ino && there.dev === here.dev;
   } catch {
     return false;
   }

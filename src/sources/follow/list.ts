@@ -53,14 +53,15 @@ export type Followed = {
 
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
-/** All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. */
+/**
+ * All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. `by` is
+ * undefined if a person added one of the followers. The person's permission then counts for the check, which all of them share.
+ */
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
   readonly tos: readonly string[];
   /** The times between two checks that the followers ask for; undefined asks for the default. */
   readonly paces: readonly (number | undefined)[];
-  /** Whether an agent added one of the followers. */
-  readonly ofAgent?: true;
 };
 
 /**
@@ -138,7 +139,6 @@ function together(uid: string, all: readonly Followed[]): Group {
     tos: [...new Set(all.map(({ to }) => to))].toSorted((a, b) => widthOf(b) - widthOf(a)),
     paces: all.map(({ everyMs }) => everyMs),
     ...(all.some(({ keep }) => keep) ? { keep: true as const } : {}),
-    ...(all.some(({ by }) => by !== undefined) ? { ofAgent: true as const } : {}),
     ...defined({ level }),
     ...(asked === 0 ? {} : { asked }),
   };

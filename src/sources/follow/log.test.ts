@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../core/json.ts';
+import { groupsOf, type Followed } from './list.ts';
 import { logFollower } from './log.ts';
 
 let folder: string;
@@ -200,7 +201,7 @@ describe('a log file that an agent follows', () => {
   afterEach(() => rmSync(outside, { recursive: true }));
 
   const check = async (ofAgent: boolean): Promise<{ readonly news: Json; readonly summary: string }> => {
-    const follower = logFollower({ kind: 'log', file: path, match: 'ERROR' }, ofAgent ? { ofAgent } : {});
+    const follower = logFollower({ kind: 'log', file: path, match: 'ERROR' }, ofAgent ? { by: 'shop/coder' } : {});
     const found = await follower.look(state, new AbortController().signal);
     state = found.state;
     return { news: found.news.map(({ message }) => message), summary: found.summary };
@@ -228,6 +229,29 @@ describe('a log file that an agent follows', () => {
     // A person may follow a link.
     if (target === 'b.log' || target === '.')
       await expect(check(false)).resolves.toMatchObject({ news: what.includes('above') ? [] : [`${path}: ERROR secret`] });
+  });
+
+  it.each(['person', 'agent'])('is read behind a link while a person follows it too, if the %s was first', async (first) => {
+    const what = { kind: 'log', file: path, match: 'ERROR' } as const;
+    const person: Followed = { id: 'f1', uid: 'p', what, to: 'shop/*', since: 0 };
+    const agent: Followed = { id: 'f2', uid: 'a', what, to: 'shop/coder', since: 1, by: 'shop/coder' };
+    const both = first === 'person' ? [person, { ...agent, group: 'p' }] : [agent, { ...person, group: 'a' }];
+    const checkFor = async (list: readonly Followed[]): Promise<readonly string[]> => {
+      const groups = groupsOf(list);
+      expect(groups).toHaveLength(1);
+      const found = await Promise.all(groups.map((group) => logFollower(what, group).look(state, new AbortController().signal)));
+      state = found[0]?.state;
+      return found.flatMap(({ news }) => news.map(({ message }) => message));
+    };
+    expect(await checkFor(both)).toEqual([]);
+    rmSync(path);
+    symlinkSync(join(outside, 'b.log'), path);
+    expect(await checkFor(both)).toEqual([`${path}: ERROR secret`]);
+    // The person's permission ends with the person's follower.
+    const left = both.map((each): Followed => (each.uid === 'p' ? { ...each, ending: true } : each));
+    for (const list of [left, left.filter(({ ending }) => !ending)])
+      await expect(checkFor(list)).rejects.toThrow('is now a link');
+    expect(await checkFor([person])).toEqual([]);
   });
 
   it.each(['the file', 'its folder', 'the folder above'])('does not exist if %s is removed', async (what) => {

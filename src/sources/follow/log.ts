@@ -44,12 +44,12 @@ const HEAD_CHARS = 22;
 
 export function logFollower(
   { file, match }: Extract<What, { kind: 'log' }>,
-  { level = 'warning', ofAgent }: Pick<Group, 'level' | 'ofAgent'>,
+  { level = 'warning', by }: Pick<Group, 'level' | 'by'>,
 ): Follower {
   const pattern = patternOf(match);
   return {
     look: (state) =>
-      Promise.resolve(lookAt({ file, pattern, level, ofAgent: ofAgent === true }, state as unknown as Place | undefined)),
+      Promise.resolve(lookAt({ file, pattern, level, ofAgent: by !== undefined }, state as unknown as Place | undefined)),
   };
 }
 
@@ -64,7 +64,7 @@ type Reading = {
   readonly file: string;
   readonly pattern: Pattern;
   readonly level: News['severity'];
-  /** Whether an agent follows the file. The path is then the real path of a file in its project, and no link may replace it. */
+  /** Whether only agents follow the file. The path is then the real path of a file in the project, and no link may replace it. */
   readonly ofAgent: boolean;
 };
 

@@ -167,6 +167,21 @@ describe('a log file that is rotated', () => {
     }
   });
 
+  it.each([
+    ['log.1', ''],
+    ['log-2.txt', ''],
+    ['log.9999', 'log.'],
+  ])('is found as %s among 1,100 files whose names begin with "%s"', async (name, others) => {
+    file = join(folder, 'log');
+    writeFileSync(file, '');
+    for (let n = 1_000; n < 2_100; n++) writeFileSync(join(folder, `${others}${n}`), '');
+    await look();
+    appendFileSync(file, 'ERROR last of the old\n');
+    renameSync(file, join(folder, name));
+    writeFileSync(file, '');
+    expect(await lines()).toEqual(['ERROR last of the old']);
+  });
+
   it.each(['deleted', 'linked'])('is replaced by a file that is read from its beginning if the old file is %s', async (how) => {
     await look();
     appendFileSync(file, 'ERROR lost\n');

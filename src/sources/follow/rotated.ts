@@ -3,37 +3,52 @@
  * lost.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
-/** The maximum number of names in a folder that are compared. */
+/** The maximum number of files in a folder whose inode is compared. */
 const MAX_NAMES = 1_000;
 
 /** Opens the file with this inode in the folder of `file`. Undefined if no such file can be read. */
 export function openRotated(file: string, ino: number): number | undefined {
-  for (const folder of new Set([dirname(file), realFolderOf(file)])) {
-    for (const name of namesIn(folder)) {
-      const opened = openIf(join(folder, name), ino);
+  for (const path of new Set([file, realOf(file)])) {
+    for (const name of namesLike(path)) {
+      const opened = openIf(join(dirname(path), name), ino);
       if (opened !== undefined) return opened;
     }
   }
   return undefined;
 }
 
-/** The folder of the file to which the path may link. */
-function realFolderOf(file: string): string {
+/** The file to which the path may link. */
+function realOf(file: string): string {
   try {
-    return dirname(realpathSync(file));
+    return realpathSync(file);
   } catch {
-    return dirname(file);
+    return file;
   }
 }
 
-function namesIn(folder: string): readonly string[] {
+/**
+ * Returns names in the folder of the file, up to the limit. The names that share the longest beginning with the name of the file
+ * come first, such as `app.log.1`. Among equals, the shortest name comes first, and then the latest date.
+ */
+function namesLike(file: string): readonly string[] {
+  const own = basename(file);
   try {
-    return readdirSync(folder).slice(0, MAX_NAMES);
+    return readdirSync(dirname(file))
+      .map((name) => ({ name, shared: sharedLength(name, own) }))
+      .toSorted((a, b) => b.shared - a.shared || a.name.length - b.name.length || (a.name < b.name ? 1 : -1))
+      .slice(0, MAX_NAMES)
+      .map(({ name }) => name);
   } catch {
     return [];
   }
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 function openIf(path: string, ino: number): number | undefined {

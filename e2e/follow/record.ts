@@ -183,6 +183,31 @@ const NODE_TEST_SUITES: Recording = {
   until: /duration_ms \d+\./u,
 };
 
+/** A test fails. Then another test file has a syntax error, a missing module and no error, and the first file runs in between. */
+const NODE_TEST_LOAD: Recording = {
+  files: { 'cart.test.mjs': SUITE('cart', 1, 2), 'price.test.mjs': SUITE('price', 1, 3) },
+  run: ['node', '--test', '--watch'],
+  terminal: true,
+  steps: [
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': `${SUITE('cart', 1, 2)}const x = ;\n` } },
+    { when: /duration_ms \d+\./u, write: { 'price.test.mjs': SUITE('price', 1, 2) } },
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': `import './nothing.mjs';\n${SUITE('cart', 1, 2)}` } },
+    { when: /duration_ms \d+\./u, write: { 'cart.test.mjs': SUITE('cart', 1, 2) } },
+  ],
+  until: /duration_ms \d+\./u,
+};
+
+/** Two test files. One fails, and the other has a syntax error, which a person then fixes. */
+const LOAD = (name: string, run: readonly string[], test: (expected: number) => string, done: RegExp): Recording => ({
+  files: { 'package.json': PACKAGE, [`cart${name}`]: test(3), [`price${name}`]: test(1) },
+  run,
+  steps: [
+    { when: done, write: { [`price${name}`]: `${test(1)}const x = ;\n` } },
+    { when: done, write: { [`price${name}`]: test(1) } },
+  ],
+  until: done,
+});
+
 /** Two modules of a page are broken. Then one of them is fixed. */
 const VITE_TWO: Recording = {
   files: {
@@ -346,6 +371,39 @@ export const RECORDINGS: Readonly<Record<string, Recording>> = {
       { when: /# duration_ms/u, write: { 'price.test.mjs': SLOW('adds', 1) } },
     ],
     until: /# duration_ms/u,
+  },
+  'node-test-load-watch': NODE_TEST_LOAD,
+  'node-test-load-tap-watch': {
+    ...NODE_TEST_LOAD,
+    run: [...NODE_TEST_LOAD.run, '--test-reporter=tap'],
+    steps: (NODE_TEST_LOAD.steps ?? []).map((each) => ({ ...each, when: /# duration_ms/u })),
+    until: /# duration_ms/u,
+  },
+  'node-test-todo-tap': {
+    files: {
+      'cart.test.mjs': `import assert from 'node:assert';
+import { test } from 'node:test';
+test('rounds', { todo: true }, () => assert.equal(1, 2));
+test('sums', (t) => { t.todo('later'); assert.equal(1, 2); });
+test('adds', () => assert.equal(1, 2));
+`,
+    },
+    run: ['node', '--test', '--test-reporter=tap'],
+  },
+  'vitest-verbose-load': LOAD(
+    '.test.js',
+    ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.', '--reporter=verbose'],
+    (expected) => `import { expect, test } from 'vitest';\ntest('rounds', () => expect(1).toBe(${expected}));\n`,
+    /file changes/u,
+  ),
+  'mocha-watch-load': {
+    ...LOAD(
+      '.test.js',
+      ['mocha', '--watch', '*.test.js'],
+      (expected) => `const assert = require('node:assert');\nit('rounds', () => assert.equal(1, ${expected}));\n`,
+      /waiting for changes|SyntaxError/u,
+    ),
+    terminal: true,
   },
   'node-test-suites-watch': NODE_TEST_SUITES,
   'node-test-suites-tap-watch': {

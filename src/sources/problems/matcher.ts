@@ -93,6 +93,8 @@ export type Rounds = {
    * fixes that problem if the file has changed.
    */
   readonly areTests?: true;
+  /** Whether a problem only says that a file has failed. The output shows the cause before, as an error of Node.js. */
+  readonly isVague?: (problem: Problem) => boolean;
 };
 
 /** A file or test that a round has repeated. `indent` is the number of spaces before a test, which shows its suite. Default 0. */

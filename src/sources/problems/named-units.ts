@@ -16,6 +16,12 @@ export class NamedUnits {
   readonly #now = new Map<string, number>();
   readonly #inRound = new Map<string, number>();
   readonly #atMost = new Map<string, number>();
+  /** How often the program has started again in this round. */
+  #starts = 0;
+  /** The number of starts and ends of runs. */
+  #run = 0;
+  /** Whether a round has named units. */
+  #hasNamed = false;
   /** Whether the next line repeats the result of a test. */
   #isRepeated = false;
 
@@ -34,14 +40,37 @@ export class NamedUnits {
     for (const each of named) {
       const full = { ...each, name: [...this.#around(each.indent ?? 0).map(({ name }) => name), each.name].join(SEPARATOR) };
       this.#named.push(full);
+      this.#hasNamed = true;
       count(this.#now, full.name, (this.#now.get(full.name) ?? 0) + 1);
       for (const most of [this.#inRound, this.#atMost]) count(most, full.name, this.#now.get(full.name) ?? 0);
     }
     if (this.#named.length > MAX_NAMED) this.#named = this.#named.slice(-MAX_NAMED);
   }
 
-  /** Called at the start and at the end of each run of the tool. A round may have several runs, because a run may be interrupted. */
+  /** Whether the tool names the units of a round. Some reporters do not name them. */
+  get hasNamed(): boolean {
+    return this.#hasNamed;
+  }
+
+  /** A number that stays the same during a run, and grows from run to run. */
+  get run(): number {
+    return this.#run;
+  }
+
+  /** Whether a change of a file may have ended a run of this round before its end. */
+  get wasInterrupted(): boolean {
+    return this.#starts > 1;
+  }
+
+  /** Called when the program starts again. A round may have several runs, because a run may be interrupted. */
+  started(): void {
+    this.#starts += 1;
+    this.ran();
+  }
+
+  /** Called at the end of each run of the tool. */
   ran(): void {
+    this.#run += 1;
     this.#suites = [];
     this.#now.clear();
   }
@@ -63,6 +92,7 @@ export class NamedUnits {
     this.#named = [];
     this.#claimed.clear();
     this.#inRound.clear();
+    this.#starts = 0;
     this.ran();
   }
 

@@ -94,7 +94,7 @@ describe('the problems of a program that keeps running', () => {
       ),
     ).toEqual([]);
     // The dot reporter names no files, so the round counts as a round of all files.
-    expect(open(...first, ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
+    expect(open(...first.slice(2), ' RERUN  cart.test.ts x1', '..', ' Test Files  1 passed (1)', undefined)).toEqual([]);
   });
 
   it('stay open if a round repeats only one of two test files that share an error', () => {
@@ -201,6 +201,32 @@ describe('the problems of a program that keeps running', () => {
     const restarted = 'Restarted at 11/26/2026, 9:31:44 PM';
     expect(readAll(restarted, '✔ one (1ms)', restarted, '✔ one (1ms)', 'ℹ duration_ms 9.1')).toEqual(['b.test.mjs']);
     expect(readAll('✔ one (1ms)', '✔ one (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
+  });
+
+  it('are those of the last run if a change of the file interrupts a run or follows at once', () => {
+    const restarted = 'Restarted at 11/26/2026, 9:31:44 PM';
+    const run = (actual: number): readonly string[] => [
+      restarted,
+      '✖ one (1ms)',
+      'ℹ duration_ms 9.1',
+      'test at a.test.mjs:1:1',
+      '✖ one (1ms)',
+      `  AssertionError: ${actual} == 1`,
+    ];
+    const messages = (...lines: readonly (string | undefined)[]): readonly string[] => {
+      const problems = new OpenProblems();
+      for (const line of lines) {
+        if (line === undefined) problems.silent();
+        else problems.read(line);
+      }
+      return [...problems.open().values()].map(({ problem }) => problem.message);
+    };
+    expect(messages(...run(2), ...run(3), undefined)).toEqual(['AssertionError: 3 == 1']);
+    expect(messages(...run(2), undefined, ...run(3), undefined)).toEqual(['AssertionError: 3 == 1']);
+    // Node.js prints the file of an interrupted process as failed.
+    const killed = ['✖ a.test.mjs (2ms)', 'ℹ duration_ms 9.1', 'test at a.test.mjs:1:1', '✖ a.test.mjs (2ms)', "  'test failed'"];
+    expect(messages(restarted, restarted, ...killed, undefined)).toEqual([]);
+    expect(messages(restarted, ...killed, undefined)).toEqual(["'test failed'"]);
   });
 
   it('end if the test of a changed file has another name now', () => {

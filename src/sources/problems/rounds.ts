@@ -13,8 +13,11 @@ import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 
 /** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
-/** `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. */
-type Kept = Open & Occurrence & { readonly unit?: string; readonly stamp?: string };
+/**
+ * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the run
+ * of the tool that printed it.
+ */
+type Kept = Open & Occurrence & { readonly unit?: string; readonly stamp?: string; readonly run: number };
 type Found = Map<string, Kept>;
 
 /** The maximum number of different problems of one tool that are kept. */
@@ -51,15 +54,17 @@ export class OpenProblems {
 
   /** Reads one line without escape sequences. */
   read(line: string): void {
+    // Earlier lines belong to the file that was named before.
+    if (!this.#reader.isInSection && this.#namesFile(line)) this.#end();
     this.#add(this.#reader.read(line));
     if (this.#reader.isInSection) return;
     if (RESTARTS.begins?.test(line)) {
       this.#end();
-      for (const named of this.#named.values()) named.ran();
+      for (const tool of Object.keys(this.#rounds)) this.#namedBy(tool).started();
     }
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
       const rounds = this.#roundsOf(tool);
-      const { begins, ends, clean, names, unitOf, isLate } = rounds;
+      const { begins, ends, clean, names, isLate } = rounds;
       if (begins?.test(line)) {
         this.#end();
         // The previous round may have had no line for its end, so it ends now, before this round names its own files.
@@ -68,10 +73,7 @@ export class OpenProblems {
         this.#unending.delete(tool);
         if (ends === undefined) this.#unending.add(tool);
       }
-      // Earlier lines belong to the file that was named before.
-      const found = names?.(line) ?? [];
-      if (unitOf === undefined && found.length > 0) this.#end();
-      this.#namedBy(tool).read(line, found, rounds);
+      this.#namedBy(tool).read(line, names?.(line) ?? [], rounds);
       if (ends?.test(line)) {
         this.#end();
         this.#namedBy(tool).ran();
@@ -112,6 +114,11 @@ export class OpenProblems {
     return this.#rounds[tool] ?? RESTARTS;
   }
 
+  /** Whether the line names a file to which the following problems without a file belong. */
+  #namesFile(line: string): boolean {
+    return Object.values(this.#rounds).some(({ names, unitOf }) => unitOf === undefined && (names?.(line) ?? []).length > 0);
+  }
+
   #end(): void {
     this.#add(this.#reader.end());
   }
@@ -129,12 +136,13 @@ export class OpenProblems {
 
   #add(problems: readonly Problem[]): void {
     for (const problem of problems) {
-      if (problem.severity !== 'error') continue;
-      const { tool, file, line = 0 } = problem;
+      if (problem.severity !== 'error' || this.#isExplained(problem)) continue;
+      const { tool, line = 0 } = problem;
+      const file = this.#pathOf(problem);
       const [open, round] = [this.#open, this.#round].map((all) => all.get(tool) ?? new Map<string, Kept>()) as [Found, Found];
       const source = file === undefined ? undefined : this.#sourceOf(file);
       const [text, made] = [source?.[line - 1], file === undefined ? undefined : this.#stampOf(file, problem)];
-      const kept = { ...this.#kept(problem), ...defined({ text, made }) };
+      const kept = { ...this.#kept({ ...problem, ...defined({ file }) }), ...defined({ text, made }) };
       const key = keyOf(kept, round, open, (each) => source?.includes(each) ?? true);
       for (const [all, found] of [
         [this.#open, open],
@@ -149,42 +157,89 @@ export class OpenProblems {
     }
   }
 
+  /** Returns the file of a problem. Vite names a file by its path from the folder of the project, such as `/src/a.ts`. */
+  #pathOf(problem: Problem): string | undefined {
+    const { file } = problem;
+    if (file === undefined || !file.startsWith('/') || this.#stampOf(file, problem) !== undefined) return file;
+    const inProject = file.slice(1);
+    return this.#stampOf(inProject, problem) === undefined ? file : inProject;
+  }
+
+  /**
+   * Whether a problem needs no report: it only says that a test file has failed, and Node.js has printed the cause, or a change of
+   * the file has ended the run. The cause then counts as the problem of this file.
+   */
+  #isExplained(problem: Problem): boolean {
+    const { tool, test = '' } = problem;
+    if (this.#roundsOf(tool).isVague?.(problem) !== true) return false;
+    const causes = [...(this.#open.get('node') ?? [])];
+    const found =
+      causes.findLast(([, each]) => isOf(test, each.problem)) ?? causes.findLast(([, each]) => each.unit === undefined);
+    if (found === undefined) return problem.message.endsWith('; SIGTERM') || this.#namedBy(tool).wasInterrupted;
+    const [key, kept] = found;
+    const unit = this.#namedBy(tool).claim(test) ?? test;
+    const made = kept.made ?? this.#stampOf(kept.problem.file ?? unit, problem);
+    for (const all of [this.#open, this.#round]) {
+      all.get('node')?.delete(key);
+      all.set(
+        tool,
+        new Map([...(all.get(tool) ?? []), [key, { ...kept, unit, run: this.#namedBy(tool).run, ...defined({ made }) }]]),
+      );
+    }
+    return true;
+  }
+
   #kept(problem: Problem): Omit<Kept, 'count'> {
     const { names, unitOf, areTests } = this.#roundsOf(problem.tool);
-    if (names === undefined) return { problem };
     const named = this.#namedBy(problem.tool);
+    const { run } = named;
+    if (names === undefined) return { problem, run };
     const said = unitOf === undefined ? (problem.file ?? named.all.at(-1)?.name) : unitOf(problem);
     const unit = areTests && said !== undefined ? (named.claim(said) ?? said) : said;
-    if (unit === undefined) return { problem };
+    if (unit === undefined) return { problem, run };
     const stamp = this.#stampOf(unit, problem);
-    return { problem, unit, ...(stamp === undefined ? {} : { stamp }) };
+    return { problem, run, unit, ...(stamp === undefined ? {} : { stamp }) };
   }
 
   /** Ends the round of a tool. */
   #settle(tool: string): void {
-    const round = this.#round.get(tool) ?? new Map<string, Kept>();
+    const round = this.#latest(tool);
     const named = this.#namedBy(tool);
     const before = this.#open.get(tool) ?? new Map<string, Kept>();
     const isPartial = round.size > 0 && this.#roundsOf(tool).isPartial?.([...round.values()].map(({ problem }) => problem));
+    // The reporter names the files of a round, but not a file that cannot be loaded. So only the failed files have run.
+    const isOfFailedFiles = round.size > 0 && named.hasNamed && this.#roundsOf(tool).unitOf !== undefined;
     const others = isPartial
       ? [...before].filter(([key, { problem }]) => !round.has(key) && !this.#roundsOf(tool).isPartial?.([problem]))
-      : named.all.length === 0
+      : named.all.length === 0 && !isOfFailedFiles
         ? []
-        : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(kept, named, [...round.values()]));
+        : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(tool, kept, named, [...round.values()]));
     this.#open.set(tool, new Map([...others, ...round]));
     this.#begin(tool);
   }
 
+  /** Returns the problems of the current round. If a test ran several times, only its last problems count. */
+  #latest(tool: string): Found {
+    const found = this.#round.get(tool) ?? new Map<string, Kept>();
+    if (this.#roundsOf(tool).areTests !== true) return found;
+    const isRepeated = ({ unit, run, problem }: Kept): boolean =>
+      [...found.values()].some((each) => each.unit === unit && each.problem.file === problem.file && each.run > run);
+    return new Map([...found].filter(([, kept]) => !isRepeated(kept)));
+  }
+
   /** Whether a round that repeated the named files, and did not print this problem, shows that the problem is fixed. */
-  #isOver({ problem, unit, stamp, made }: Kept, units: NamedUnits, round: readonly Kept[]): boolean {
+  #isOver(tool: string, { problem, unit, stamp, made }: Kept, units: NamedUnits, round: readonly Kept[]): boolean {
     if (unit === undefined) return units.all.some(({ failed }) => !failed);
-    const { unitOf, areTests } = this.#roundsOf(problem.tool);
-    const hasChanged = problem.file !== undefined && made !== undefined && this.#stampOf(problem.file, problem) !== made;
+    const { unitOf, areTests } = this.#roundsOf(tool);
+    // The same test has failed again for another reason.
+    if (areTests && round.some((each) => each.unit === unit && each.problem.file === problem.file)) return true;
+    const hasChanged = made !== undefined && this.#stampOf(problem.file ?? unit, problem) !== made;
     const named = units.all.filter(({ name }) => isSameFile(name, unit));
     // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
     if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may leave out the errors of a file that failed again.
-    if (named.length > 0) return !named.at(-1)?.failed || round.some((each) => each.unit === unit);
+    const failsAgain = round.some((each) => each.unit === unit);
+    if (named.length > 0 || (failsAgain && unitOf !== undefined)) return failsAgain || !named.at(-1)?.failed;
     // The test may have another name now, so a change of its file ends the problem.
     if (areTests) return hasChanged;
     const now = this.#stampOf(unit, problem);
@@ -195,6 +250,10 @@ export class OpenProblems {
     return stamp !== undefined && now === undefined;
   }
 }
+
+/** Whether Node.js printed this problem for the test file `unit`: the error is in this file, or names it. */
+const isOf = (unit: string, { file, message }: Problem): boolean =>
+  file === undefined ? message.includes(unit) : isSameFile(unit, file);
 
 /** Whether two paths name the same file, as seen from different folders. */
 function isSameFile(a: string, b: string): boolean {

@@ -13,7 +13,11 @@ const VALUES = step(/^\s+(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u, { sk
 /** Returns the name of a test without the backslashes that TAP writes before `#` and before a backslash. */
 export const unescaped = (name: string): string => name.replace(/\\([\\#])/gu, '$1');
 
-const FAILED = /^\s*not ok \d+ - (?<test>\S.*)$/u;
+/** A failed test in TAP. A test that fails as `TODO` does not make the run fail. */
+const FAILED = /^\s*not ok \d+ - (?<test>(?!.* # (?:TODO|SKIP)\b)\S.*)$/u;
+
+/** The message of a test file whose process failed, and the signal with which the process ended. */
+export const FILE_FAILED = /^'?test failed'?(?:; (?<signal>SIG\w+))?$/u;
 
 const NOT_OK: readonly [Step, Step] = [
   {
@@ -49,6 +53,7 @@ export const NODE_TEST: readonly Matcher[] = [
     tool: 'node --test',
     steps: [
       ...NOT_OK,
+      step(/^\s+signal: '(?<more>SIG\w+)'$/u, { skip: 3, optional: true }),
       step(/^\s+error: (?!\||'?\d+ subtests? failed)(?<quote>["']?)(?<message>\S.*?)\k<quote>$/u, { skip: 4 }),
       ...STACK,
     ],

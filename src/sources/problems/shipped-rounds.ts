@@ -4,12 +4,15 @@
  */
 import type { Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
-import { unescaped } from './shipped-node-test.ts';
+import { FILE_FAILED, unescaped } from './shipped-node-test.ts';
 
 const RESTARTED =
-  /^ RERUN {2}|^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
+  /^ RERUN {2}|^\s+\d+ passing \(|^\[nodemon\] restarting|^Restart(?:ing '|ed at )|\[tsx\] (?:change in .*|rerunning|restarting)|Detected change in .+, reloading|WatchFiles detected changes|^\[Running: /u;
 
-/** The rounds of a tool whose output shows no rounds: a round begins when a program that watches files starts the tool again. */
+/**
+ * The rounds of a tool whose output shows no rounds: a round begins when a program that watches files starts the tool again. Mocha
+ * prints the number of passed tests at the end of each run.
+ */
 export const RESTARTS: Rounds = { begins: RESTARTED };
 
 /** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
@@ -36,7 +39,7 @@ const NODE_SUITE = /^(?<indent>\s*)(?:▶ (?<spec>\S.*?)(?: \([\d.]+ms\))?|# Sub
 /** Returns the test that a line of `node --test` shows. The name of a test may have a comma. */
 function testsOfNode(line: string): readonly Named[] {
   const result = nodeNameIn(line, NODE_RESULT);
-  return result === undefined ? [] : [{ ...result, failed: /^\s*(?:✖|not ok)/u.test(line) }];
+  return result === undefined ? [] : [{ ...result, failed: /^\s*(?:✖|not ok\b(?!.* # (?:TODO|SKIP)\b))/u.test(line) }];
 }
 
 function nodeNameIn(line: string, pattern: RegExp): { readonly name: string; readonly indent: number } | undefined {
@@ -86,6 +89,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     repeats: /^test at /u,
     unitOf: ({ test }) => test,
     areTests: true,
+    isVague: ({ message }) => FILE_FAILED.test(message),
   },
   pytest: {
     begins: /^=+ test session starts =+$/u,

@@ -15,6 +15,9 @@ const NAME = either([/^ FAIL {2,}(?<test>(?:\S.* )?(\S+))\s+\[ (?:.*[ /])?\2 \]$
 /** The line directly below the name of a test. Vitest shows an error without a message as an object of several lines. */
 const MESSAGE = either([/^(?<message>(?!\{$|⎯)\S.*)$/u, /^\{$/u]);
 
+/** An error whose cause is in the line below: `RolldownError: Parse failure: Parse failed with 1 error:`. */
+const HEADLINE = step(/^(?<message>\S.* with \d+ errors?):$/u);
+
 /** The line of the stack above the lines of the source. A message may contain a stack too. */
 const PLACE = either(
   [
@@ -25,6 +28,7 @@ const PLACE = either(
 );
 
 export const VITEST: readonly Matcher[] = [
+  { tool: 'vitest', until: UNTIL, report: REPORT, steps: [NAME, HEADLINE, step(/^(?<more>\S.*)$/u), PLACE] },
   {
     tool: 'vitest',
     until: UNTIL,

@@ -282,17 +282,18 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'node',
     steps: [
-      step(/^(?<file>(?:\/|file:\/\/|[A-Z]:\\)(?!\S*node_modules)[^\n]*):(?<line>\d+)$/u),
-      step(/^(?:Uncaught )?(?<message>\w*(?:Error|Exception)(?: \[\w+\])?: .+)$/u, { skip: 8 }),
+      // The reporter TAP of `node --test` prints `# ` before the lines of other output.
+      step(/^(?:# )?(?<file>(?:\/|file:\/\/|[A-Z]:\\)(?!\S*node_modules)[^\n]*):(?<line>\d+)$/u),
+      step(/^(?:# )?(?:Uncaught )?(?<message>\w*(?:Error|Exception)(?: \[\w+\])?: .+)$/u, { skip: 8 }),
     ],
   },
   {
     tool: 'node',
     steps: [
-      step(/^(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u),
+      step(/^(?:# )?(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u),
       step(
         new RegExp(
-          String.raw`^\s+at (?:.*\()?(?:(?:node:|\S*node_modules/)\S*|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`,
+          String.raw`^#?\s+at (?:.*\()?(?:(?:node:|\S*node_modules/)\S*|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`,
           'u',
         ),
         {
@@ -300,7 +301,10 @@ export const SHIPPED: readonly Matcher[] = [
         },
       ),
       step(
-        new RegExp(String.raw`^\s+at (?:.*\()?(?:file://)?(?!node:|\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'),
+        new RegExp(
+          String.raw`^#?\s+at (?:.*\()?(?:file://)?(?!node:|\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`,
+          'u',
+        ),
         {
           skip: 20,
           optional: true,

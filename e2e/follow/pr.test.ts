@@ -72,6 +72,14 @@ const open = async (): Promise<readonly string[]> =>
     ({ notification: { kind, level, message } }) => `${kind.source}.${kind.name} ${level}: ${message}`,
   );
 
+/** A check that is not a job of GitHub Actions, so it has no log. */
+const run = (id: number, conclusion: 'success' | 'failure'): Record<string, unknown> => ({
+  id,
+  name: `job ${id}`,
+  status: 'completed',
+  conclusion,
+});
+
 describe('a followed pull request', () => {
   proves('follow:pr');
 
@@ -126,6 +134,12 @@ describe('a followed pull request', () => {
     for (let id = 1; id <= 120; id++) github.job(id, `job ${id}`, id === 120 ? 'failure' : 'success', FAILS);
     expect(await look()).toMatchObject({ summary: '1 of 120 checks failed' });
     expect(await open()).toEqual([expect.stringContaining('check "job 120" failed')]);
+  });
+
+  it('a failed check after 500 passed checks is reported', async () => {
+    github.runs = Array.from({ length: 520 }, (_, id) => run(id, id === 510 ? 'failure' : 'success'));
+    expect(await look()).toMatchObject({ summary: '1 of 520 checks failed' });
+    expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "job 510" failed']);
   });
 
   verifies(
@@ -241,6 +255,23 @@ describe('a followed pull request', () => {
       'pr.review info: acme/shop#12: bob reviewed it: “new”',
       'pr.comment info: acme/shop#12: bob commented: “new”',
     ]);
+  });
+
+  it('a new comment is reported after a bot has edited more than 500 old comments', async () => {
+    const comment = (n: number, time: string): object => ({
+      id: n,
+      user: { login: 'bob' },
+      body: `remark ${n}`,
+      created_at: time,
+    });
+    github.comments = Array.from({ length: 520 }, (_, n) => comment(n, '2026-11-23T08:10:00Z')) as never;
+    github.pull['updated_at'] = '2026-11-23T08:10:00Z';
+    await look();
+    const edited = github.comments.map((each) => ({ ...each, updated_at: '2026-11-23T09:10:00Z' }));
+    github.comments = [...edited, comment(520, '2026-11-23T09:11:00Z')] as never;
+    github.pull['updated_at'] = '2026-11-23T09:11:00Z';
+    await look();
+    expect(await open()).toEqual(['pr.comment info: acme/shop#12: bob commented: “remark 520”']);
   });
 
   it('two failed checks with one name are each reported once', async () => {

@@ -8,7 +8,8 @@ import { get, type GhAnswer, type GhPlace } from './gh.ts';
 export type Page<T> = { readonly etag?: string; readonly items: readonly T[]; readonly isFull: boolean };
 
 const PER_PAGE = 100;
-const MAX_PAGES = 5;
+/** The maximum number of pages of a list. GitHub lists the oldest reviews and comments first, so the newest are on the last page. */
+const MAX_PAGES = 20;
 
 export type PageQuery<T> = {
   /** The path of the list, without `per_page` and `page`. */
@@ -16,17 +17,12 @@ export type PageQuery<T> = {
   readonly known?: readonly Page<T>[] | undefined;
   readonly itemsOf: (body: Json) => readonly Json[];
   readonly keep: (item: Json) => T;
-  /** The maximum number of pages. Default 5. */
-  readonly most?: number;
 };
 
-/** Reads all pages of a list. An unchanged page does not count for the rate limit. Throws `CannotLook` as `get` does. */
-export async function pages<T>(
-  place: GhPlace,
-  { path, known = [], itemsOf, keep, most = MAX_PAGES }: PageQuery<T>,
-): Promise<readonly Page<T>[]> {
+/** Reads the pages of a list. An unchanged page does not count for the rate limit. Throws `CannotLook` as `get` does. */
+export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep }: PageQuery<T>): Promise<readonly Page<T>[]> {
   const read: Page<T>[] = [];
-  for (let page = 1; page <= most; page++) {
+  for (let page = 1; page <= MAX_PAGES; page++) {
     const before = known[page - 1];
     const answer = await get(place, `${path}${path.includes('?') ? '&' : '?'}per_page=${PER_PAGE}&page=${page}`, before?.etag);
     const now = answer.kind === 'same' && before !== undefined ? before : pageOf(answer, itemsOf, keep);

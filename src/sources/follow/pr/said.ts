@@ -30,9 +30,6 @@ type Said = {
 
 const MAX_SHOWN = 5;
 
-/** The maximum number of pages of reviews. GitHub lists the oldest reviews first, and has no parameter for a beginning. */
-const REVIEW_PAGES = 20;
-
 /**
  * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, the reviews and comments up
  * to `changedAt` count as known. `changedAt` is the time at which the pull request changed last, in ISO form.
@@ -46,15 +43,15 @@ export async function saidOn(
     changedAt = EPOCH,
   }: { readonly me: string | undefined; readonly before: SaidState | undefined; readonly changedAt: string | undefined },
 ): Promise<{ readonly news: readonly News[]; readonly state: SaidState }> {
-  const read = async (path: string, kind: string, most?: number): Promise<readonly Said[]> => {
+  const read = async (path: string, kind: string): Promise<readonly Said[]> => {
     const keep = (item: Json): Said => saidOf(item, kind);
-    const read = await pages(place, { path: `repos/${pull.repo}/${path}`, itemsOf: listOf, keep, ...defined({ most }) });
+    const read = await pages(place, { path: `repos/${pull.repo}/${path}`, itemsOf: listOf, keep });
     return read.flatMap(({ items }) => items).filter(({ at }) => at !== '');
   };
   const start = { since: changedAt, seen: [] };
   const marks = before ?? { reviews: start, inCode: start, comments: start };
   const from = ({ since }: Mark): string => `since=${encodeURIComponent(earlier(since))}`;
-  const reviews = await read(`pulls/${pull.number}/reviews`, 'review', REVIEW_PAGES);
+  const reviews = await read(`pulls/${pull.number}/reviews`, 'review');
   const inCode = await read(`pulls/${pull.number}/comments?${from(marks.inCode)}`, 'code');
   const comments = await read(`issues/${pull.number}/comments?${from(marks.comments)}`, 'comment');
   const state = {

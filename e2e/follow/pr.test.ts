@@ -142,6 +142,13 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "job 510" failed']);
   });
 
+  it('checks that all pass are not reported as passed if the commit has more than 2,000', async () => {
+    await look();
+    github.runs = Array.from({ length: 2_001 }, (_, id) => run(id, id === 2_000 ? 'failure' : 'success'));
+    expect(await look()).toMatchObject({ summary: '2000 of 2000 checks passed, only 2000 checks were read' });
+    expect(await open()).toEqual([]);
+  });
+
   verifies(
     'follow:pr',
     'a review with three comments is one line; comments of the user and old comments are not reported',

@@ -7,7 +7,7 @@ import { at, textAt } from '../../webhooks/fields.ts';
 import { CannotLook, type Standing } from '../follower.ts';
 import { get, type GhPlace } from './gh.ts';
 import { failureIn } from './job-log.ts';
-import { bodyOf, listOf, pages, type Page } from './pages.ts';
+import { bodyOf, isCut, listOf, pages, type Page } from './pages.ts';
 
 export type Check = {
   /** The id of the check, which changes with each run. */
@@ -28,12 +28,16 @@ export type ChecksState = {
   readonly failed: Readonly<Record<string, Standing>>;
 };
 
-/** The checks of a commit. With `isPart`, the logs of some failed checks wait for the next poll of the pull request. */
+/**
+ * The checks of a commit. With `isPart`, the logs of some failed checks wait for the next poll of the pull request. With `isCut`,
+ * the commit may have more checks.
+ */
 export type Checks = {
   readonly state: ChecksState;
   readonly all: readonly Check[];
   readonly standing: readonly Standing[];
   readonly isPart: boolean;
+  readonly isCut: boolean;
 };
 
 export type Pull = { readonly repo: string; readonly number: number };
@@ -66,7 +70,13 @@ export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: 
     const isNameShared = all.some((each) => each !== check && each.name === check.name);
     failed[check.id] = found ?? (await standingOf(place, pull, sha, { ...check, isNameShared }));
   }
-  return { state: { sha, runs, statuses, failed }, all, standing: Object.values(failed), isPart: details > MAX_DETAILS };
+  return {
+    state: { sha, runs, statuses, failed },
+    all,
+    standing: Object.values(failed),
+    isPart: details > MAX_DETAILS,
+    isCut: isCut(runs) || isCut(statuses),
+  };
 }
 
 const WENT: Readonly<Record<string, Check['went']>> = {

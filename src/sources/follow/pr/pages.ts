@@ -32,6 +32,9 @@ export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep
   return read;
 }
 
+/** Whether a list has more items than the pages that were read may hold. */
+export const isCut = (read: readonly Page<unknown>[]): boolean => read.length >= MAX_PAGES && read.at(-1)?.isFull === true;
+
 function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], keep: (item: Json) => T): Page<T> {
   const body = bodyOf(answer);
   const items = itemsOf(body);

@@ -53,7 +53,8 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   if (!pull.open) return ended(what, pull, { before, me, said });
   const checks = await checksOf(place, what, pull.sha, before?.checks);
   const went = countOf(checks.all);
-  const isGreen = went.passed > 0 && went.failed + went.pending + went.other === 0;
+  // A check that was not read may have failed.
+  const isGreen = !checks.isCut && went.passed > 0 && went.failed + went.pending + went.other === 0;
   // If a check of this commit has failed since then, the agent must also read that the checks pass again.
   const known = went.failed > 0 ? undefined : before?.passedBefore;
   const passedBefore = before === undefined && isGreen ? pull.sha : known;
@@ -73,7 +74,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
     standing,
     news: said.news,
     state: state as unknown as Json,
-    summary: summaryOf(went, pull),
+    summary: summaryOf(went, checks.isCut, pull),
     againMs: checks.isPart ? 0 : went.pending > 0 ? PENDING_MS : QUIET_MS,
   };
 }
@@ -109,7 +110,7 @@ function countOf(checks: readonly Check[]): Counted {
   return counted;
 }
 
-function summaryOf({ pending, passed, failed, other }: Counted, { dirty }: PullState): string {
+function summaryOf({ pending, passed, failed, other }: Counted, isCut: boolean, { dirty }: PullState): string {
   const all = pending + passed + failed + other;
   const parts = [
     ...(all === 0 ? ['no checks'] : []),
@@ -117,6 +118,7 @@ function summaryOf({ pending, passed, failed, other }: Counted, { dirty }: PullS
     ...(pending > 0 ? [`${pending} of ${all} checks run`] : []),
     ...(failed + pending === 0 && passed > 0 ? [`${passed} of ${all} checks passed`] : []),
     ...(other > 0 ? [`${other} of ${all} checks ended without a result`] : []),
+    ...(isCut ? [`only ${all} checks were read`] : []),
     ...(dirty ? ['conflicts'] : []),
   ];
   return parts.join(', ');

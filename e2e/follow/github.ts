@@ -14,12 +14,13 @@ type Json = Record<string, unknown>;
 
 export type Asked = { readonly path: string; readonly status: number };
 
-/** How the server answers the next requests. */
-export type Mood =
+/** How the server answers the next requests: those whose path matches `only`, or all. */
+export type Mood = { readonly only?: RegExp } & (
   | { readonly kind: 'well' }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | { readonly kind: 'slow'; readonly ms: number }
-  | { readonly kind: 'silent' };
+  | { readonly kind: 'silent' }
+);
 
 export const HOST = 'github.localhost';
 
@@ -100,7 +101,7 @@ export class GitHub implements AsyncDisposable {
     // A proxy gets requests with whole URLs.
     const url = new URL(request.url ?? '/', `http://api.${HOST}`);
     const body = await text(request);
-    const { mood } = this;
+    const mood: Mood = this.mood.only?.test(url.pathname) === false ? { kind: 'well' } : this.mood;
     if (mood.kind === 'silent') return void request.socket.destroy();
     if (mood.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, mood.ms));
     const send = (status: number, headers: Record<string, string>, content: string): void => {

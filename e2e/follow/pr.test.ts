@@ -432,6 +432,36 @@ describe('a follower whose GitHub does not answer as it should', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "lint" failed']);
   });
 
+  it('if only the log of a failed check cannot be read, the check is reported once without lines', async () => {
+    const expected = [];
+    for (const [id, mood] of [
+      [80, { kind: 'silent', only: /^\/logs\/80$/u }],
+      [81, { kind: 'status', status: 502, only: /\/jobs\/81\/logs$/u }],
+    ] as const) {
+      github.job(id, `job ${id}`, 'failure', FAILS);
+      github.mood = mood;
+      await look();
+      expected.push(`pr.check_failed error: acme/shop#12: check "job ${id}" failed in step "Run tests"`);
+      expect(await open()).toEqual(expected);
+    }
+    const told = await ear.open('shop/coder');
+    github.mood = { kind: 'well' };
+    await look();
+    expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(told.map(({ id }) => id));
+  });
+
+  it('a rate limit or a revoked sign-in while a log is read ends the poll', async () => {
+    const headers = { 'retry-after': '120' };
+    for (const status of [429, 401]) {
+      github.job(82, 'test', 'failure', FAILS);
+      github.mood = { kind: 'status', status, headers, only: /\/logs$/u };
+      expect((await look())?.trouble).toMatchObject({ times: status === 429 ? 1 : 2 });
+    }
+    github.mood = { kind: 'well' };
+    await look();
+    expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);
+  });
+
   it('an unexpected answer of gh is named, and its last line is shown without escape sequences', async () => {
     const answers = async (says: string, exit = 0): Promise<unknown> => {
       writeFileSync(join(shell.folder, 'gh'), `#!/bin/sh\n${says}\nexit ${exit}\n`, { mode: 0o755 });

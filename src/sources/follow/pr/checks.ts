@@ -147,9 +147,7 @@ async function standingOf(
 type Job = { readonly workflow?: string; readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
-/**
- * Returns the details of a job. If its log was deleted or this sign-in may not read it, the check is reported without the log.
- */
+/** Returns the details of a job. If its log cannot be read, the check is reported at once without the log. */
 async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
   const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
   try {
@@ -157,15 +155,30 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
     const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
     const step = textAt(failing, 'name', 120);
     const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
-    const answer = await get(place, `${path}/logs`);
-    if (answer.kind !== 'ok') return { ...named, lines: [] };
+    const log = await logAt(place, `${path}/logs`);
+    if (log === undefined) return { ...named, lines: [] };
     const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
-    const failure = failureIn(answer.body, {
+    const failure = failureIn(log, {
       ...defined({ startedAt, completedAt }),
     });
     return { ...named, ...failure };
   } catch (error) {
     if (error instanceof CannotLook && error.lasting && !error.message.includes('401')) return NO_JOB;
     throw error;
+  }
+}
+
+/**
+ * Returns a log. Undefined if the log was deleted, if this sign-in may not read the log, or if the host of the logs does not answer:
+ * GitHub keeps the logs on another host than its API.
+ */
+async function logAt(place: GhPlace, path: string): Promise<string | undefined> {
+  try {
+    const answer = await get(place, path);
+    return answer.kind === 'ok' ? answer.body : undefined;
+  } catch (error) {
+    const isRateLimit = error instanceof CannotLook && error.againMs !== undefined;
+    if (!(error instanceof CannotLook) || error.lasting || isRateLimit || place.signal?.aborted) throw error;
+    return undefined;
   }
 }

@@ -1,8 +1,9 @@
 /** The tool `follow` of `earpiece mcp`, with a real MCP client. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -105,9 +106,12 @@ it('the tool is limited to the project, this machine and this repository, and ca
   proves('follow:tool');
   writeFileSync(join(shell.folder, 'app.log'), '');
   mkdirSync(join(shell.folder, 'logs'));
+  const outside = mkdtempSync(join(tmpdir(), 'earpiece-outside-'));
   symlinkSync('/etc/hosts', join(shell.folder, 'logs/link.log'));
   symlinkSync('/etc/none.log', join(shell.folder, 'logs/dangling.log'));
   symlinkSync('circle.log', join(shell.folder, 'logs/circle.log'));
+  symlinkSync(join(outside, 'there.log'), join(shell.folder, 'here.log'));
+  symlinkSync(join(shell.folder, 'here.log'), join(outside, 'there.log'));
   const what = { kind: 'log', file: join(shell.folder, 'app.log'), match: 'x' } as const;
   await add(ear.store, 'shop', { uid: 'f_person', what, to: 'shop/coder' });
   for (const [args, why] of [
@@ -116,7 +120,11 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ log: 'none.log', match: 'x' }, 'does not exist yet'],
     [{ log: '/etc/none.log', match: 'x' }, 'is outside of the project'],
     [{ log: 'logs/dangling.log', match: 'x' }, 'is outside of the project'],
-    [{ log: 'logs/circle.log', match: 'x' }, 'is outside of the project'],
+    [{ log: 'logs/circle.log', match: 'x' }, 'log "logs/circle.log" is behind a link without an end; name the file itself'],
+    [{ log: 'logs/circle.log/x', match: 'x' }, 'log "logs/circle.log/x" is behind a link without an end'],
+    [{ log: 'here.log', match: 'x' }, 'is outside of the project'],
+    [{ log: 'a\0b', match: 'x' }, String.raw`log "a\u0000b" has a control character; write the path without it`],
+    [{ log: `${'n'.repeat(300)}.log`, match: 'x' }, 'nn" has a longer name than this machine allows; name an existing log file'],
     [{ log: '.', match: 'x' }, 'log "." is a folder; name one log file'],
     [{ log: '..', match: 'x' }, 'is outside of the project'],
     [{ url: 'localhost:3000' }, 'is not an http or https address; write it like http://localhost:3000/health'],
@@ -151,6 +159,7 @@ it('the tool is limited to the project, this machine and this repository, and ca
   ] as const)
     expect(await follow(args), JSON.stringify(args)).toContain(why);
   expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
+  rmSync(outside, { recursive: true });
 }, 30_000);
 
 it('the tool follows files of the project, its repository and another agent, and changes of others are reported', async () => {

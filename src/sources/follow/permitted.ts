@@ -1,47 +1,77 @@
 /** Refuses files and addresses that an agent may not follow, because the agent could then read them without permission. */
-import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
+
+// oxlint-disable-next-line no-control-regex -- paths with control characters are refused
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 
 /**
  * Returns the real path of a log in the project. A link must not lead out of the project. The error for a path outside is the same
  * whether the file exists or not.
  */
 export function permittedLog(folder: string, file: string): string {
+  if (CONTROL.test(file))
+    throw new EarpieceError('bad_argument', `log ${shown(file)} has a control character; write the path without it`);
   const root = realpathSync(folder);
-  const real = realOf(resolve(folder, file));
-  if (real === undefined || (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)))
+  const isInside = (path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+  const real = realOf(resolve(folder, file), isInside);
+  if (real.kind === 'endless')
+    throw new EarpieceError('bad_argument', `log ${shown(file)} is behind a link without an end; name the file itself`);
+  if (real.kind === 'outside' || !isInside(real.path))
     throw new EarpieceError(
       'not_trusted',
       `log ${shown(file)} is outside of the project; a person can follow it: earpiece follow log`,
     );
-  const stat = statSync(real, { throwIfNoEntry: false });
+  const stat = statOf(real.path, file);
   if (stat === undefined)
     throw new EarpieceError('not_found', `log ${shown(file)} does not exist yet; follow it when the file exists`);
-  if (stat.isFile()) return real;
+  if (stat.isFile()) return real.path;
   const is = stat.isDirectory() ? 'a folder' : 'not a regular file';
   throw new EarpieceError('bad_argument', `log ${shown(file)} is ${is}; name one log file`);
 }
 
-/** Returns the path without links. Its last parts may be missing. Undefined for a path with too many links. */
-function realOf(path: string, links = 0): string | undefined {
+function statOf(path: string, file: string): Stats | undefined {
   try {
-    return realpathSync(path);
-  } catch {
-    if (links >= MAX_LINKS || path === dirname(path)) return undefined;
-    if (isLink(path)) return realOf(resolve(dirname(path), readlinkSync(path)), links + 1);
-    const parent = realOf(dirname(path), links);
-    return parent === undefined ? undefined : join(parent, basename(path));
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const why = WHY[code] ?? `cannot be read (${code}); name another log file`;
+    throw new EarpieceError('bad_argument', `log ${shown(file)} ${why}`);
   }
 }
 
-function isLink(path: string): boolean {
+const WHY: Readonly<Record<string, string>> = {
+  ENAMETOOLONG: 'has a longer name than this machine allows; name an existing log file',
+  EACCES: 'is in a folder that this user may not open; name a log file that this user can read',
+};
+
+/** The path without links. Its last parts may be missing. A link that leads nowhere or on without an end must be inside. */
+type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };
+
+function realOf(path: string, isInside: (path: string) => boolean, links = 0): Real {
   try {
-    return lstatSync(path).isSymbolicLink();
+    return { kind: 'path', path: realpathSync(path) };
   } catch {
-    return false;
+    if (path === dirname(path)) return { kind: 'outside' };
+    const parent = realOf(dirname(path), isInside, links);
+    if (parent.kind !== 'path') return parent;
+    const here = join(parent.path, basename(path));
+    const target = targetOf(here);
+    if (target === undefined) return { kind: 'path', path: here };
+    if (!isInside(here)) return { kind: 'outside' };
+    return links < MAX_LINKS ? realOf(resolve(parent.path, target), isInside, links + 1) : { kind: 'endless' };
+  }
+}
+
+/** Returns the text of a link; undefined for anything else. */
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }
 

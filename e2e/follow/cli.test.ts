@@ -234,6 +234,7 @@ describe('earpiece follow', () => {
     [['log', '', '--match', 'x'], 'follow log needs a file'],
     [['log', '.', '--match', 'x'], 'follow log . is not a regular file; name one log file'],
     [['log', '*.log', '--match', 'x'], 'follow log follows one file, and *.log does not exist'],
+    [['files', '{..,a}/*'], 'the glob "{..,a}/*" leads out of the folder; write a path below the folder'],
     [['files', '!a'], 'the globs !a only exclude files; name the files to follow'],
     [['--name', ' ', '--', 'true'], '--name must not be empty'],
     [['url', 'http://a:b@x/'], 'does not store passwords'],

@@ -147,6 +147,8 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ url: 'http://localhost/', log: 'app.log' }, 'takes one of pull_request, log, url, files, git and agent at a time'],
     [{ files: '../secrets/**' }, 'leads out of the folder'],
     [{ files: '/etc/*' }, 'leads out of the folder'],
+    [{ files: '{a,../b}' }, 'files "{a,../b}" leads out of the folder'],
+    [{ files: 'a\0' }, String.raw`files "a\u0000" has a control character`],
     [{ files: '!docs/**' }, 'excludes files'],
     [{ git: false }, 'git must be true, got false; stop ends a follower by its id'],
     [{ agent: 'other/coder' }, 'belongs to another project; you can follow only agents of shop'],

@@ -81,6 +81,17 @@ test('in the globs of a source, a later glob overrides an earlier glob, and an u
   expect(scopeOf('/repo', []).file('/repo/a')).toBe(false);
 });
 
+test.each(['{a,../b}', '{..,a}/*', '@(..)/x', '+(a|../b)', '[.][.]/x', String.raw`\..\/**`, '{a,/etc}/*', '!{a,..}/x'])(
+  'the glob %s leads out of the folder',
+  (glob) => expect(globProblem(glob)).toBe('leads out of the folder; write a path below the folder'),
+);
+
+test('globs with names that only look like the parent folder are usable, and control characters are refused', () => {
+  const usable = ['{,packages/*}/src/**', 'app/(..)photo/**', '@modal/(..)x', '?./x', '...', '{a..b,c}', '@(a|b)/x', '!(..)/x'];
+  expect(usable.filter((glob) => globProblem(glob) !== undefined)).toEqual([]);
+  expect(globProblem('a\0')).toBe('has a control character; write ? for the character');
+});
+
 describe('.gitignore', () => {
   const root = mkdtempSync(join(tmpdir(), 'earpiece-ignore-'));
   afterAll(() => rmSync(root, { recursive: true }));

@@ -64,8 +64,29 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
-  if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder; write a path below the folder';
-  return expandBraces(path) === undefined
-    ? 'expands to more than 256 globs, because of its braces; use fewer alternatives'
-    : undefined;
+  // oxlint-disable-next-line no-control-regex -- globs with control characters are refused
+  if (/[\u0000-\u001f\u007f-\u009f]/u.test(path)) return 'has a control character; write ? for the character';
+  if (ABSOLUTE.test(path) || isUpward(path)) return LEADS_OUT;
+  const all = expandBraces(path);
+  if (all === undefined) return 'expands to more than 256 globs, because of its braces; use fewer alternatives';
+  return [...all, ...(expandBraces(groupsAsBraces(path)) ?? [])].some(isUpward) ? LEADS_OUT : undefined;
 }
+
+const LEADS_OUT = 'leads out of the folder; write a path below the folder';
+
+/** Matches a glob that begins with a slash, or with braces in which an alternative begins with a slash. */
+const ABSOLUTE = /^(?:\/|\{(?:[^}]*[{,])?\/)/u;
+
+/** Whether one name of the glob is `..`, also if it is written as `\.\.` or `[.][.]`. */
+const isUpward = (path: string): boolean =>
+  path
+    .replaceAll(/\[\.+\]/gu, '.')
+    .replaceAll('\\', '')
+    .split('/')
+    .includes('..');
+
+/** Returns the glob with `{a,b}` for each group of a shell, such as `@(a|b)`. */
+const groupsAsBraces = (path: string): string =>
+  path.replaceAll(/[@?*+!]\(([^()]*)\)/gu, (_, inner: string) =>
+    inner.includes('|') ? `{${inner.replaceAll('|', ',')}}` : inner,
+  );

@@ -105,6 +105,7 @@ verifies(
     expect((await until(open, (all) => all.length > 1)).at(-1)).toBe(
       'git.conflict error: the merge stopped at a conflict in 1 file: `cart.ts`',
     );
+    expect(await seen()).toBe('main, 1 file in conflict');
     commit('four');
     expect(await until(open, (all) => all.every((each) => !each.startsWith('git.conflict')))).toHaveLength(1);
   },

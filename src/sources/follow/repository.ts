@@ -52,5 +52,7 @@ export function gitFollower({ folder }: Extract<What, { kind: 'git' }>): Followe
 
 function summaryOf({ branch, upstream, conflict }: GitState): string {
   const behind = upstream === undefined || upstream.behind === 0 ? '' : `, ${upstream.behind} behind ${upstream.name}`;
-  return `${branch ?? 'a detached HEAD'}${behind}${conflict === undefined ? '' : `, ${conflict.files.length} files in conflict`}`;
+  const count = conflict?.files.length ?? 0;
+  const conflicts = conflict === undefined ? '' : `, ${count} ${count === 1 ? 'file' : 'files'} in conflict`;
+  return `${branch ?? 'a detached HEAD'}${behind}${conflicts}`;
 }

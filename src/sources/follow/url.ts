@@ -101,13 +101,13 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
       headers: { accept: 'application/json, */*', ...(before?.etag === undefined ? {} : { 'if-none-match': before.etag }) },
     });
   } catch (error) {
-    if (signal.aborted) throw new CannotLook('this process ends');
-    return { answers: `no answer (${reasonOf(error)})`, fails: true };
+    return failureOf(error, signal);
   }
   const { status, statusText, headers } = response;
-  if (status === 304 && before !== undefined) {
+  if (status === 304) {
     await response.body?.cancel();
-    return { ...before, fails: false };
+    // After a failure, no ETag is known, and `before` has the text of the failure.
+    return { ...before, answers: before?.etag === undefined ? '304 Not Modified' : before.answers, fails: false };
   }
   const answers = `${status} ${statusText}`.trim();
   if (!response.ok && !(redirect === 'manual' && status < 400)) {
@@ -115,7 +115,12 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
     return { answers, fails: true };
   }
   const etag = headers.get('etag') ?? undefined;
-  const value = path === undefined ? await discarded(response) : await valueIn(response, path);
+  let value: string | undefined;
+  try {
+    value = path === undefined ? await discarded(response) : await valueIn(response, path);
+  } catch (error) {
+    return failureOf(error, signal);
+  }
   if (value === undefined) return { answers, fails: false, ...defined({ etag }) };
   const shown = value.slice(0, VALUE_CHARS).toWellFormed();
   return { answers, fails: false, value: shown, whole: checksum(value), ...defined({ etag }) };
@@ -168,9 +173,18 @@ const repairedOf = (url: string, id: string, answers: string, before: string): N
   data: { url, path: '', value: answers, before },
 });
 
+/** Returns the failure of a URL whose answer is missing or incomplete. Throws `CannotLook` for all other errors. */
+function failureOf(error: unknown, signal: AbortSignal): Answer {
+  if (signal.aborted) throw new CannotLook('this process ends');
+  if (error instanceof CannotLook) throw error;
+  return { answers: reasonOf(error), fails: true };
+}
+
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1_000} s`;
-  const cause = error instanceof Error ? error.cause : undefined;
-  const { code, message } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  return code ?? message ?? (error instanceof Error ? error.message : String(error));
+  if (!(error instanceof Error)) return `no answer (${String(error)})`;
+  if (error.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1_000} s`;
+  const { code, message } = (error.cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  // `fetch` throws `terminated` if it has read only a part of an answer, also because of bad compression.
+  if (error.message === 'terminated' && /^(?:UND_ERR_|ECONN)/u.test(code ?? '')) return 'the connection broke off';
+  return `no answer (${code ?? message ?? error.message})`;
 }

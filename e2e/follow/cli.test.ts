@@ -237,7 +237,7 @@ describe('earpiece follow', () => {
     [['files', '{..,a}/*'], 'the glob "{..,a}/*" leads out of the folder; write a path below the folder'],
     [['files', '!a'], 'the globs !a only exclude files; name the files to follow'],
     [['--name', ' ', '--', 'true'], '--name must not be empty'],
-    [['url', 'http://a:b@x/'], 'does not store passwords'],
+    [['url', 'http://a@x/'], 'follow url does not store a user name or password; leave it out of the address'],
     [['url', 'http://x/', '--every', '1s'], '--every must be 10s to 1d, got 1s'],
     [['log'], 'follow log needs a file: earpiece follow log app.log --match ERROR'],
     [['git', '--level', 'error'], '--level works only with follow log <file> and follow url <url>, not with git'],

@@ -364,7 +364,9 @@ describe('a followed pull request', () => {
     // The follower of this pull request still has to report the merge.
     expect(await findPr(shell.folder, '12', { env: env(), isFollowed: () => Promise.resolve(true) })).toEqual(found);
     Object.assign(github.pull, { state: 'open', merged: false });
-    await expect(findPr(shell.folder, '13', { env: env() })).rejects.toThrow('Could not resolve to a PullRequest');
+    await expect(findPr(shell.folder, '13', { env: env() })).rejects.toThrow(
+      /Could not resolve to a PullRequest.*; gh pr list shows the open pull requests$/u,
+    );
     git('checkout', '-q', '-b', 'other');
     await expect(findPr(shell.folder, undefined, { env: env() })).rejects.toThrow('no pull requests found for branch "other"');
   });

@@ -171,6 +171,6 @@ function addressOf(text: string): string {
       `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'follow url does not store passwords; leave the password out of the address');
+    throw new EarpieceError('bad_argument', 'follow url does not store a user name or password; leave it out of the address');
   return url.href;
 }

@@ -86,7 +86,7 @@ export function permittedUrl(text: string): string {
       `url ${shown(text)} is not an http or https address; write it like http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'url must not have a password, because follow does not store passwords');
+    throw new EarpieceError('bad_argument', 'url must not have a user name or password; leave it out of the url');
   if (/^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname)) return url.href;
   throw new EarpieceError(
     'not_trusted',

@@ -2,7 +2,7 @@
  * The tool `follow`, with which an agent follows things. Unlike the command, the tool follows only things that the agent could
  * read anyway.
  */
-import { logOf, parseAddress } from '../../core/address.ts';
+import { logOf, parseAddress, type Address } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
@@ -124,7 +124,8 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
     return findPr(folder, pr === 'current' ? undefined : pr, {
       isFollowed: (what) => isFollowed(call.inbox.store, call.project, what),
     }).catch((error: unknown) => {
-      throw error instanceof CannotLook ? new EarpieceError('not_found', error.message) : error;
+      if (!(error instanceof CannotLook)) throw error;
+      throw new EarpieceError('not_found', `pull_request ${shown(pr)}: ${error.message}`);
     });
   if (log !== undefined) {
     if (match === undefined)
@@ -154,7 +155,12 @@ function usable(glob: string): string {
 /** The log of another agent of this project. */
 async function otherAgent({ project, log: own, inbox }: FollowCall, name: string): Promise<string> {
   const shown = JSON.stringify(name.slice(0, 80));
-  const address = parseAddress(name.includes('/') ? name : `${project}/${name}`);
+  const address = addressOf(name.includes('/') ? name : `${project}/${name}`);
+  if (address === undefined)
+    throw new EarpieceError(
+      'bad_address',
+      `agent ${shown} is not the name of an agent; write the agent's name, which list_agents shows`,
+    );
   if (address.kind === 'project') throw new EarpieceError('bad_address', `agent ${shown} is a whole project; name one agent`);
   if (address.project !== project)
     throw new EarpieceError('not_trusted', `agent ${shown} belongs to another project; you can follow only agents of ${project}`);
@@ -162,4 +168,12 @@ async function otherAgent({ project, log: own, inbox }: FollowCall, name: string
   if (log === own) throw new EarpieceError('bad_argument', `agent ${shown} is you; list_agents has the names of the others`);
   await checkKnown(inbox, log, project, { shown });
   return log;
+}
+
+function addressOf(text: string): Address | undefined {
+  try {
+    return parseAddress(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -199,6 +199,8 @@ export async function findPr(
       { lasting: true },
     );
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
+  if (code !== 0 && /could not resolve to a PullRequest|no pull requests found/iu.test(said))
+    throw new CannotLook(`${said}; gh pr list shows the open pull requests`);
   if (code !== 0) throw new CannotLook(said === '' ? `gh pr view ended with code ${code}` : said);
   const found = jsonIn(out);
   const address = textAt(found, 'url') ?? '';

@@ -233,6 +233,7 @@ describe('earpiece follow', () => {
     [['url', 'http://x/', '--every', '9999d'], '--every must be 10s to 1d, got 9999d'],
     [['log', '', '--match', 'x'], 'follow log needs a file'],
     [['log', '.', '--match', 'x'], 'follow log . is not a regular file; name one log file'],
+    [['log', 'n'.repeat(300), '--match', 'x'], 'cannot be opened (ENAMETOOLONG); name a log file that this user can read'],
     [['log', '*.log', '--match', 'x'], 'follow log follows one file, and *.log does not exist'],
     [['files', '{..,a}/*'], 'the glob "{..,a}/*" leads out of the folder; write a path below the folder'],
     [['files', '!a'], 'the globs !a only exclude files; name the files to follow'],

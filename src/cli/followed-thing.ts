@@ -1,5 +1,5 @@
 /** Reads what `earpiece follow` shall follow, and refuses words that name no such thing. */
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { formatAddress, logOf } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -110,7 +110,7 @@ const MAX_GLOBS = 50;
 /** Returns the absolute path of a log. The file may not exist yet. */
 function logFileOf(text: string): string {
   const file = resolve(text);
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = logStat(file, text);
   if (stat !== undefined && !stat.isFile())
     throw new EarpieceError('bad_argument', `follow log ${plain(text, 200)} is not a regular file; name one log file`);
   if (stat === undefined && /[*?]/u.test(text))
@@ -119,6 +119,18 @@ function logFileOf(text: string): string {
       `follow log follows one file, and ${plain(text, 200)} does not exist; name one log file`,
     );
   return file;
+}
+
+function logStat(file: string, text: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new EarpieceError(
+      'bad_argument',
+      `follow log ${plain(text, 200)} cannot be opened (${code}); name a log file that this user can read`,
+    );
+  }
 }
 
 function pathOf(value: string | undefined): string | undefined {

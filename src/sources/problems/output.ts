@@ -4,8 +4,8 @@ import type { Matcher } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
 
-/** The maximum number of problems that are kept. The first problems usually cause the others. */
-const MAX_PROBLEMS = 500;
+/** The maximum number of problems of an output that are kept. The first problems usually cause the others. */
+export const MAX_PROBLEMS = 500;
 
 type Output = {
   readonly stdout: (chunk: Buffer) => void;

@@ -140,4 +140,11 @@ describe('the event about a command', () => {
     expect(ended(exited(0), { cwd: '/elsewhere' }).key).not.toBe(key);
     expect(key?.length).toBeLessThan(64);
   });
+
+  it('says that there may be more problems than the kept ones', () => {
+    const problems = (count: number): Ended['problems'] =>
+      Array.from({ length: count }, (_, i) => ({ tool: 'tsc', severity: 'error', message: `no ${i}` }));
+    expect(ended(exited(1), { problems: problems(499) }).message).toMatch(/no 0 and 498 more$/u);
+    expect(ended(exited(1), { problems: problems(500) }).message).toMatch(/no 0 and at least 499 more$/u);
+  });
 });

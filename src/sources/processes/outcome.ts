@@ -3,7 +3,7 @@ import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
 import { checksum } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
-import { placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
+import { MAX_PROBLEMS, placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 
 /**
  * How the command ended. `timedOut` says that the time limit ended the command. `readerClosed` says that the reader of its output
@@ -53,8 +53,11 @@ export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;
   const failed = isFailure(outcome);
   const command = commandLine(ended.command, ended.args);
-  const problems = failed ? errorsIn(ended.problems ?? problemsIn(lastLines)) : [];
-  const telling = sayFirst(problems) ?? (lastLines.length === 0 ? undefined : tellingLine(lastLines, failed));
+  const found = failed ? (ended.problems ?? problemsIn(lastLines)) : [];
+  const problems = errorsIn(found);
+  const telling =
+    sayFirst(problems, found.length >= MAX_PROBLEMS ? 'at least ' : '') ??
+    (lastLines.length === 0 ? undefined : tellingLine(lastLines, failed));
   const name = ended.name === undefined ? undefined : cut(ended.name, 200);
   const what = name ?? `\`${cut(command, 120)}\``;
   return {
@@ -72,14 +75,14 @@ export function eventOf(ended: Ended): EventInput {
       ...(outcome.kind !== 'not_started' && outcome.timedOut ? { timed_out: true } : {}),
       duration_ms: Math.round(durationMs),
       last_lines: lastLines,
-      ...(problems.length === 0 ? {} : { problems: problems.slice(0, MAX_PROBLEMS).map(dataOf) }),
+      ...(problems.length === 0 ? {} : { problems: problems.slice(0, SHOWN_PROBLEMS).map(dataOf) }),
       cwd,
       ...defined({ name }),
     },
   };
 }
 
-const MAX_PROBLEMS = 20;
+const SHOWN_PROBLEMS = 20;
 
 /** Returns each error once, because a test runner names a failing test when it fails, and again at the end. */
 function errorsIn(problems: readonly Problem[]): readonly Problem[] {
@@ -87,9 +90,9 @@ function errorsIn(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(errors.map((problem) => [sayProblem(problem), problem])).values()];
 }
 
-function sayFirst([first, ...more]: readonly Problem[]): string | undefined {
+function sayFirst([first, ...more]: readonly Problem[], atLeast: string): string | undefined {
   if (first === undefined) return undefined;
-  return `${cut(sayProblem(first), 300)}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+  return `${cut(sayProblem(first), 300)}${more.length === 0 ? '' : ` and ${atLeast}${more.length} more`}`;
 }
 
 const sayReported = (count = 0): string =>

@@ -43,7 +43,7 @@ test('the README links the index, which links every page; the README is short, n
   expect(named.filter((path) => !library.includes(`| \`earpiece${path.slice(1)}\` |`))).toEqual([]);
 
   const shipped = globSync('subscribers/*.toml', { cwd: root }).length;
-  expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} of them come with the package`);
+  expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} subscribers come with the package`);
 });
 
 test('a page that shows a subscriber shows its template too', () => {

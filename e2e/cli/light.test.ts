@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 915, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 808, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 818, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 917, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 810, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 820, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_365,
+        kb: 1_368,
         packages: [
           'commander',
           'hono',

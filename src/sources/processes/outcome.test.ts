@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
+import type { Problem } from '../problems/index.ts';
 import { eventOf, type Ended, type Outcome } from './outcome.ts';
 
 const ended = (outcome: Outcome, more: Partial<Ended> = {}): ReturnType<typeof eventOf> =>
@@ -142,7 +143,7 @@ describe('the event about a command', () => {
   });
 
   it('says that there may be more problems than the kept ones', () => {
-    const problems = (count: number): Ended['problems'] =>
+    const problems = (count: number): readonly Problem[] =>
       Array.from({ length: count }, (_, i) => ({ tool: 'tsc', severity: 'error', message: `no ${i}` }));
     expect(ended(exited(1), { problems: problems(499) }).message).toMatch(/no 0 and 498 more$/u);
     expect(ended(exited(1), { problems: problems(500) }).message).toMatch(/no 0 and at least 499 more$/u);

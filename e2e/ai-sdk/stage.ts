@@ -118,7 +118,7 @@ export class Desk implements AsyncDisposable {
     this.#ids.set(message.split(' ')[0] ?? '', id);
   }
 
-  /** Returns the receipt of each notification, by the first word of its message. */
+  /** Returns the receipts. The key is the first word of the notification's message. */
   async receipts(): Promise<Readonly<Record<string, string>>> {
     const all: Record<string, string> = {};
     for (const [word, id] of this.#ids) all[word] = (await this.inbox.why(id))?.items[0]?.receipt ?? 'unknown';

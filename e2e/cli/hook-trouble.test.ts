@@ -80,7 +80,7 @@ describe('a failing hook call lets its agent continue', () => {
     expect(stderr).toContain('npx earpiece install');
   });
 
-  it('an invalid database path does not stop the agent: a folder, another file, or no file', async () => {
+  it('`--db` with a folder, a foreign file or the address of an unreachable server does not stop the agent', async () => {
     await using shell = new Shell();
     const junk = join(shell.folder, 'junk.db');
     writeFileSync(junk, 'x'.repeat(10_000));

@@ -20,7 +20,7 @@ describe('earpiece mcp', () => {
     expect(coder.client.getInstructions()).toMatch(/^Earpiece: notifications of outside events/);
   });
 
-  it('a message between agents is read once, by get_notifications or after any answer', async () => {
+  it('a message between agents is read once, by get_notifications or with the result of any tool', async () => {
     proves('mcp:server');
     await using stage = new Stage();
     const ear = await stage.open();

@@ -93,7 +93,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
   const client = createClient({ url, token });
   const { id } = await client.queue({ to: 'shop/coder', message: 'x' });
   const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
-  // A spare connection, as browsers keep them.
+  // An idle spare connection, like those that browsers keep.
   const reserve = connect(Number(new URL(url).port), '127.0.0.1');
   const closed = new Promise((resolve) => reserve.once('close', resolve));
   const ended = Promise.withResolvers<string>();

@@ -165,7 +165,7 @@ describe('branches', () => {
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `beside`, it was `side`']);
   });
 
-  it('the branch of a repository without a commit is reported, also from a folder in it', async () => {
+  it('a switched branch is reported even if the repository had no commit at the start, also from a folder in it', async () => {
     const folder = join(scratch(), 'empty');
     mkdirSync(join(folder, 'src'), { recursive: true });
     const here = at(folder);

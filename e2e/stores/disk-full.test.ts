@@ -54,7 +54,7 @@ async function expectAll(path: string, acknowledged: readonly string[]): Promise
   await store.close();
 }
 
-it('at a limit on file sizes, writes are refused as full, nothing is lost, and a higher limit lets them continue', async () => {
+it('at a limit on file sizes, writes are refused with store_full, nothing is lost, and a higher limit lets them continue', async () => {
   const path = join(folder, 'limited.db');
   const child = runScript('writer', [path], { before: ['prlimit', '--fsize=400000:unlimited'] });
   const { acknowledged, refusals } = await fillAndGoOn(child, () =>
@@ -71,7 +71,7 @@ it('at a limit on file sizes, writes are refused as full, nothing is lost, and a
 });
 
 it.skipIf(!canMount)(
-  'on a full disk, writes are refused as full, nothing is lost, and more room lets them continue (needs the right to mount)',
+  'on a full disk, writes are refused with store_full, nothing is lost, and more room lets them continue (needs the right to mount)',
   async () => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);

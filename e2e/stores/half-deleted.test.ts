@@ -154,18 +154,21 @@ describe('a file that another program changed', () => {
     expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
   });
 
-  it.each([0, 50, 4_096])('that is cut to %i bytes is reported as truncated to its users and to new processes', async (bytes) => {
-    // The last process that closes moves all pages into the main file.
-    const before = await writer();
-    for (let i = 0; i < 3; i++) await acknowledged(before, `before${i}`);
-    await end([before]);
-    const a = await writer();
-    await acknowledged(a, 'a');
-    truncateSync(path, bytes);
-    a.tell('lost');
-    expect(await a.line()).toMatch(/^store_corrupt the database .*e\.db .* truncated/u);
-    await a.ended();
-  });
+  it.each([0, 50, 4_096])(
+    'that is cut to %i bytes while a process uses it: the next write of the process reports the truncation',
+    async (bytes) => {
+      // The last process that closes moves all pages into the main file.
+      const before = await writer();
+      for (let i = 0; i < 3; i++) await acknowledged(before, `before${i}`);
+      await end([before]);
+      const a = await writer();
+      await acknowledged(a, 'a');
+      truncateSync(path, bytes);
+      a.tell('lost');
+      expect(await a.line()).toMatch(/^store_corrupt the database .*e\.db .* truncated/u);
+      await a.ended();
+    },
+  );
 
   it.each([100, 4_096, 20_000])('that is cut to %i bytes while no process uses it is reported as truncated', async (bytes) => {
     const a = await writer();

@@ -34,7 +34,7 @@ describe('known faults', () => {
     expect(await unaware.does('get_notifications')).toMatchObject({ count: 0 });
     for (const tool of ['get_next_action', 'report_completed'])
       expect(await unaware.does(tool, tool === 'report_completed' ? { result: 'blocked', summary: 'x' } : {})).toEqual({
-        refused: 'shop/coder#c1 is for chat; only conversations with the purpose "task" take and report tasks',
+        refused: 'shop/coder#c1 is for chat; only conversations with the purpose task take and report tasks',
       });
 
     expect((await agent.call('echo', { text: 'x' })).text).toContain('is blocked: wait');

@@ -364,7 +364,9 @@ describe("Earpiece's agent", () => {
     await person.createTask({ title: 'Build it', assignee: 'coder' });
     await talk.agent.send('go');
     expect(find(chat.requests, 'is blocked').first).toBe(-1);
-    expect(find(chat.requests, 'shop/coder#talk is for chat; only conversations of the purpose task').inLast).toBeGreaterThan(0);
+    expect(find(chat.requests, 'shop/coder#talk is for chat; only conversations with the purpose task').inLast).toBeGreaterThan(
+      0,
+    );
     chat.check([]);
     talk.check(['Task t1 "Build it" is blocked: wait']);
     expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked', conversation: 'main' } });

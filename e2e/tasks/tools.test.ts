@@ -230,7 +230,7 @@ describe('the tools for tasks', () => {
     const report = { result: 'success', summary: 'x' };
     const talking = { session_token: await sessionTokenOf(office.ear.store, talker) };
     expect(await does('report_completed', { ...report, ...talking })).toEqual({
-      refused: 'shop/coder#c1 is for chat; only conversations with the purpose "task" take and report tasks',
+      refused: 'shop/coder#c1 is for chat; only conversations with the purpose task take and report tasks',
     });
     expect(await does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
   });

@@ -133,8 +133,8 @@ const sourceOf = ({ setting, path }: Said): string =>
   setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
 
 /**
- * Returns the effective value of a setting without free names. The effective value of a list that adds up contains the values of
- * all layers, each once.
+ * Returns the effective value of a setting without free names. With `addsUp`, the lists of all layers are joined
+ * into one list without duplicates.
  */
 export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
   const said = layers.get(joinKey(setting.pattern)) ?? [];

@@ -329,7 +329,10 @@ function withoutOffer(item: Item): Item {
   return { ...rest, offers: 0 };
 }
 
-/** Closes an item. A delivered interrupt holds the gate up until it is read. Every other outcome lowers the gate. */
+/**
+ * Closes an item. The outcome `delivered` leaves the gate as it was, because a later record lowers the gate. Every other outcome
+ * lowers the gate.
+ */
 function close(item: Item, place: { seq: number; at: number }, outcome: NonNullable<Item['outcome']>): Item {
   const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = seen(item, place);
   return { ...rest, state: 'closed', outcome, closedAt: place.at, gate: outcome === 'delivered' && item.gate };

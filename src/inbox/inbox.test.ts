@@ -441,7 +441,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ).toBe('queued');
     });
 
-    it('queueing succeeds once the notification is stored, although the store does not answer the later count', async () => {
+    it('queueing succeeds if the notification is stored, even if the store then cannot count the open notifications', async () => {
       proves('store:unknown-outcome');
       const away = new EarpieceError('store_unavailable', 'away; try again', { retryable: true });
       store.countOpen = () => Promise.reject(away);

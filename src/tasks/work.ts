@@ -129,7 +129,7 @@ async function worker(conversation: Conversation): Promise<{ project: string; ag
   if (purpose !== undefined && purpose !== 'task')
     throw new EarpieceError(
       'bad_argument',
-      `${conversation.address} is for ${purpose}; only conversations with the purpose "task" take and report tasks`,
+      `${conversation.address} is for ${purpose}; only conversations with the purpose task take and report tasks`,
     );
   const { project, agent } = splitLog(conversation.log);
   return { project, agent, by: { kind: 'agent', name: agent } };

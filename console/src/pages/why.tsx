@@ -245,7 +245,7 @@ const RELEASED: Readonly<Record<string, string>> = {
 
 const PASSED = 'no filter, mute, expiry, newer state or budget delayed this notification';
 
-/** Describes the plan of a delivered notification, and how many notifications were counted into it. */
+/** Says what the plan has done with a notification so far, and how many notifications became this one. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;

@@ -117,7 +117,7 @@ describe('the result of a template', () => {
       expect(await engine.render(named('{{ "<" }}', name), {})).toEqual({ kind: 'text', text: '<' });
   });
 
-  test('shows times in UTC without a time zone, or with an unknown time zone', async () => {
+  test('shows times in UTC if the time zone is missing or unknown', async () => {
     const at = named('{{ at|format_time }}');
     expect(await engine.render(at, { at: CONTEXT.at })).toEqual({ kind: 'text', text: '10:20:30' });
     expect(await engine.render(at, { at: CONTEXT.at, time_zone: 'Mars/Base' })).toEqual({ kind: 'text', text: '10:20:30' });

@@ -99,7 +99,7 @@ const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Ite
   ...more,
 });
 
-test("only the agent's own mark proves that the agent read a notification", () => {
+test('a notification that a person marked as read is not shown as read by the agent', () => {
   const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
   expect(marked).toContain(
     'The notification was marked as read by a person in the console. Nothing proves that the agent has read the notification.',

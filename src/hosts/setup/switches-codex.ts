@@ -1,4 +1,4 @@
-/** The settings with which Codex ignores Earpiece. */
+/** Finds the settings that make Codex ignore Earpiece. */
 import { realpathSync } from 'node:fs';
 import { codexRequirements, codexSettings } from './folders.ts';
 import { SERVER_NAME } from './ours.ts';

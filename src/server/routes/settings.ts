@@ -45,7 +45,10 @@ export function settingsRoutes(api: Api, deps: Deps): void {
       mustBeAdmin(principalOf(c), 'changing settings');
       const { configWriter } = deps;
       if (configWriter === undefined)
-        throw new ProblemError('not_found', 'this server was created without files to change; change its earpiece.toml');
+        throw new ProblemError(
+          'not_found',
+          'this server cannot change settings; edit earpiece.toml by hand, then restart the server',
+        );
       const { scope, settings: given } = c.req.valid('json');
       for (const key of Object.keys(given)) mustBeChangeable(key);
       await configWriter.change(

@@ -277,7 +277,7 @@ describe('a look', () => {
     place.sees = () => ({ news, state: 'further', againMs: 1_000, over: 'merged' });
     expect(((await place.look(followed))?.nextAt ?? 0) - place.now).toBe(5_000);
     place.sees = () => ({ news, state: 'further' });
-    expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'no agent is active to read it' });
+    expect(await stateOf(place.store, 'u1')).toMatchObject({ told: {}, summary: 'not reported: no agent is active' });
     expect((await stateOf(place.store, 'u1')).source).toBeUndefined();
     place.heard = true;
     await place.look(followed);

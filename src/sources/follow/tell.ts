@@ -22,7 +22,7 @@ type Addressed = Pick<Group, 'uid' | 'tos'>;
 type Place = { readonly store: Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>; readonly emitter: Emitter };
 
 /** The summary of a follower whose reports no agent can read. */
-export const UNHEARD = 'no agent is active to read it';
+export const UNHEARD = 'not reported: no agent is active';
 
 /** Returns the reports that the findings of a check need. */
 export function reportsOf(group: Addressed, before: State, found: Found): readonly Report[] {

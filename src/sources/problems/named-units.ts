@@ -30,7 +30,7 @@ export class NamedUnits {
     return this.#named;
   }
 
-  /** Reads a line, which shows these units. */
+  /** Reads the next line of the output. `named`: the files or tests that the line names. */
   read(line: string, named: readonly Named[], { suiteOf, repeats }: Pick<Rounds, 'suiteOf' | 'repeats'>): void {
     const isRepeated = this.#isRepeated;
     this.#isRepeated = repeats?.test(line) ?? false;

@@ -5,7 +5,7 @@ import { explain } from './trouble.ts';
 const ADDRESS = addressOf('postgres://ear:secret@a:5432,b:5433/db');
 const said = (code: string, message: string): unknown => explain(Object.assign(new Error(message), { code }), ADDRESS, 5);
 
-it('an error of a server that cannot write its caches means a full disk, and not damage', () => {
+it('a server that cannot write its caches is reported as a full disk, not as damage', () => {
   expect(said('XX000', 'could not write init file')).toMatchObject({ code: 'store_full', retryable: true });
   expect(said('53100', 'could not extend file')).toMatchObject({ code: 'store_full', retryable: true });
   expect(said('XX001', 'invalid page in block 3')).toMatchObject({ code: 'store_corrupt', retryable: false });

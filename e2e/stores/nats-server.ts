@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { findNats, WAY_OUT } from '../../scripts/nats.ts';
 import { freePort } from './postgres-server.ts';
 
@@ -32,10 +35,51 @@ export type NatsServers = {
 };
 
 /**
- * Starts one server, or a cluster of `size` nodes. `storage` names the folder of each node's data. `config` gets the settings of
+ * Starts one server, or a cluster of `size` nodes. Another process may take a chosen port before a node listens on the port, so a
+ * cluster that does not form is started again on other ports. See `startOnce` for the parameters.
+ */
+export async function startNats(...[size = 1, ...more]: Parameters<typeof startOnce>): Promise<NatsServers> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const servers = await startOnce(size, ...more);
+      if (size === 1 || (await hasFormed(servers, size))) return servers;
+      await servers.remove();
+      if (tries === TRIES) throw new Error(`the ${size} nodes did not form a cluster within ${FORMED_MS} ms`);
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
+  }
+}
+
+const TRIES = 3;
+const FORMED_MS = 25_000;
+
+/** Whether the cluster accepts a stream with a copy on each node within `FORMED_MS`. */
+async function hasFormed({ url, nodes }: NatsServers, size: number): Promise<boolean> {
+  const servers = url.replace('nats://', '').split(',');
+  for (const end = performance.now() + FORMED_MS; performance.now() < end && nodes.every((node) => node.runs());) {
+    const nc = await connect({ servers, timeout: 2_000, reconnect: false }).catch(() => undefined);
+    try {
+      if (nc === undefined) continue;
+      const jsm = await jetstreamManager(nc, { timeout: 5_000, checkAPI: false });
+      await jsm.streams.add({ name: 'FORMED', subjects: ['formed'], num_replicas: size });
+      await jsm.streams.delete('FORMED');
+      return true;
+    } catch {
+      // The nodes have no leader yet, or not all of them are known.
+    } finally {
+      await nc?.close();
+      await sleep(200);
+    }
+  }
+  return false;
+}
+
+/**
+ * Starts the nodes. `storage` names the folder of each node's data. `config` gets the settings of
  * JetStream, and returns them with further settings.
  */
-export async function startNats(
+async function startOnce(
   size = 1,
   storage?: readonly string[],
   config: (jetstream: string) => string = (jetstream) => `jetstream { ${jetstream} }`,
@@ -85,8 +129,7 @@ ${size === 1 ? '' : cluster}
       },
     };
   });
-  await Promise.all(nodes.map((node) => node.start()));
-  return {
+  const servers: NatsServers = {
     url: `nats://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     nodes,
     folder,
@@ -95,6 +138,13 @@ ${size === 1 ? '' : cluster}
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  try {
+    await Promise.all(nodes.map((node) => node.start()));
+  } catch (error) {
+    await servers.remove();
+    throw error;
+  }
+  return servers;
 }
 
 /** Resolves when the server prints this line. */

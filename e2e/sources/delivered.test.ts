@@ -136,8 +136,8 @@ it('the result of a read whose content differs from the last read says so', asyn
   await files.stop();
   put('src/cart.ts', '2');
   const later = await again(files.known());
-  // A tool that reads files makes the same two calls. `about` says that the result shows the file, but the result does not
-  // mention the earlier read.
+  // The tool `read_file` calls `noteRead` and `about` in this way. `about` says that the result shows the file, but the result does
+  // not say that the file has changed since the last read.
   await later.noteRead('src/cart.ts', '2');
   expect(await read([later.about('src/cart.ts')])).toMatch(
     /^source warning: source_stale: src\/cart\.ts changed since last read/,

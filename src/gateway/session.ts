@@ -56,7 +56,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** If the server cannot be used, how long the gateway waits for the client's first request. */
+/** The time that the gateway waits for the client's first request if the server cannot be used. */
 const INTRODUCTION_MS = 2_000;
 
 /** One client with a separate server process: a relay between the front's channel and a link. */

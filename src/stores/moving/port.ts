@@ -73,7 +73,7 @@ export interface End {
   /** Returns the position up to which an interrupted move has copied records. Undefined if it has copied no record. */
   cursor(): Promise<Cursor | undefined>;
   /**
-   * Stores a page of records with the cursor durably, in one step. If the call fails, an engine without transactions may have
+   * Stores a page of records and the cursor durably, in one step. If the call fails, an engine without transactions may have
    * stored only the first records of the page.
    */
   take(page: RecordPage): Promise<void>;

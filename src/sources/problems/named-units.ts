@@ -12,7 +12,10 @@ export class NamedUnits {
   #named: Named[] = [];
   /** The failed tests whose problem was printed. */
   readonly #claimed = new Set<Named>();
-  /** How often each unit was named since the start of the current run, at most in one run of this round, and at most in any run. */
+  /**
+   * How often each unit was named: since the start of the current run, at most in one run of this round, and at most in one run so
+   * far.
+   */
   readonly #now = new Map<string, number>();
   readonly #inRound = new Map<string, number>();
   readonly #atMost = new Map<string, number>();
@@ -20,8 +23,6 @@ export class NamedUnits {
   #starts = 0;
   /** The number of starts and ends of runs. */
   #run = 0;
-  /** Whether a round has named units. */
-  #hasNamed = false;
   /** Whether the next line repeats the result of a test. */
   #isRepeated = false;
 
@@ -40,7 +41,6 @@ export class NamedUnits {
     for (const each of named) {
       const full = { ...each, name: [...this.#around(each.indent ?? 0).map(({ name }) => name), each.name].join(SEPARATOR) };
       this.#named.push(full);
-      this.#hasNamed = true;
       count(this.#now, full.name, (this.#now.get(full.name) ?? 0) + 1);
       for (const most of [this.#inRound, this.#atMost]) count(most, full.name, this.#now.get(full.name) ?? 0);
     }
@@ -49,10 +49,10 @@ export class NamedUnits {
 
   /** Whether the tool names the units of a round. Some reporters do not name them. */
   get hasNamed(): boolean {
-    return this.#hasNamed;
+    return this.#atMost.size > 0;
   }
 
-  /** A number that stays the same during a run, and grows from run to run. */
+  /** The number of the current run, which is larger than the numbers of earlier runs. */
   get run(): number {
     return this.#run;
   }
@@ -82,7 +82,10 @@ export class NamedUnits {
     return found?.name;
   }
 
-  /** Whether a run of this round may have left out a test with this full name, because several files have such a test. */
+  /**
+   * Whether several files have a test with this full name, and each run of this round left some of them out. A result with this name
+   * may then be that of any of these files.
+   */
   isAmbiguous(name: string): boolean {
     return (this.#inRound.get(name) ?? 0) < (this.#atMost.get(name) ?? 0);
   }

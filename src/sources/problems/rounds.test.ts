@@ -227,6 +227,56 @@ describe('the problems of a program that keeps running', () => {
     const killed = ['✖ a.test.mjs (2ms)', 'ℹ duration_ms 9.1', 'test at a.test.mjs:1:1', '✖ a.test.mjs (2ms)', "  'test failed'"];
     expect(messages(restarted, restarted, ...killed, undefined)).toEqual([]);
     expect(messages(restarted, ...killed, undefined)).toEqual(["'test failed'"]);
+    const tap = (signal: string): readonly string[] => [
+      'not ok 1 - a.test.mjs',
+      '  ---',
+      "  location: '/shop/a.test.mjs:1:1'",
+      "  failureType: 'testCodeFailure'",
+      '  exitCode: ~',
+      `  signal: '${signal}'`,
+      "  error: 'test failed'",
+      '  ...',
+    ];
+    expect(messages(...tap('SIGTERM'), '# duration_ms 4.1', undefined)).toEqual([]);
+    expect(messages(...tap('SIGKILL'), '# duration_ms 4.1', undefined)).toEqual(['test failed; SIGKILL']);
+  });
+
+  it('have the path in the project if the tool prints the path from the folder of the project with a slash', () => {
+    const file = (stampOf: (file: string) => string | undefined): string | undefined => {
+      const problems = new OpenProblems(undefined, { stampOf });
+      problems.read('10:32:01 AM [vite] Internal server error: Unexpected token');
+      problems.read('  File: /src/a.ts:1:2');
+      problems.silent();
+      return [...problems.open().values()][0]?.problem.file;
+    };
+    expect(file((path) => (path === 'src/a.ts' ? '1' : undefined))).toBe('src/a.ts');
+    expect(file(() => '1')).toBe('/src/a.ts');
+    expect(file(() => undefined)).toBe('/src/a.ts');
+  });
+
+  it('have one report for an error of a file that two failed test files import, until that file changes', () => {
+    let stamp = '1';
+    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === '/shop/lib.mjs' ? stamp : '0') });
+    const readAll = (...lines: readonly string[]): readonly string[] => {
+      for (const line of lines) problems.read(line);
+      problems.silent();
+      return [...problems.open().values()].map(({ problem }) => problem.message);
+    };
+    const boom = ['file:///shop/lib.mjs:2', "throw new Error('boom')", '^', '', 'Error: boom'];
+    const failed = (name: string): readonly string[] => [`test at ${name}:1:1`, `✖ ${name} (2ms)`, "  'test failed'"];
+    const run = [
+      '✖ a.test.mjs (2ms)',
+      '✖ b.test.mjs (2ms)',
+      'ℹ duration_ms 9.1',
+      ...failed('a.test.mjs'),
+      ...failed('b.test.mjs'),
+    ];
+    expect(readAll(...boom, ...boom, ...run)).toEqual(['Error: boom']);
+    stamp = '2';
+    expect(readAll('✔ one (1ms)', '✔ two (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
+    // The error of another test file does not explain a failed file.
+    const wrong = ['file:///shop/a.test.mjs:2', 'const x = ;', '^', '', 'SyntaxError: no'];
+    expect(readAll(...wrong, ...run)).toEqual(['SyntaxError: no', "'test failed'"]);
   });
 
   it('end if the test of a changed file has another name now', () => {

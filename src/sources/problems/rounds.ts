@@ -4,7 +4,7 @@
  * During a round, new problems are added.
  */
 import { defined } from '../../core/defined.ts';
-import type { Matcher, Rounds } from './matcher.ts';
+import type { Matcher, Named, Rounds } from './matcher.ts';
 import { NamedUnits } from './named-units.ts';
 import { keyOf, type Occurrence } from './occurrences.ts';
 import type { Problem } from './problem.ts';
@@ -54,8 +54,9 @@ export class OpenProblems {
 
   /** Reads one line without escape sequences. */
   read(line: string): void {
+    const named = this.#namedIn(line);
     // Earlier lines belong to the file that was named before.
-    if (!this.#reader.isInSection && this.#namesFile(line)) this.#end();
+    if (!this.#reader.isInSection && [...named.keys()].some((tool) => this.#roundsOf(tool).unitOf === undefined)) this.#end();
     this.#add(this.#reader.read(line));
     if (this.#reader.isInSection) return;
     if (RESTARTS.begins?.test(line)) {
@@ -73,7 +74,7 @@ export class OpenProblems {
         this.#unending.delete(tool);
         if (ends === undefined) this.#unending.add(tool);
       }
-      this.#namedBy(tool).read(line, names?.(line) ?? [], rounds);
+      if (names !== undefined) this.#namedBy(tool).read(line, named.get(tool) ?? [], rounds);
       if (ends?.test(line)) {
         this.#end();
         this.#namedBy(tool).ran();
@@ -114,9 +115,14 @@ export class OpenProblems {
     return this.#rounds[tool] ?? RESTARTS;
   }
 
-  /** Whether the line names a file to which the following problems without a file belong. */
-  #namesFile(line: string): boolean {
-    return Object.values(this.#rounds).some(({ names, unitOf }) => unitOf === undefined && (names?.(line) ?? []).length > 0);
+  /** Returns the files or tests that the line names, by the tools that name some. */
+  #namedIn(line: string): ReadonlyMap<string, readonly Named[]> {
+    const all = new Map<string, readonly Named[]>();
+    for (const tool in this.#rounds) {
+      const named = this.#rounds[tool]?.names?.(line) ?? [];
+      if (named.length > 0) all.set(tool, named);
+    }
+    return all;
   }
 
   #end(): void {
@@ -172,19 +178,24 @@ export class OpenProblems {
   #isExplained(problem: Problem): boolean {
     const { tool, test = '' } = problem;
     if (this.#roundsOf(tool).isVague?.(problem) !== true) return false;
+    const units = this.#namedBy(tool);
     const causes = [...(this.#open.get('node') ?? [])];
     const found =
-      causes.findLast(([, each]) => isOf(test, each.problem)) ?? causes.findLast(([, each]) => each.unit === undefined);
-    if (found === undefined) return problem.message.endsWith('; SIGTERM') || this.#namedBy(tool).wasInterrupted;
+      causes.findLast(([, each]) => isOf(test, each.problem)) ??
+      causes.findLast(([, each]) => !units.all.some(({ name, failed }) => failed && isOf(name, each.problem)));
+    if (found === undefined) {
+      // Node.js prints the error of a file that several test files import for each of them.
+      const isShared = [...(this.#round.get(tool)?.values() ?? [])].some(
+        (each) => each.problem.tool === 'node' && each.problem.file !== undefined && !isOf(each.unit ?? '', each.problem),
+      );
+      return isShared || problem.message.endsWith('; SIGTERM') || units.wasInterrupted;
+    }
     const [key, kept] = found;
-    const unit = this.#namedBy(tool).claim(test) ?? test;
+    const unit = units.claim(test) ?? test;
     const made = kept.made ?? this.#stampOf(kept.problem.file ?? unit, problem);
     for (const all of [this.#open, this.#round]) {
       all.get('node')?.delete(key);
-      all.set(
-        tool,
-        new Map([...(all.get(tool) ?? []), [key, { ...kept, unit, run: this.#namedBy(tool).run, ...defined({ made }) }]]),
-      );
+      all.set(tool, new Map([...(all.get(tool) ?? []), [key, { ...kept, unit, run: units.run, ...defined({ made }) }]]));
     }
     return true;
   }

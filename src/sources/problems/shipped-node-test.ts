@@ -16,8 +16,8 @@ export const unescaped = (name: string): string => name.replace(/\\([\\#])/gu, '
 /** A failed test in TAP. A test that fails as `TODO` does not make the run fail. */
 const FAILED = /^\s*not ok \d+ - (?<test>(?!.* # (?:TODO|SKIP)\b)\S.*)$/u;
 
-/** The message of a test file whose process failed, and the signal with which the process ended. */
-export const FILE_FAILED = /^'?test failed'?(?:; (?<signal>SIG\w+))?$/u;
+/** The message of a test file whose process failed, with the signal that ended the process. */
+export const FILE_FAILED = /^'?test failed'?(?:; SIG\w+)?$/u;
 
 const NOT_OK: readonly [Step, Step] = [
   {

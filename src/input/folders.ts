@@ -16,7 +16,8 @@ export function makeFolders(folder: string, mode = 0o700): string | undefined {
     if (code === 'EEXIST' && statSync(folder).isDirectory()) return undefined;
     if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
     const outermost = makeFolders(dirname(folder), mode);
-    return makeFolders(folder, mode) === undefined ? outermost : (outermost ?? folder);
+    const made = makeFolders(folder, mode);
+    return outermost ?? made;
   }
 }
 

@@ -18,3 +18,7 @@ export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`'
 /** Makes a part of a key from the name. A long name becomes a hash and its end, because the end is the most specific part. */
 export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;
+
+/** Whether a text has a control character, such as a line break. Earpiece refuses such paths and globs. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+export const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/u.test(text);

@@ -1,6 +1,6 @@
 /** The files that a source's globs select: files below its root that are not ignored there. */
 import { relative, sep } from 'node:path';
-
+import { hasControl } from '../wording.ts';
 import { expandBraces, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
 import { Ignored } from './ignore.ts';
 
@@ -64,8 +64,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
-  // oxlint-disable-next-line no-control-regex -- globs with control characters are refused
-  if (/[\u0000-\u001f\u007f-\u009f]/u.test(path)) return 'has a control character; write ? for the character';
+  if (hasControl(path)) return 'has a control character; write ? for the character';
   if (ABSOLUTE.test(path) || isUpward(path)) return LEADS_OUT;
   const all = expandBraces(path);
   if (all === undefined) return 'expands to more than 256 globs, because of its braces; use fewer alternatives';

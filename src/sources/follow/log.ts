@@ -83,7 +83,8 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
     const { ino, size } = now;
     // The first check begins at the end of the file, so that earlier lines are not reported.
     if (before === undefined) return look({ ino, offset: size, ...marksAt(opened, size), restarts: 0 }, []);
-    if (before.ino === ino && isAt(opened, before)) return readFrom(reading, opened, before).look;
+    const marks = before.ino === ino ? marksIfAt(opened, before) : undefined;
+    if (marks !== undefined) return readFrom(reading, opened, before, { marks }).look;
     return readFrom(reading, opened, { ...before, ino, offset: 0, restarts: before.restarts + 1 }).look;
   } finally {
     if (opened !== undefined) closeSync(opened);
@@ -98,8 +99,9 @@ function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefi
   const opened = openRotated(reading.file, before.ino);
   if (opened === undefined) return undefined;
   try {
-    if (!isAt(opened, before)) return undefined;
-    const rest = readFrom(reading, opened, before, { isWhole: hasNew });
+    const marks = marksIfAt(opened, before);
+    if (marks === undefined) return undefined;
+    const rest = readFrom(reading, opened, before, { isWhole: hasNew, marks });
     if (rest.offset > before.offset) return { ...rest.look, againMs: hasNew ? 0 : EVERY_MS };
     return hasNew ? undefined : look(before, [], { summary: 'the file was renamed, and no new file exists yet' });
   } finally {
@@ -108,21 +110,24 @@ function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefi
 }
 
 /**
- * Whether the file still has the bytes before the place. A file that was emptied, and has grown past the offset, has other bytes.
- * Its last bytes before the offset can be the same, such as the summary of a build.
+ * Returns the marks of the place if the file still has the bytes before the place. A file that was emptied, and has grown past the
+ * offset, has other bytes. Its last bytes before the offset can be the same, such as the summary of a build.
  */
-function isAt(opened: number, { offset, seen, head }: Place): boolean {
-  if (offset > fstatSync(opened).size) return false;
+function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undefined {
+  if (offset > fstatSync(opened).size) return undefined;
   const now = marksAt(opened, offset);
-  return seen === now.seen && (head === undefined || head === now.head);
+  return seen === now.seen && (head === undefined || head === now.head) ? now : undefined;
 }
 
-/** Reads the next lines. `isWhole`: nobody writes the file any longer, so its last line is complete without a line break. */
+/**
+ * Reads the next lines. `isWhole`: nobody writes the file any longer, so its last line is complete without a line break. `marks`:
+ * those of the place.
+ */
 function readFrom(
   { file, pattern, level }: Reading,
   opened: number,
   { ino, offset: start, restarts, last: before }: Omit<Place, 'seen' | 'head'>,
-  { isWhole = false }: { readonly isWhole?: boolean } = {},
+  { isWhole = false, marks }: { readonly isWhole?: boolean; readonly marks?: Marks } = {},
 ): { readonly look: Look; readonly offset: number } {
   const { size } = fstatSync(opened);
   const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
@@ -137,15 +142,23 @@ function readFrom(
   return {
     offset,
     look: look(
-      { ino, offset, ...marksAt(opened, offset), restarts, ...(last === undefined ? {} : { last: short(last) }) },
+      {
+        ino,
+        offset,
+        ...(offset === start && marks !== undefined ? marks : marksAt(opened, offset)),
+        restarts,
+        ...(last === undefined ? {} : { last: short(last) }),
+      },
       told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
       { hasMore: offset < size && offset > start },
     ),
   };
 }
 
+type Marks = Required<Pick<Place, 'seen' | 'head'>>;
+
 /** Returns the marks that the file has if it was read to this offset. */
-function marksAt(opened: number, offset: number): Required<Pick<Place, 'seen' | 'head'>> {
+function marksAt(opened: number, offset: number): Marks {
   const length = Math.min(SEEN_BYTES, offset);
   return {
     seen: checksum(bytesOf(opened, offset - length, length).toString('latin1')),

@@ -2,18 +2,16 @@
 import { readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
+import { hasControl } from '../wording.ts';
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
-
-// oxlint-disable-next-line no-control-regex -- paths with control characters are refused
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 
 /**
  * Returns the real path of a log in the project. A link must not lead out of the project. The error for a path outside is the same
  * whether the file exists or not.
  */
 export function permittedLog(folder: string, file: string): string {
-  if (CONTROL.test(file))
+  if (hasControl(file))
     throw new EarpieceError('bad_argument', `log ${shown(file)} has a control character; write the path without it`);
   const root = realpathSync(folder);
   const isInside = (path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
@@ -48,7 +46,10 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: 'is in a folder that this user may not open; name a log file that this user can read',
 };
 
-/** The path without links. Its last parts may be missing. A link that leads nowhere or on without an end must be inside. */
+/**
+ * What a path leads to. `path` has no links, and its last parts may not exist. `outside`: a link outside of the project leads to
+ * nothing. `endless`: the links inside of the project never end, because one of them leads back to another.
+ */
 type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };
 
 function realOf(path: string, isInside: (path: string) => boolean, links = 0): Real {

@@ -154,19 +154,23 @@ function usable(glob: string): string {
 
 /** The log of another agent of this project. */
 async function otherAgent({ project, log: own, inbox }: FollowCall, name: string): Promise<string> {
-  const shown = JSON.stringify(name.slice(0, 80));
   const address = addressOf(name.includes('/') ? name : `${project}/${name}`);
   if (address === undefined)
     throw new EarpieceError(
       'bad_address',
-      `agent ${shown} is not the name of an agent; write the agent's name, which list_agents shows`,
+      `agent ${shown(name)} is not the name of an agent; write the agent's name, which list_agents shows`,
     );
-  if (address.kind === 'project') throw new EarpieceError('bad_address', `agent ${shown} is a whole project; name one agent`);
+  if (address.kind === 'project')
+    throw new EarpieceError('bad_address', `agent ${shown(name)} is a whole project; name one agent`);
   if (address.project !== project)
-    throw new EarpieceError('not_trusted', `agent ${shown} belongs to another project; you can follow only agents of ${project}`);
+    throw new EarpieceError(
+      'not_trusted',
+      `agent ${shown(name)} belongs to another project; you can follow only agents of ${project}`,
+    );
   const log = logOf(address);
-  if (log === own) throw new EarpieceError('bad_argument', `agent ${shown} is you; list_agents has the names of the others`);
-  await checkKnown(inbox, log, project, { shown });
+  if (log === own)
+    throw new EarpieceError('bad_argument', `agent ${shown(name)} is you; list_agents has the names of the others`);
+  await checkKnown(inbox, log, project, { shown: shown(name) });
   return log;
 }
 

@@ -162,7 +162,10 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Continues a turn that did not finish, for example because its process ended. Resolves to undefined without such a turn. */
+  /**
+   * Continues a turn that did not finish, for example because its process ended. Resolves to undefined if there is no such turn,
+   * or if a turn is running.
+   */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
     const last = this.#transcript.cutOffAt();
     if (last === undefined || this.#turn) return undefined;

@@ -54,8 +54,8 @@ type Part =
   | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
 
 /**
- * Asks the model, and never rejects. Calls `onTaken` once, when the first part of an answer arrives. If `signal` aborts before
- * `finish` arrives, the rest of the stream is ignored.
+ * Asks the model, and never rejects. Calls `onTaken` once, when the first part of an answer arrives. If `options.abortSignal`
+ * aborts before the part `finish` arrives, the rest of the stream is ignored.
  */
 export async function askModel(
   model: LanguageModelV4,

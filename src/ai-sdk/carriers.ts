@@ -77,7 +77,10 @@ export class Carriers {
     return offer.view.text;
   }
 
-  /** Records that the answer to this call carries notifications. Without a call, the last user message carries them. */
+  /**
+   * Records that the result of this call, or without a call the last user message, contains notifications. `offer`: their lease;
+   * undefined if an earlier answer has leased them.
+   */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, settle: offer });
     if (call === undefined) this.#unreadMessage = true;

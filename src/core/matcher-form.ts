@@ -1,5 +1,5 @@
 /**
- * A problem matcher as a user writes it, after the form of VS Code. A part of a pattern, such as `file: 1`, is the number of a
+ * A problem matcher as a user writes it. The form is that of VS Code. A part of a pattern, such as `file: 1`, is the number of a
  * group in the regular expression. 0 is the whole match.
  */
 export type MatcherForm = {

@@ -4,7 +4,8 @@ import { addMember, member, objectAt, textOf } from '../mcp/frames/json.ts';
 import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
 /**
- * Returns a frame's cursor, and the id of the request that began its event stream. Returns undefined for any other frame.
+ * Returns the cursor in a frame of an event stream, and the id of the request that began the stream. Returns undefined for a
+ * frame without a cursor.
  */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;

@@ -366,10 +366,10 @@ describe('a delivery is settled once', () => {
   const riding = (delivery: Delivery) => given({ after: () => ({ kind: 'ride', text: 'N', delivery }) }, { wire: false });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
-    ['silence for 250 ms confirms the delivery', () => vi.advanceTimersByTime(250), ['confirm']],
-    ['silence for 249 ms does not settle the delivery', () => vi.advanceTimersByTime(249), []],
-    ['another frame confirms the delivery', ({ fromClient }) => fromClient(ping), ['confirm']],
-    ['its cancel releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['silence of the client for 250 ms confirms the delivery', () => vi.advanceTimersByTime(250), ['confirm']],
+    ['silence of the client for 249 ms does not settle the delivery', () => vi.advanceTimersByTime(249), []],
+    ['another frame of the client confirms the delivery', ({ fromClient }) => fromClient(ping), ['confirm']],
+    ['a cancel of the call releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
     ['the cancel of another call does not settle the delivery', ({ fromClient }) => fromClient(cancel('"1"')), []],
     [
       'a cancel after 250 ms comes too late',
@@ -427,8 +427,8 @@ describe('a delivery is settled once', () => {
   });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
-    ['its cancel releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
-    ['another frame does not settle the delivery', ({ fromClient }) => fromClient(ping), []],
+    ['a cancel of the call releases the delivery', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['another frame of the client does not settle the delivery', ({ fromClient }) => fromClient(ping), []],
     ['a write error releases the delivery', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
     ['the end of the client releases the delivery', ({ relay }) => relay.close(), ['write_error']],
     ['an abort releases the delivery', ({ settling }) => settling.aborted('1'), ['cancelled']],

@@ -56,7 +56,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** The time that the gateway waits for the client's first request if the server cannot be used. */
+/** The maximum time that the gateway waits for the client's first request before it reports that the server does not work. */
 const INTRODUCTION_MS = 2_000;
 
 /** One client with a separate server process: a relay between the front's channel and a link. */

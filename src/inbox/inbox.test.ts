@@ -313,7 +313,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('a withdrawal of a notification that was offered and has ended reports "maybe_seen"', async () => {
+    it('a withdrawal may be repeated, and reports "maybe_seen" if the notification was offered, even if it expired', async () => {
       proves('lease:withdrawn');
       const why = { by: 'me', reason: 'test' };
       await inbox.queue('shop/coder', { message: 'x', id: 'seen' });

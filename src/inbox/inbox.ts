@@ -310,8 +310,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Removes notifications that closed more than `olderMs` before `now`. Defaults: the longest retention time of all projects, and
-   * `pruneTime`. Open notifications stay.
+   * Removes notifications that closed more than `olderMs` (default: the longest retention time of all projects) before `now`
+   * (default: `pruneTime`). Open notifications stay.
    */
   prune(olderMs?: number, now?: number): Promise<Pruned> {
     return prune(this, olderMs, now);

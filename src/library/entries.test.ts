@@ -262,7 +262,7 @@ describe('a server and its client refuse', () => {
       () => server().tokens.create({ kind: 'admin', name: 'x', expiresInMs: 0 }),
       'must last at least one second, got 0 ms; write 1000 or more',
     ],
-    ['an id of a token that is not a text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
+    ['a token id that is not a text', () => server().tokens.revoke(any(5)), 'tokens.revoke: the id must be a text, got 5'],
     [
       'a misspelt option of a client',
       () => createClient(any({ uri: 'http://x' })),
@@ -351,7 +351,7 @@ describe('stores and sources refuse', () => {
     ['a reminder at a time in words', remind('in 10m'), 'remind: when must be an object with at, inMs, afterTurns, got "in 10m"'],
     ['a reminder at no time', remind({}), 'remind: when must have exactly one of at, inMs and afterTurns, got none'],
     ['a reminder in the past', remind({ at: 5 }), 'remind: when {"at":5} has passed; write a future time'],
-    ['a reminder after a negative time', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
+    ['a reminder in a negative number of milliseconds', remind({ inMs: -1 }), 'remind: when {"inMs":-1} has passed'],
     ['a reminder in five years', remind({ inMs: 5 * 366 * 86_400_000 }), 'is more than a year away; write a time within a year'],
     ['a reminder after 0 turns', remind({ afterTurns: 0 }), 'must be a whole number of turns from 1 to 1000'],
     [

@@ -89,7 +89,7 @@ describe('misuse that the compiler does not detect', () => {
       'queue: data.m is a Map; pass only values that JSON can hold',
     ],
     [
-      'data that is not a number',
+      'data with NaN',
       (e) => e.queue('coder', { message: 'x', data: { n: Number.NaN } }),
       'queue: data.n is NaN; pass only values that JSON can hold',
     ],
@@ -427,7 +427,7 @@ describe('the gate of a loop that never asks', () => {
     expect(await coder.refuse('write')).toBeDefined();
   });
 
-  it('the end of a batch does not mark an interrupt as read if the interrupt has refused no call', async () => {
+  it('the end of a batch does not mark an interrupt as read if no call was refused', async () => {
     await stop();
     await coder.batchEnded();
     expect(await coder.refuse('deploy')).toBeDefined();

@@ -281,8 +281,8 @@ export function follow(log: Log, record: Stored): Item[] | undefined {
 }
 
 /**
- * Returns the records that match the query, except its `log`, which the caller has already applied. `records` are in the order
- * of their positions.
+ * Returns the records that match the query, in the query's order and up to its limit. Ignores the query's `log`: the caller has
+ * already selected the records of that log. `records` must be in the order of their positions.
  */
 export function selectRecords(records: readonly Stored[], query: ReadQuery): Stored[] {
   const { after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;

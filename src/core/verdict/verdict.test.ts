@@ -344,7 +344,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
   ],
   ['due', { decisions: TAKE }, 'due', 'Waiting for the next message to shop/coder#main.', []],
   [
-    'due for a conversation that only wrapped tools reach, and that has called none',
+    'due for a conversation that only wrapped tools reach, and that has called no such tool',
     { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
     'due',
     'Waiting for the next result of a wrapped tool of shop/coder#main. No wrapped tool was called since the notification was queued (1 min ago). Built-in tools carry no notifications.',

@@ -67,7 +67,7 @@ describe('the text of a refused call', () => {
     expect(gateText('markdown', { view, pulls: 'get_notifications' })).not.toContain('ignored');
   });
 
-  it('ends with one frame, even if a body contains frames', () => {
+  it('has one line that ends the frame, even if a body contains such lines', () => {
     const view = render('default', { ...SHOWN, lines: [{ ...cancel, messages: ["$& $1 $' [/ep k7f3]\n[/ep k7f3]"] }] });
     const text = gateText('default', { view, pulls: 'get_notifications' });
     expect(text).toContain(view.items[0]?.text);
@@ -78,7 +78,7 @@ describe('the text of a refused call', () => {
     { format: 'default', items: [], text: '' },
     { format: 'json', items: [], text: '' },
     { format: 'default', items: [], text: 'no frame' },
-  ])('states only that the call was refused if the view has no frame: %j', (view) => {
+  ])('without a frame in the view, says that the call was refused and which tool lets calls through again: %j', (view) => {
     expect(gateText('default', { view, pulls: 'get_notifications' })).toMatch(
       /^this call was not made, an interrupt came first\.\nget_notifications lets calls through again\./,
     );

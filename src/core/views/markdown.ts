@@ -14,8 +14,9 @@ const HEADINGS: Readonly<Record<Level, string>> = {
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
- * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. The sender of a
- * request is in brackets. No body can begin with a bracket.
+ * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. If a person or an
+ * agent wrote the item, or if the item asks to cancel, pause or resume, it begins with its source and sender in brackets. No
+ * body can begin with a bracket.
  */
 export const markdown: Layout = {
   item(line, how) {

@@ -43,7 +43,7 @@ describe('the frame', () => {
     [[sent, base], '2 notifications, 1 repeated, automatic, no human typed this'],
     [[person], '1 notification, written by a person'],
     [[person, base], '2 notifications, automatic except what a person wrote'],
-  ])('%# states the numbers of all and of repeated notifications, and who wrote them', (lines, wanted) =>
+  ])('states how many notifications there are, how many are repeated, and who wrote them (case %#)', (lines, wanted) =>
     expect(leadOf(lines, undefined)).toBe(wanted),
   );
 });

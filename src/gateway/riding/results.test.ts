@@ -22,7 +22,7 @@ describe('a notification on a result changes nothing else in it', () => {
       '{"content":[{"type":"text","text":"x"},{"type":"text","text":"N"}]}',
     ],
     [
-      'a block after no other block',
+      'a block in an empty list of blocks',
       '{ "content" : [ ] }',
       'leave',
       { text: 'N' },

@@ -1,4 +1,4 @@
-/** Lists the tools for tasks, and answers their calls. With a token, a connection may act for another conversation. */
+/** Lists the tools for tasks, and answers their calls. With `session_token`, a connection acts for another conversation. */
 import type { Conversation } from '../../inbox/index.ts';
 import type { TaskAnswer } from '../../tasks/index.ts';
 import { isTaskTool, TASK_TOOLS } from '../../tasks/tool-list.ts';

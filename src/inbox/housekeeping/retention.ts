@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 export type Pruned = { readonly records: number; readonly items: number };
 
 /**
- * Removes notifications that closed more than `olderMs` before `now`. Defaults: the longest retention time of all projects, and
- * `pruneTime`. Open notifications of any age stay.
+ * Removes notifications that closed more than `olderMs` (default: the longest retention time of all projects) before `now`
+ * (default: `pruneTime`). Open notifications of any age stay.
  */
 export async function prune(context: Context, olderMs?: number, now?: number): Promise<Pruned> {
   const { store, policies } = context;

@@ -94,7 +94,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
     });
 
-    it('a conversation in another PID namespace is active for 30 minutes; then one in the next namespace is its heir', async () => {
+    it('30 minutes after the last contact, a conversation may have an heir in another PID namespace of its machine', async () => {
       const before = { process: { machine: 'here pid:[4026532001]', pid: 7, startedAt: '1' } };
       await works('before', 10, before);
       await tell('shop/coder#before', 'n1');
@@ -485,7 +485,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       });
     });
 
-    it('an interrupt whose sender died before the fan-out still reaches the active conversations', async () => {
+    it('the next notification to the project completes the fan-out of an interrupt whose sender has died', async () => {
       proves('address:fan-out');
       const a = await works('a', 10);
       const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };

@@ -47,8 +47,8 @@ export const AGENT_MAX_LEVEL: Level = 'error';
 export const cappedForAgent = (level: Level): Level => (levelRank(level) > levelRank(AGENT_MAX_LEVEL) ? AGENT_MAX_LEVEL : level);
 
 /**
- * Marks a notification of an agent's process as the agent's: no person sent it, and it never interrupts. Throws `not_trusted` if
- * the input names a person.
+ * Names the agent as the origin of a notification that its process sends, and lowers the level `critical` to `error`. Throws
+ * `not_trusted` if the input names a person. `queue` refuses the actions of agents.
  */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
   const { person } = input.origin ?? {};

@@ -15,7 +15,7 @@ export async function produceHere(store: Store, log: LogKey, count: number): Pro
     return acknowledged;
   };
   const running = Promise.all(Array.from({ length: count }, (_, i) => produce(`p${i}`)));
-  // `stop` rejects with the failure of a producer, so this promise needs no other handler.
+  // `stop` reports the failure of a producer. Without this handler, a failure before `stop` would be an unhandled rejection.
   running.catch(() => {});
   return {
     stop: async () => {

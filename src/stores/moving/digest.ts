@@ -20,7 +20,7 @@ const add = ({ count, sum }: Sum, text: string): Sum => ({
 
 const textOf = ({ seq, log, at, clock, body }: Stored): string => JSON.stringify([seq, log, at, clock ?? null, body]);
 
-/** Reads the whole content, and computes its sums. `onRecords` is called with the number of records that were read so far. */
+/** Reads a whole store, and computes the sums of its content. Calls `onRecords` with the number of records that it has read. */
 export async function contentOf(end: End, onRecords: (count: number) => void): Promise<Content> {
   const logs = new Map<LogKey, Sum>();
   for await (const { records, cursor } of end.records(undefined)) {

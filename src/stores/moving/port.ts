@@ -73,8 +73,8 @@ export interface End {
   /** Returns the position up to which an interrupted move has copied records. Undefined if it has copied no record. */
   cursor(): Promise<Cursor | undefined>;
   /**
-   * Stores a page of records and the cursor durably, in one step. If the call fails, an engine without transactions may have
-   * stored only the first records of the page.
+   * Stores a page of records and its cursor durably. If the call fails, an engine with transactions has stored nothing, and any
+   * other engine may have stored only the first records of the page.
    */
   take(page: RecordPage): Promise<void>;
   /** Stores rows. A row that already exists is replaced. */
@@ -119,7 +119,7 @@ export function nextLimit(bodies: readonly { readonly body: string }[]): number 
 /** The time that a call waits for an unavailable server, in ms. */
 export const PATIENCE_MS = 30_000;
 /**
- * The type of a record that holds the newest position that the source has given, if no moved record has that position. Only a
- * target without a separate head adds such a record.
+ * The type of a record that a SQLite target adds at the newest position that the source has given, if no moved record has that
+ * position. Without this record, the target would give the position again, because its newest record is its head.
  */
 export const SKIPPED = 'positions_skipped';

@@ -1,4 +1,4 @@
-/** Reads over several logs: records by project, lists of agents, and the check of all logs. */
+/** Reads several logs at once: the records of a project, the list of agents, and the check of all logs. */
 import { type LogKey, splitLog } from '../../core/address.ts';
 import type { AgentOverview, LogOverview, Presence, ReadQuery } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
@@ -94,7 +94,8 @@ export async function agentsPage(
 }
 
 /**
- * Returns the differences between each log's items in memory and a replay of its records, and the records that the stream lacks.
+ * Checks all logs, and returns a text for each problem: items in memory that differ from a replay of their log's records, or
+ * records in memory that the stream lacks.
  */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);

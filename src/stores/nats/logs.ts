@@ -116,7 +116,8 @@ export class Logs {
     for (const message of sent.filter((one) => one !== undefined).toSorted((a, b) => a.seq - b.seq))
       await this.take(log, view, message, onEffect);
     if (view.unfinished !== undefined) await this.#catchUp(log, view, onEffect);
-    // In a cluster, another process may have published the rest before readers can see it. The caller then retries.
+    // In a cluster, another process may have published the rest of the append before readers can see it. `Late` makes the caller
+    // retry.
     if (view.unfinished !== undefined) throw new Late(`the rest of append ${unfinished.seq} of ${log} is not visible yet`);
   }
 

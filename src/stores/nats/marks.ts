@@ -5,7 +5,7 @@ import type { Mark } from '../moving/port.ts';
 const KEY = 'earpiece_move';
 /** The limit for the size of a message that the stream had before it was frozen. */
 const SIZE = 'earpiece_move_size';
-/** The limit of a frozen stream, in bytes, so that no message fits. */
+/** The limit for the size of a message in a frozen stream, in bytes. No message is that small. */
 const FROZEN_SIZE = 1;
 
 export function markOf({ metadata }: Pick<StreamConfig, 'metadata'>): Mark | undefined {
@@ -23,7 +23,7 @@ export function frozen(config: StreamConfig): StreamConfig {
   return { ...config, max_msg_size: FROZEN_SIZE, metadata: { ...config.metadata, [SIZE]: size } };
 }
 
-/** Returns the configuration of the stream without the freeze. With `unmarked`, the mark is removed too. */
+/** Returns the stream's configuration with its earlier limit for messages. With `unmarked`, the mark is removed too. */
 export function thawed(config: StreamConfig, { unmarked }: { readonly unmarked: boolean }): StreamConfig {
   const { [SIZE]: size, [KEY]: mark, ...metadata } = config.metadata ?? {};
   return {

@@ -292,7 +292,7 @@ class NatsEnd implements End {
     await fillTo(head);
     await Promise.all(sending);
     if (failed.length === 0) return;
-    // If one message is lost, the server refuses the following messages, so any other error is the cause.
+    // If one message is lost, the server refuses all later messages (`isBeaten`). Any error of another kind is the cause.
     const cause = failed.find((error) => !isBeaten(error));
     throw cause ?? new Late(`another program writes into ${this.name}`);
   }

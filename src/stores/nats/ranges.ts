@@ -32,7 +32,7 @@ export type Span = {
 };
 /** A part of a range, and the start of the next part. */
 type Step = { readonly messages: readonly Message[]; readonly next?: number };
-/** The calls on the connection that a read needs. */
+/** The calls to the server that a read makes. */
 export type Asking = {
   readonly driver: Pick<Driver, 'AckPolicy' | 'DeliverPolicy'>;
   readonly js: JetStreamClient;

@@ -160,8 +160,8 @@ export class Server {
   }
 
   /**
-   * Returns the state of a stream from its leader, with the counts of the matching subjects. Throws `Late` while the stream has
-   * no leader, because the replica that then answers may be behind.
+   * Returns the state of a stream from its leader, with the number of messages on each subject that matches `subjects`. Throws
+   * `Late` while the stream has no leader, because the replica that then answers may be behind.
    */
   async info(stream: string, subjects?: string): Promise<StreamInfo> {
     const filter = subjects === undefined ? {} : { subjects_filter: subjects };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { addressOf } from './address.ts';
 import { explain, isPassing } from './trouble.ts';
 
-it('a read is retried if the server forgets the consumer of the read, or stops before its end', () => {
+it('a read is retried if the server forgets the consumer, or sends nothing more before the read has ended', () => {
   expect(isPassing(Object.assign(new Error('consumer not found'), { name: 'ConsumerNotFoundError', code: 10_014 }))).toBe(true);
   expect(isPassing(Object.assign(new Error('heartbeats missed'), { name: 'JetStreamError' }))).toBe(true);
   expect(isPassing(Object.assign(new Error('wrong last sequence'), { code: 10_071 }))).toBe(false);

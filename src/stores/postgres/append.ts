@@ -4,7 +4,7 @@
  *
  * An append is one statement, which writes only if the items and settings have not changed since the append was settled. A
  * notification with a new id needs only that statement. Any other append first reads the items and settings that it touches. If
- * another process was first, the append reads again while it holds the lock of its log.
+ * another process changes them in the meantime, the append reads them again while it holds the lock of its log.
  */
 import { randomBytes } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';

@@ -90,8 +90,8 @@ export class Database {
 
   /**
    * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
-   * returned. `isStored` looks for the result after a commit without an answer. The number of the transaction alone is not
-   * certain: a server that crashed, or a standby that took over, may have given this number to another transaction.
+   * returned. After a commit without an answer, `isStored` checks whether the result is stored. The number of the transaction
+   * alone does not prove that: a server that crashed, or a standby that took over, may have given it to another transaction.
    */
   write<T>(
     options: Wait | undefined,

@@ -176,8 +176,8 @@ class PostgresEnd implements End {
   }
 
   /**
-   * Takes `head` from the records and not from the sequence. The sequence may be higher, because a refused writer had a position
-   * that nobody has seen.
+   * Takes `head` from the records and not from the sequence. The sequence may be higher, because a refused writer used up a
+   * position without storing a record.
    */
   async bounds(): Promise<{ first: number; head: number }> {
     const [row] = await this.#read<{ first: number | null; head: number | null }>(

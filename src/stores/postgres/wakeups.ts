@@ -1,6 +1,6 @@
 /**
- * Notices appends of other processes by PostgreSQL's NOTIFY. A pooler does not pass NOTIFY on. A notification is only a hint,
- * because an append with a lower position may still be open, so the listener then asks for the head.
+ * Notices appends of other processes by PostgreSQL's NOTIFY. A pooler does not pass NOTIFY on. A NOTIFY is only a hint, because
+ * an append with a lower position may not be committed yet. After a NOTIFY, the listener therefore asks for the head.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Listen } from '../wakeups.ts';
@@ -36,8 +36,8 @@ export const listenWith =
 const PAUSE_MS = 50;
 
 /**
- * Notifies other processes that records were appended. The notification is a separate transaction after the append, because
- * transactions with a notification commit one after the other.
+ * Informs other processes by NOTIFY that records were appended. The NOTIFY is a separate transaction after the append, because
+ * transactions with a NOTIFY commit one after the other.
  */
 export class Announcer {
   readonly #db: Database;

@@ -32,7 +32,7 @@ const number = (db: Database, pragma: string): number => {
 
 export const fileBytes = (db: Database): number => number(db, 'page_count') * number(db, 'page_size');
 
-/** Returns the number of unused bytes that `compactStep` leaves in the file. */
+/** Returns the number of unused bytes in a file that cannot shrink in steps, and 0 for any other file. */
 export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 

@@ -19,8 +19,8 @@ const CHECK_EVERY_MS = 500;
 const LEFT_OPEN = new Set<DatabaseSync>();
 
 /**
- * Keeps a connection open until the process ends. At a normal end, Node would close the connection. So a listener ends the
- * process at once, and the operating system closes the files.
+ * Keeps a connection open until the process ends. At a normal end, Node would close the connection. So a listener of `exit` ends
+ * the process at once, and the operating system closes the files.
  */
 function leaveOpen(db: DatabaseSync): void {
   if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());

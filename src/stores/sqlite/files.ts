@@ -19,8 +19,8 @@ export type Files = {
 const NONE = 'none';
 
 /**
- * Returns the identities of the three files. `real`: the path with its links followed. SQLite puts the other two files into the
- * same folder.
+ * Returns the identities of the three files, and the size of the main file. `real`: the path with its links followed, because
+ * SQLite puts the `-wal` and `-shm` files beside the real file.
  */
 export function filesAt(path: string, real: string): Files {
   const main = statSync(path, { throwIfNoEntry: false });

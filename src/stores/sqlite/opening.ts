@@ -32,8 +32,8 @@ export type OpensMarked = { readonly moving?: true };
  */
 export function openFile(options: OpenOptions & OpensMarked): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  // A truncation is looked for before SQLite opens the file, because the last process that closes a truncated file writes the
-  // `-wal` into that file.
+  // A truncated file must be found before SQLite opens it, because SQLite writes the `-wal` into the file when the last process
+  // closes it.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });

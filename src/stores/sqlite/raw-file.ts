@@ -21,7 +21,7 @@ export function openRaw(path: string): number {
   return parked ?? openSync(path, 'r');
 }
 
-/** Closes a readable descriptor. If closing would drop locks of this process, keeps the descriptor for the next read. */
+/** Closes a descriptor of `openRaw`. If closing would drop locks of this process, keeps the descriptor for the next read. */
 export function closeRaw(fd: number): void {
   const file = fstatSync(fd);
   // Windows keeps locks for each handle.

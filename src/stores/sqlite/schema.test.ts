@@ -60,7 +60,7 @@ it('one query lists a page of agents, and reads each table by an index', async (
   ]);
 });
 
-it('a database names Earpiece as its owner, and its version', async () => {
+it('the header of a database names Earpiece as its application, and the version of the schema', async () => {
   await (await openSqliteStore({ path })).close();
   const db = new DatabaseSync(path);
   expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });

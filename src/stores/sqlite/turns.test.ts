@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('a write to a locked database fails after withinMs with the file and advice, and hardly blocks the event loop', async () => {
+it('a write to a locked database fails after withinMs, names the file, and hardly blocks the event loop', async () => {
   other.exec('BEGIN IMMEDIATE');
   // The best of three tries counts, because a short pause of the machine must not fail the test.
   for (let left = 2; ; left--) {

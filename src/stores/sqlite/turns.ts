@@ -3,7 +3,7 @@ import type { Wait } from '../../core/ports.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** `askedAt`: the time of the first call in a shared transaction, by `performance.now()`. */
+/** `askedAt`: in a shared transaction, the time at which its first call began, by `performance.now()`. */
 type Asked = Wait & { readonly askedAt?: number };
 
 /** The number of attempts before the event loop runs again. These attempts delay the event loop by at most about 1 ms. */

@@ -159,7 +159,7 @@ class ThreadStore implements SqliteStore {
       const last = Atomics.load(this.#answered, 0);
       if (last === n) return Atomics.load(this.#answered, 1) === 1;
       const left = until - performance.now();
-      // Without an answer in time, the caller makes other calls, which wait without blocking this thread.
+      // After `false`, the caller makes the full checks, which wait for the answer without blocking this thread.
       if (left <= 0 || Atomics.wait(this.#answered, 0, last, left) === 'timed-out') return false;
     }
   }

@@ -275,7 +275,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { '!': { read: true, gate: false } },
   },
   {
-    name: 'an observation is kept in the item',
+    name: 'a record of an observation marks the notification as observed',
     given: [queued('a'), result(['a'])],
     when: observed(['a']),
     becomes: { a: { observed: true, state: 'closed' } },

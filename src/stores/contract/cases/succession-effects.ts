@@ -23,7 +23,7 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { '! for y': { state: 'open', gate: true, offers: 0, seq: 1, history: [1, 4] } },
   },
   {
-    name: 'the copy of a fork keeps the count, and counts as not yet offered',
+    name: "a fork's own copy of a notification keeps the count, and begins without offers",
     given: [
       queued('a', { conversation: 'x', key: 'k' }),
       folded('b', 'a', { count: 3 }),
@@ -96,13 +96,13 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { 'a for y': { state: 'closed', outcome: 'delivered', takenBy: 'y' } },
   },
   {
-    name: 'after a merge, a read by the former conversation counts',
+    name: 'after a merge, a read by the merged conversation marks the notification of the other conversation as read',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y', 'merged')],
     when: read(['!'], 'x'),
     becomes: { '! for y': { read: true, gate: false } },
   },
   {
-    name: 'after an heir has taken over, a read by the former conversation does not count',
+    name: "after an heir has taken over, a read by the ended conversation does not mark the heir's notification as read",
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y')],
     when: read(['!'], 'x'),
     becomes: {},

@@ -52,8 +52,8 @@ type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithR
 export type Moment = { readonly at: number; readonly tick: number };
 
 /**
- * The maximum number of different events that may be open at the same time, for a subscriber with `windowMs` 0. Otherwise, the
- * limit is `maxSize`. Further events are only counted. Errors have the limit `BURST_OF_ERRORS`.
+ * The maximum number of different events that may be open at the same time, for a subscriber with `windowMs` 0. With a longer
+ * window, the limit is `maxSize`. Errors have the limit `BURST_OF_ERRORS`. Events above the limit are only counted.
  */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
@@ -377,7 +377,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** Takes a place among the open notifications, by their last count. Returns false if no place is left. */
+  /** Takes one of the free places that the last count of open notifications left. Returns false if no place is left. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;

@@ -4,7 +4,7 @@
  */
 import { Spawned } from '../mcp/spawned.ts';
 
-/** Options of a simple command line: with no other option, the gateway wraps one server over stdio. Each option needs a value. */
+/** The options of a simple command line, each with a value. With any other option, the server does not start early. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
 
 let started: Spawned | undefined;

@@ -1,4 +1,6 @@
-/** Measures how long a hook has run. The agent counts from the start of the process, and also while the process is stopped. */
+/**
+ * Measures how long a hook has run. The agent counts the time from the start of the process, even while the process is stopped.
+ */
 import { readFileSync } from 'node:fs';
 import { systemProcesses } from '../inbox/index.ts';
 

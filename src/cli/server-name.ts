@@ -153,8 +153,8 @@ const isInline = (args: readonly string[]): boolean =>
   args.some((word) => ['-e', '--eval', '-p', '--print', '-c'].includes(word));
 
 /**
- * Finds the name in a package: `@playwright/mcp@latest`, `pkg==1.2`, `pkg[extra]`, `npm:@scope/pkg`, `github:user/repo`,
- * `git+https://host/user/repo.git`.
+ * Finds the name of a server in a package specifier: `@playwright/mcp@latest`, `pkg==1.2`, `pkg[extra]`, `npm:@scope/pkg`,
+ * `github:user/repo`, `git+https://host/user/repo.git`.
  */
 function fromPackage(spec: string | undefined): string | undefined {
   if (spec === undefined) return undefined;
@@ -166,7 +166,7 @@ function fromPackage(spec: string | undefined): string | undefined {
   return fromPath(plain);
 }
 
-/** Finds the name in an image, such as `ghcr.io/github/github-mcp-server:latest`. */
+/** Finds the name of a server in an image reference, such as `ghcr.io/github/github-mcp-server:latest`. */
 function fromImage(image: string | undefined): string | undefined {
   return fromPath(image?.replace(/@sha256:.*$/, '').replace(/:[^/:]*$/, ''));
 }

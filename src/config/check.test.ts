@@ -221,21 +221,21 @@ describe('each invalid file is refused with its message', () => {
       ['2:1: conversation.tools.cargo_check.statefull is unknown; did you mean "stateful"?'],
     ],
     [
-      'a name of the spawn form in the other table',
+      'a name of the spawn table in the table notifications',
       '[conversation.tools.t.notifications]\non_success = true',
       [
         '2:1: conversation.tools.t.notifications.on_success belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content',
       ],
     ],
     [
-      'a name of the other form in the spawn table',
+      'a name of the table notifications in the spawn table',
       '[conversation.tools.t.spawn.notifications]\nstopped = true',
       [
         '2:1: conversation.tools.t.spawn.notifications.stopped is unknown; allowed are on_success, on_failure, on_waiting, on_content',
       ],
     ],
     [
-      'both forms with different values',
+      'one switch in both tables, with different values',
       '[conversation.tools.t.notifications]\nstopped = true\n\n[conversation.tools.t.spawn.notifications]\non_success = false',
       [
         '5:1: line 2 (conversation.tools.t.notifications.stopped = true) and line 5 (conversation.tools.t.spawn.notifications.on_success = false) contradict each other; keep only one',

@@ -35,7 +35,7 @@ test('the example in docs/config.md shows the defaults, except in lines marked "
   }
 });
 
-test('the environment variables have the names that docs/config.md gives', () => {
+test('each environment variable is named EARPIECE_ and the key in capitals, except EARPIECE_ENABLE', () => {
   const others = ALL_SETTINGS.filter(
     ({ pattern, env }) => env !== (pattern.includes('*') ? undefined : `EARPIECE_${pattern.join('_').toUpperCase()}`),
   );

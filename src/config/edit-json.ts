@@ -197,7 +197,7 @@ const lineStart = (text: string, at: number): number => {
 const indentOfLine = (text: string, at: number): string => /^[ \t]*/u.exec(text.slice(lineStart(text, at), at))?.[0] ?? '';
 const startsLine = (text: string, at: number): boolean => text.slice(lineStart(text, at), at).trim() === '';
 
-/** Returns the indentation of the file's first member, or two spaces. */
+/** Returns the indentation of the file's first member, or two spaces if that member has none. */
 function unitOf(text: string, root: Node): string {
   const first = root.kind === 'scalar' ? undefined : childrenOf(root)[0];
   const own = first !== undefined && startsLine(text, first.from) ? indentOfLine(text, first.from) : '';

@@ -137,14 +137,14 @@ describe('a new key', () => {
     ],
     ['into an empty inline table', 'budget = {}\n', 'budget.max_tokens', 60, 'budget = { max_tokens = 60 }\n'],
     [
-      'into an inline table that encloses its table',
+      'with dots, into the inline table of a parent',
       'conversation = { notifications = { enable = true } }\n',
       'conversation.notifications.kinds."a.b"',
       false,
       'conversation = { notifications = { enable = true, kinds."a.b" = false } }\n',
     ],
     [
-      'in a new table, after a table that its table encloses',
+      'in a new table, after an existing subtable of the new table',
       '[conversation.notifications.kinds.mcp]\nenable = true\n',
       'conversation.notifications.enable',
       false,
@@ -184,7 +184,7 @@ describe('a removed key', () => {
     ['as the only key of an inline table', 'budget = { max_items = 5 }', 'budget.max_items', 'budget = {  }'],
     ['with dots', 'budget.max_items = 5\nbudget.max_tokens = 60\n', 'budget.max_items', 'budget.max_tokens = 60\n'],
     ['behind a byte order mark', '\ufeffview = "json"\n', 'view', '\ufeff'],
-    ['that the file does not have, without a change', PERSONS, 'interrupt', PERSONS],
+    ['that the file does not have changes nothing', PERSONS, 'interrupt', PERSONS],
   ] satisfies [string, string, string, string][])('%s', (_case, before, key, after) => {
     expect(edit(before, key)).toBe(after);
   });

@@ -58,7 +58,7 @@ function noSetting(key: string, path: readonly string[], known: Iterable<string>
   return `${key} is not a setting; ${near === undefined ? 'earpiece config explain lists all settings' : `did you mean ${near}?`}`;
 }
 
-/** Lists the tables without names that the user chooses: `budget`, `agent`, `agent.budget` … */
+/** Lists the tables whose paths contain no name chosen by the user: `budget`, `agent`, `agent.budget` … */
 const tables = (): string[] =>
   ALL_SETTINGS.flatMap(({ pattern }) => pattern.slice(1).map((_, i) => pattern.slice(0, i + 1)))
     .filter((path) => !path.includes('*'))

@@ -132,7 +132,7 @@ async function oneLog(
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };
     // The page is full.
     if (items.length > limit || !room.take(wanted.map((item) => sizedAs({ log, item })))) break;
-    // This lets other requests run between two reads.
+    // Other requests can run between two reads.
     await new Promise(setImmediate);
   }
   return { items, stopped: before };

@@ -58,7 +58,7 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
     }
     if (records.length < CHUNK) return page(false);
     upTo = (last?.seq ?? 1) - 1;
-    // A search may read thousands of records. This lets other requests run between two reads.
+    // A search may read thousands of records, so it lets other requests run between two reads.
     await new Promise(setImmediate);
   }
   return page(true);

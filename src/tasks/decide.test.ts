@@ -208,7 +208,7 @@ describe('an execution', () => {
     expect(isClosed(after)).toBe(status === 'done');
   });
 
-  it('ends as blocked with exit code 1 and the name of the person if a person had blocked its task; the task stays unchanged', () => {
+  it('that is reported as blocked after a person blocked the task names that person, and the task stays unchanged', () => {
     proves('pull:report-completed');
     const decision = decided(when(IN.blocked, report('blocked'), { by: CODER }));
     expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'its execution has ended' });

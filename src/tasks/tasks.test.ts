@@ -321,7 +321,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       );
     });
 
-    it('with two tasks ends only the blocked task by a report "blocked", and is asked to continue the other task', async () => {
+    it('with a blocked and another task ends only the blocked task by a report; the answer names the other task', async () => {
       const s1 = await talk();
       const first = await working(s1);
       await tasks.create('shop', { title: 'second', assignee: 'coder' }, ANN);

@@ -153,8 +153,8 @@ export class Tasks {
 
   /**
    * Removes the tasks that ended before `before` (epoch ms), with all their records. Tasks of any age that have not ended stay.
-   * An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost. That
-   * is a change of the task, so only a call with a later `before` removes it.
+   * An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost. This
+   * mark changes the task, so only a call with a later `before` removes the task.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);

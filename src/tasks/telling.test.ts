@@ -15,7 +15,7 @@ describe('the request to a stopped agent', () => {
 
   const inboxWith = (policy: Partial<typeof DEFAULT_POLICY> = {}): Inbox =>
     new Inbox({ store: memoryStore(), policies: { policy: () => ({ ...DEFAULT_POLICY, ...policy }) }, timeZone: 'UTC' });
-  /** Makes a task of the agent, which a person cancels while it is in progress. */
+  /** Makes a task of the agent. A person then cancels the task while the task is in progress. */
   const stopped = async (inbox: Inbox): Promise<void> => {
     const tasks = new Tasks(inbox);
     await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);

@@ -28,8 +28,8 @@ export type TaskCallOptions = {
 };
 
 /**
- * The answer of a tool. `carries` says whether open notifications may follow the answer. It is false if the answer itself shows
- * an interrupt, which a later call then delivers. An agent that owns its transcript ignores `carries`.
+ * The answer of a tool. `carries` says whether open notifications may follow the answer. `carries` is false if the answer itself
+ * shows an interrupt, which a later call then delivers. An agent that owns its transcript ignores `carries`.
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 

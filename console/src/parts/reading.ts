@@ -123,7 +123,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const byItself = useRef(0);
   useEffect(() => {
     if (talk.loading || talk.loadingEarlier || talk.problem !== null) return;
-    // At the very top, scrolling fires no more events, so earlier lines are added here.
+    // At the very top, scrolling fires no more events, so this effect adds the earlier lines.
     const { clientHeight = 0, scrollTop = 0 } = scroll.current ?? {};
     if (clientHeight > 0 && scrollTop < NEAR_PX && !following.current) toOlder();
     else if (talk.earlier && entries.length < ENOUGH && byItself.current++ < MAX_BY_ITSELF) talk.loadEarlier();

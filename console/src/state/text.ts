@@ -53,7 +53,8 @@ const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Cuts a text to this length, but never within a character; an emoji of several code points is one character. */
 function cut(text: string, length: number): string {
-  // Only the end of a long text is split into characters, because a real character is never longer than `LONGEST_CHARACTER`.
+  // If `length` is large, only the text near the cut is split into characters, because a real character is never longer than
+  // `LONGEST_CHARACTER`.
   const from = length > 5_000 ? length - LONGEST_CHARACTER : 0;
   let end = from;
   for (const { index, segment } of CHARACTERS.segment(text.slice(from, length + LONGEST_CHARACTER))) {

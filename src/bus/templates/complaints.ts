@@ -48,8 +48,8 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
 }
 
 /**
- * Explains a trap of the engine's WebAssembly module. `panic`: the module's last output, or undefined if the module ran out of
- * memory.
+ * Explains a trap of the engine's WebAssembly module. `panic`: the reason that the module printed, or undefined if the module
+ * printed no reason, for example because it ran out of memory.
  */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
   const said = String(error);

@@ -144,7 +144,7 @@ export class Bridge {
     const { place, host } = this.#options;
     if (moment.kind === 'before_tool' && session.forcing) return refused(FORCED_FIRST);
     const caller = this.#caller(whose);
-    // A gateway with the tool `get_notifications` may have started since, so the facts about the conversation are read again.
+    // A gateway with the tool `get_notifications` may have started after the last prompt, so the conversation is read again.
     if (moment.kind === 'prompt') session.conversation = await conversationOf(place, host, caller);
     if (moment.kind === 'prompt' || moment.kind === 'before_tool') await this.#route(session, whose);
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });

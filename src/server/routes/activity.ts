@@ -189,7 +189,7 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
     const last = page.at(-1);
     if (last === undefined || page.length < CHUNK) return;
     before = { closedAt: last.closedAt ?? from, seq: last.seq };
-    // This lets other requests run between two reads.
+    // Other requests can run between two reads.
     await new Promise(setImmediate);
   }
 }

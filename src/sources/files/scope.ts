@@ -76,7 +76,7 @@ const LEADS_OUT = 'leads out of the folder; write a path below the folder';
 /** Matches a glob that begins with a slash, or with braces in which an alternative begins with a slash. */
 const ABSOLUTE = /^(?:\/|\{(?:[^}]*[{,])?\/)/u;
 
-/** Whether one name of the glob is `..`, also if it is written as `\.\.` or `[.][.]`. */
+/** Whether a folder name in the glob is `..`, also in the spelling `\.\.` or `[.][.]`. */
 const isUpward = (path: string): boolean =>
   path
     .replaceAll(/\[\.+\]/gu, '.')
@@ -84,7 +84,7 @@ const isUpward = (path: string): boolean =>
     .split('/')
     .includes('..');
 
-/** Returns the glob with `{a,b}` for each group of a shell, such as `@(a|b)`. */
+/** Replaces each group of shell syntax: `@(a|b)` becomes `{a,b}`, and `@(a)` becomes `a`. */
 const groupsAsBraces = (path: string): string =>
   path.replaceAll(/[@?*+!]\(([^()]*)\)/gu, (_, inner: string) =>
     inner.includes('|') ? `{${inner.replaceAll('|', ',')}}` : inner,

@@ -36,7 +36,13 @@ test.each<[given: string, before: GitState, now: GitState, told: Told, kinds: Ch
     told({ upstream: 'origin/main' }),
     ['moved'],
   ],
-  ['a pull after a reported move ends the move', at(TWO, 1), at(TWO), told({ upstream: 'origin/main' }), ['up_to_date']],
+  [
+    'a pull after a reported move brings the branch up to date',
+    at(TWO, 1),
+    at(TWO),
+    told({ upstream: 'origin/main' }),
+    ['up_to_date'],
+  ],
   ['a pull after an unreported move is no change', at(TWO, 1), at(TWO), NOTHING_TOLD, []],
   ['a deleted upstream is no change', at(ONE, 1), at(undefined), NOTHING_TOLD, []],
   [
@@ -69,7 +75,7 @@ test.each<[given: string, before: GitState, now: GitState, told: Told, kinds: Ch
     told({ conflict: true }),
     ['resolved'],
   ],
-  ['no file in conflict after a conflict of the agent itself is no change', rebasing('a', 'f'), main, NOTHING_TOLD, []],
+  ['no file in conflict after an unreported conflict is no change', rebasing('a', 'f'), main, NOTHING_TOLD, []],
 ])('%s', (_, before, now, was, kinds) => {
   expect(changesBetween(before, now, was).map(({ kind }) => kind)).toEqual(kinds);
 });

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * - `failed`: git ended with an error, and `line` is its first line with `fatal:` or `error:`, otherwise its last line.
- *   `missing`: git or the folder does not exist.
+ * - `failed`: git could not be started, or ended with an error. `line` is the reason: git's first line that begins with `fatal:`
+ *   or `error:`, otherwise git's last line. `missing`: git or the folder does not exist.
  */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }

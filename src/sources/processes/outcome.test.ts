@@ -99,9 +99,9 @@ describe('the event about a command', () => {
       ["a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", '', 'Found 1 error in a.ts:1'],
       "TS2322: Type 'string' is not assignable to type 'number'. (a.ts:1:7)",
     ],
-    ['a line with the count 0', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
+    ['not the line with the count 0', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
     ['a successful command', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
-    ['a line without words', 0, ['---'], '---'],
+    ['the only line, although it has no words', 0, ['---'], '---'],
   ])('the message has the most informative line: %s', (_what, code, lastLines, said) => {
     expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
   });
@@ -142,7 +142,7 @@ describe('the event about a command', () => {
     expect(key?.length).toBeLessThan(64);
   });
 
-  it('says that there may be more problems than the kept ones', () => {
+  it('the message says "at least" if the output may have more problems than the limit of 500', () => {
     const problems = (count: number): readonly Problem[] =>
       Array.from({ length: count }, (_, i) => ({ tool: 'tsc', severity: 'error', message: `no ${i}` }));
     expect(ended(exited(1), { problems: problems(499) }).message).toMatch(/no 0 and 498 more$/u);

@@ -366,7 +366,7 @@ describe('the allowed bodies', () => {
       () => bearer({ kind: 'json', map: { id: '{run.id}' } })({ body: { run: {} } }),
       '422 bad_event: the payload has no value at {run.id}, from which webhooks.ci.map.id makes the id',
     ],
-  ])('a body gets its answer: %s', (_what, received, answer) => {
+  ])('an allowed body is accepted, and any other body is refused with the reason: %s', (_what, received, answer) => {
     if (typeof answer === 'string') expect(refused(received())).toBe(answer);
     else expect(refused(received())).toMatch(answer);
   });

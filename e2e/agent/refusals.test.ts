@@ -209,7 +209,7 @@ describe('a kill -9 between a refusal and the next request', () => {
   // The second request repeats the first. The third request omits the notification, the fourth has it again, and the fifth is the
   // last request.
   it.each([2, 3, 4, 5])(
-    'before request %i: the next process continues, and leaves the notification out only if the log has the proof',
+    'before request %i: the next process sends the notification, unless the log records it as the cause of the refusals',
     async (nth) => {
       const folder = mkdtempSync(join(tmpdir(), 'earpiece-refused-'));
       const db = join(folder, 'e.db');

@@ -140,7 +140,7 @@ describe('the files', () => {
     }).toEqual({ types, severity, batching, output });
   });
 
-  test('FR-001..004: each event of Earpiece has a subscriber, except the events that only sources and people use', () => {
+  test('FR-001..004: each event of Earpiece has a subscriber, except six events about ordinary progress', () => {
     proves('bus:shipped');
     const told = new Set(
       set.subscribers.flatMap((subscriber) => [...heardBy(subscriber), ...(subscriber.withdraw?.types ?? [])]),

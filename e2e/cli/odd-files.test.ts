@@ -41,7 +41,7 @@ describe.each(ODD)('%s', (_what, why, make) => {
     });
   }, 120_000);
 
-  it('is an error as an event for earpiece emit', async () => {
+  it('is an error as the event file of earpiece emit', async () => {
     await using shell = new Shell();
     make(join(shell.folder, 'odd.json'));
     const emitted = await ran(shell, ['emit', '--to', 'coder', 'odd.json']);

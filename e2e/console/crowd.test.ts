@@ -143,7 +143,7 @@ verifies('console:hands', 'the text of a new task is kept when a person leaves t
 
 verifies(
   'console:why',
-  'Why shows the answer of get_notifications, and names the person who marked a notification as read, once',
+  'Why shows the answer of get_notifications, and names only once the person who marked a notification as read',
   async () => {
     const main = stage.ear.conversation(`${nameOf(11)}#main`, {
       host: 'codex',

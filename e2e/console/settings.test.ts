@@ -187,7 +187,7 @@ verifies(
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Notifications' }).waitFor();
     await page.locator('a.row').first().waitFor();
-    // One of the notifications also counts a folded notification, so the sum counts both.
+    // One row counts two notifications, because one was folded into the other. So the sum of the counts is the chart's number.
     const counts = await page
       .locator('a.row')
       .evaluateAll((rows) =>

@@ -14,7 +14,7 @@ type Json = Record<string, unknown>;
 
 export type Asked = { readonly path: string; readonly status: number };
 
-/** How the server answers the next requests: those whose path matches `only`, or all. */
+/** How the server answers the next requests. With `only`, requests whose path does not match get the normal answer. */
 export type Mood = { readonly only?: RegExp } & (
   | { readonly kind: 'well' }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }

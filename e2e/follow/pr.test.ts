@@ -142,7 +142,7 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "job 510" failed']);
   });
 
-  it('checks that all pass are not reported as passed if the commit has more than 2,000', async () => {
+  it('if a commit has more than 2,000 checks, no notification says that all checks pass', async () => {
     await look();
     github.runs = Array.from({ length: 2_001 }, (_, id) => run(id, id === 2_000 ? 'failure' : 'success'));
     expect(await look()).toMatchObject({ summary: '2000 of 2000 checks passed, only 2000 checks were read' });
@@ -389,7 +389,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
-      // When the agent reads them, the notification with the newer reason supersedes the older notification.
+      // At the next delivery, the notification with the newer reason supersedes the older notification.
       expect((await open()).at(-1)).toBe(blind(says));
       expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
     }
@@ -452,7 +452,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(told.map(({ id }) => id));
   });
 
-  it('a rate limit or a revoked sign-in while a log is read ends the poll', async () => {
+  it('a rate limit or a revoked sign-in while a log is read fails the poll; a later poll reports the check with its lines', async () => {
     const headers = { 'retry-after': '120' };
     for (const status of [429, 401]) {
       github.job(82, 'test', 'failure', FAILS);

@@ -42,7 +42,7 @@ const TSCONFIG = JSON.stringify({
 const PACKAGE = JSON.stringify({ name: 'shop', private: true });
 const MODULE = JSON.stringify({ name: 'shop', private: true, type: 'module' });
 
-/** Two lines of code. A number as the value of a line gives the same error in both. */
+/** Returns code that sets two values, one on each line. A number gives the same error on either line. */
 const SAME = (one: string, two: string): string => `\n\nexport const one: string = ${one};\nexport const two: string = ${two};\n`;
 
 const tscWatch = (tsc: string): Recording => ({
@@ -169,7 +169,10 @@ describe('${name}', () => {
 });
 `;
 
-/** A test fails in each of two files, whose tests have the same names. Then a file is fixed, another test of it fails, and all is fixed. */
+/**
+ * One test fails in each of two files, whose tests have the same names. Then the first file is fixed, its other test fails, and
+ * both files are fixed.
+ */
 const NODE_TEST_SUITES: Recording = {
   files: { 'cart.test.mjs': SUITE('cart', 3, 2), 'price.test.mjs': SUITE('price', 1, 3) },
   run: ['node', '--test', '--watch'],
@@ -183,7 +186,10 @@ const NODE_TEST_SUITES: Recording = {
   until: /duration_ms \d+\./u,
 };
 
-/** A test fails. Then another test file has a syntax error, a missing module and no error, and the first file runs in between. */
+/**
+ * A test of `price.test.mjs` fails. Then `cart.test.mjs` gets a syntax error, and the test in `price.test.mjs` is fixed. After
+ * that, `cart.test.mjs` imports a missing module, and is fixed, too.
+ */
 const NODE_TEST_LOAD: Recording = {
   files: { 'cart.test.mjs': SUITE('cart', 1, 2), 'price.test.mjs': SUITE('price', 1, 3) },
   run: ['node', '--test', '--watch'],
@@ -197,7 +203,7 @@ const NODE_TEST_LOAD: Recording = {
   until: /duration_ms \d+\./u,
 };
 
-/** Two test files. One fails, and the other has a syntax error, which a person then fixes. */
+/** The test of the first file fails all the time. The second file passes, then has a syntax error, and passes again. */
 const LOAD = (name: string, run: readonly string[], test: (expected: number) => string, done: RegExp): Recording => ({
   files: { 'package.json': PACKAGE, [`cart${name}`]: test(3), [`price${name}`]: test(1) },
   run,

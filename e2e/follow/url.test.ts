@@ -42,7 +42,7 @@ it('an answer that is not complete within 10 s, or that breaks off, is a failure
   ]);
 });
 
-it('the summary after a failure and a 304 does not repeat the failure', async () => {
+it('if a URL fails and then answers with 304, the new summary does not repeat the failure', async () => {
   answer = (response) => response.writeHead(503).end();
   const failed = await look();
   answer = (response) => response.writeHead(304).end();

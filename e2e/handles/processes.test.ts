@@ -141,7 +141,7 @@ describe('run in the background', () => {
     expect(handles.active).toBe(0);
   });
 
-  it('on an abort, does not wait longer than a process that obeys SIGTERM', async () => {
+  it('on an abort, does not wait for the grace period if the process obeys SIGTERM', async () => {
     // If the abort waited for this grace period, the test would time out.
     const { ask, open } = stage([runTool({ graceMs: 600_000 })]);
     await ask('run', { command: 'sleep 60 & sleep 60', background: true, id: 'calm' });

@@ -100,8 +100,8 @@ type Killing = {
 };
 
 /**
- * Runs a session whose hook after a tool gets the word. `hook` replaces the command of that hook, and `kill` may kill the session
- * at its next call.
+ * Runs a session of two tool calls, with a notification that is queued at the first call. `hook` replaces the command of the hook
+ * after a tool, and `kill` may kill the session at the second call.
  */
 async function handed({ client, after }: Agent, at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
   return run(client, {

@@ -115,7 +115,7 @@ describe('events', () => {
     expect(text.status).toBe(415);
   });
 
-  it('a batch is emitted together, so its repetitions wait for only one fold (100 ms)', async () => {
+  it('the events of a batch are emitted together, so repetitions in a batch do not wait 100 ms one after the other', async () => {
     const { events } = await client.emit(
       Array.from({ length: 60 }, (_, i) => failed(`many${i}`, { subject: 'shop/many', data: { tool_name: 'deploy' } })),
     );

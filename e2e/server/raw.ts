@@ -18,8 +18,8 @@ export function onSocket(
       socket.destroy();
       resolve({ text, closed });
     };
-    // If no bytes arrive for 20 s, the server has kept the connection open, which no request here allows. `closed` is then false,
-    // and the test fails.
+    // If 20 s pass after the last bytes of an answer, the server has kept the connection open, which no request here allows.
+    // `closed` is then false, and the test fails.
     const heard = (): void => {
       clearTimeout(silent);
       silent = setTimeout(() => done(false), 20_000);

@@ -34,7 +34,7 @@ export async function openJournal({
   then = undefined;
   const record = (name: string, args: readonly unknown[]): void => {
     const call = keeps({ at: clock.now(), name, args: args.filter((arg) => !(arg instanceof Object && 'signal' in arg)) });
-    // The store refuses a call that cannot be copied, so the journal omits that call.
+    // The store refuses an append that cannot be written as JSON, so the journal omits that append.
     if (call !== undefined && (name !== 'append' || isStorable(call.args))) journal.push(structuredClone(call));
   };
   return new Proxy(inner, {

@@ -271,6 +271,9 @@ describe('the problems of a program that keeps running', () => {
       ...failed('a.test.mjs'),
       ...failed('b.test.mjs'),
     ];
+    const missing = "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/shop/x.mjs' imported from /shop/lib.mjs";
+    const lost = ['node:internal/modules/esm/resolve:271', missing, '    at finalizeResolution (node:internal/a:271:11)'];
+    expect(readAll(...lost, ...run)).toEqual([missing]);
     expect(readAll(...boom, ...boom, ...run)).toEqual(['Error: boom']);
     stamp = '2';
     expect(readAll('✔ one (1ms)', '✔ two (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);

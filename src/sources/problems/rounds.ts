@@ -186,7 +186,8 @@ export class OpenProblems {
     if (found === undefined) {
       // Node.js prints the error of a file that several test files import for each of them.
       const isShared = [...(this.#round.get(tool)?.values() ?? [])].some(
-        (each) => each.problem.tool === 'node' && each.problem.file !== undefined && !isOf(each.unit ?? '', each.problem),
+        ({ unit = '', problem: cause }) =>
+          cause.tool === 'node' && (cause.file !== undefined || IMPORTED.test(cause.message)) && !isOf(unit, cause),
       );
       return isShared || problem.message.endsWith('; SIGTERM') || units.wasInterrupted;
     }
@@ -261,6 +262,9 @@ export class OpenProblems {
     return stamp !== undefined && now === undefined;
   }
 }
+
+/** An error of an import, whose message names the file with the import and not its place. */
+const IMPORTED = / imported from /u;
 
 /** Whether Node.js printed this problem for the test file `unit`: the error is in this file, or names it. */
 const isOf = (unit: string, { file, message }: Problem): boolean =>

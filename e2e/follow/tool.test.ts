@@ -120,8 +120,11 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ log: 'none.log', match: 'x' }, 'does not exist yet'],
     [{ log: '/etc/none.log', match: 'x' }, 'is outside of the project'],
     [{ log: 'logs/dangling.log', match: 'x' }, 'is outside of the project'],
-    [{ log: 'logs/circle.log', match: 'x' }, 'log "logs/circle.log" is behind a link without an end; name the file itself'],
-    [{ log: 'logs/circle.log/x', match: 'x' }, 'log "logs/circle.log/x" is behind a link without an end'],
+    [
+      { log: 'logs/circle.log', match: 'x' },
+      'log "logs/circle.log" is behind a link that leads back to itself; name the file itself',
+    ],
+    [{ log: 'logs/circle.log/x', match: 'x' }, 'log "logs/circle.log/x" is behind a link that leads back to itself'],
     [{ log: 'here.log', match: 'x' }, 'is outside of the project'],
     [{ log: 'a\0b', match: 'x' }, String.raw`log "a\u0000b" has a control character; write the path without it`],
     [{ log: `${'n'.repeat(300)}.log`, match: 'x' }, 'nn" has a longer name than this machine allows; name an existing log file'],

@@ -17,7 +17,10 @@ export function permittedLog(folder: string, file: string): string {
   const isInside = (path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
   const real = realOf(resolve(folder, file), isInside);
   if (real.kind === 'endless')
-    throw new EarpieceError('bad_argument', `log ${shown(file)} is behind a link without an end; name the file itself`);
+    throw new EarpieceError(
+      'bad_argument',
+      `log ${shown(file)} is behind a link that leads back to itself; name the file itself`,
+    );
   if (real.kind === 'outside' || !isInside(real.path))
     throw new EarpieceError(
       'not_trusted',

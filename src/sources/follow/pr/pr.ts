@@ -111,14 +111,14 @@ function countOf(checks: readonly Check[]): Counted {
 }
 
 function summaryOf({ pending, passed, failed, other }: Counted, isCut: boolean, { dirty }: PullState): string {
-  const all = pending + passed + failed + other;
+  const count = pending + passed + failed + other;
+  const all = isCut ? `the first ${count}` : String(count);
   const parts = [
-    ...(all === 0 ? ['no checks'] : []),
+    ...(count === 0 ? ['no checks'] : []),
     ...(failed > 0 ? [`${failed} of ${all} checks failed`] : []),
     ...(pending > 0 ? [`${pending} of ${all} checks run`] : []),
     ...(failed + pending === 0 && passed > 0 ? [`${passed} of ${all} checks passed`] : []),
     ...(other > 0 ? [`${other} of ${all} checks ended without a result`] : []),
-    ...(isCut ? [`only ${all} checks were read`] : []),
     ...(dirty ? ['conflicts'] : []),
   ];
   return parts.join(', ');

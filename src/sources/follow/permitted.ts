@@ -50,7 +50,7 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a path leads to. `path` has no links, and its last parts may not exist. `outside`: a link outside of the project leads to
+ * The end of a path whose links were followed. `path` has no links, and its last parts may not exist. `outside`: a link outside of the project leads to
  * nothing. `endless`: the links inside of the project never end, because one of them leads back to another.
  */
 type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };

@@ -1079,7 +1079,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     },
     {
       what: 'line breaks, colours and text-direction characters in an address, to forge a line of the log',
-      seen: 'one line each, with the characters escaped',
+      seen: 'one line for each request, with the characters escaped',
       attempt: async (s) => {
         const before = s.logged.length;
         for (const path of [
@@ -1092,7 +1092,9 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         const lines = s.logged.slice(before);
         // oxlint-disable-next-line no-control-regex -- these must not be there
         const unsafe = lines.filter((line) => /[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/u.test(line));
-        return lines.length === 4 && unsafe.length === 0 ? 'one line each, with the characters escaped' : JSON.stringify(lines);
+        return lines.length === 4 && unsafe.length === 0
+          ? 'one line for each request, with the characters escaped'
+          : JSON.stringify(lines);
       },
     },
     {

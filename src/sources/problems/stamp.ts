@@ -1,5 +1,5 @@
 /** Finds out whether a file of a problem has changed since the program printed the problem. */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Problem } from './problem.ts';
 
@@ -14,12 +14,21 @@ export const stampIn =
   (folder: string) =>
   (file: string, { message }: Problem): string | undefined => {
     const path = resolve(folder, file);
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = statsOf(path);
     if (stats === undefined) return undefined;
     const wanted = UNRESOLVED.exec(message)?.groups?.['path'];
     const isThere = wanted !== undefined && exists(resolve(dirname(path), wanted));
     return `${stats.mtimeMs} ${stats.size}${isThere ? ' found' : ''}`;
   };
+
+/** Returns the state of a file or folder. A program may print any text as a path, so each failure means that there is no such file. */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Whether there is such a file, with any extension. */
 function exists(path: string): boolean {

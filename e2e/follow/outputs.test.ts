@@ -21,8 +21,15 @@ function said(file: string): readonly string[] {
     return name === undefined ? undefined : String(versions.get(name));
   };
   const contents = new Map(Object.entries(files));
+  /** Returns the versions of the file and of the files that it names. */
+  const importStampOf = (path: string): string | undefined => {
+    const [, text] = [...contents].find(([name]) => path === name || path.endsWith(`/${name}`)) ?? [];
+    return text === undefined
+      ? undefined
+      : [stampOf(path), ...[...versions].filter(([name]) => text.includes(`./${name}`))].join();
+  };
   const sourceOf = (path: string): readonly string[] | undefined => contents.get(path)?.split('\n');
-  const problems = new OpenProblems(undefined, { stampOf, sourceOf });
+  const problems = new OpenProblems(undefined, { stampOf, importStampOf, sourceOf });
   const events: string[] = [];
   let before = new Map<string, string>();
   const look = (): void => {

@@ -6,6 +6,7 @@ import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
 import {
+  importStampIn,
   linesOf,
   OpenProblems,
   sayProblem,
@@ -49,6 +50,7 @@ export function followOutput(place: Place, followed: Followed, on: Listener): Ou
   const problems = new OpenProblems(place.matchers.matchers, {
     rounds: place.matchers.rounds,
     stampOf: stampIn(folderOf(followed)),
+    importStampOf: importStampIn(folderOf(followed)),
     sourceOf: sourceIn(folderOf(followed)),
   });
   const telling = new Telling(place, followed, on.told);

@@ -4,6 +4,7 @@ export { MAX_PROBLEMS, problemsOf } from './output.ts';
 export { problemsIn } from './reader.ts';
 export { placeOf, sayProblem, type Problem } from './problem.ts';
 export { OpenProblems, type Open } from './rounds.ts';
+export { importStampIn } from './imports.ts';
 export { linesOf } from './lines.ts';
 export { sourceIn } from './source.ts';
 export { stampIn } from './stamp.ts';

@@ -90,6 +90,11 @@ export class NamedUnits {
     return (this.#inRound.get(name) ?? 0) < (this.#atMost.get(name) ?? 0);
   }
 
+  /** Whether each run of this round has at most one test with this full name. */
+  isSingle(name: string): boolean {
+    return this.#inRound.get(name) === 1;
+  }
+
   /** Begins the next round. */
   clear(): void {
     this.#named = [];

@@ -28,6 +28,19 @@ describe('problem matchers', () => {
       ['tsc: TS2322: no (1,2): x. (src/ü [id] (x).ts:1:7)', 'tsc: TS1005: no. (app/(shop)/a.ts:2:1)'],
     ],
     [
+      'node, a missing file, and a rejected promise in a test file',
+      [
+        "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/shop/x.mjs' imported from /shop/a.test.mjs",
+        '    at finalizeResolution (node:internal/modules/esm/resolve:272:11)',
+        '    at moduleResolve (node:internal/modules/esm/resolve:879:10)',
+        '# Error: A resource generated asynchronous activity after the test ended. This activity created the error "Error: late "x"" which triggered an unhandledRejection event, caught by the test runner.',
+      ],
+      [
+        "node: Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/shop/x.mjs' imported from /shop/a.test.mjs",
+        'node: Error: late "x"',
+      ],
+    ],
+    [
       'ts-loader, file names with parentheses',
       ['[tsl] ERROR in /shop/app/(shop)/a (1).ts(2,7)', '      TS2322: no.'],
       ['webpack: TS2322: no. (/shop/app/(shop)/a (1).ts:2:7)'],

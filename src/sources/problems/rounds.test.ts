@@ -187,7 +187,7 @@ describe('the problems of a program that keeps running', () => {
       ['a.test.mjs', '1'],
       ['b.test.mjs', '1'],
     ]);
-    const problems = new OpenProblems(undefined, { stampOf: (file) => stamps.get(file) });
+    const problems = new OpenProblems(undefined, { importStampOf: (file) => stamps.get(file) });
     const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {
       for (const line of lines) problems.read(line);
       problems.silent();
@@ -223,6 +223,11 @@ describe('the problems of a program that keeps running', () => {
     };
     expect(messages(...run(2), ...run(3), undefined)).toEqual(['AssertionError: 3 == 1']);
     expect(messages(...run(2), undefined, ...run(3), undefined)).toEqual(['AssertionError: 3 == 1']);
+    // One summary lists the results of both runs.
+    const [, result = '', end = '', ...first] = run(4);
+    const both = [restarted, result, restarted, result, end, ...first, ...run(3).slice(3)];
+    expect(messages(...both, undefined)).toEqual(['AssertionError: 3 == 1']);
+    expect(messages(...run(3), undefined, ...both, undefined)).toEqual(['AssertionError: 3 == 1']);
     // Node.js prints the file of an interrupted process as failed.
     const killed = ['✖ a.test.mjs (2ms)', 'ℹ duration_ms 9.1', 'test at a.test.mjs:1:1', '✖ a.test.mjs (2ms)', "  'test failed'"];
     expect(messages(restarted, restarted, ...killed, undefined)).toEqual([]);
@@ -256,7 +261,10 @@ describe('the problems of a program that keeps running', () => {
 
   it('have one report for an error of a file that two failed test files import, until that file changes', () => {
     let stamp = '1';
-    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === '/shop/lib.mjs' ? stamp : '0') });
+    const problems = new OpenProblems(undefined, {
+      stampOf: (file) => (file === '/shop/lib.mjs' ? stamp : '0'),
+      importStampOf: () => stamp,
+    });
     const readAll = (...lines: readonly string[]): readonly string[] => {
       for (const line of lines) problems.read(line);
       problems.silent();
@@ -282,9 +290,50 @@ describe('the problems of a program that keeps running', () => {
     expect(readAll(...wrong, ...run)).toEqual(['SyntaxError: no', "'test failed'"]);
   });
 
+  it('end if a restart follows at once, and the last run imports the mended file', () => {
+    let stamp = '1';
+    const problems = new OpenProblems(undefined, { stampOf: () => stamp, importStampOf: () => stamp });
+    const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {
+      for (const line of lines) problems.read(line);
+      return [...problems.open().values()].map(({ problem }) => problem.file);
+    };
+    const restarted = 'Restarted at 11/26/2026, 9:31:44 PM';
+    const lost = "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/shop/x.mjs' imported from /shop/a.test.mjs";
+    const at = '    at finalizeResolution (node:internal/a:271:11)';
+    const failed = ['✖ a.test.mjs (2ms)', 'ℹ duration_ms 9.1', 'test at a.test.mjs:1:1', '✖ a.test.mjs (2ms)', "  'test failed'"];
+    expect(readAll(restarted, lost, at, ...failed)).toEqual(['/shop/a.test.mjs']);
+    stamp = '2';
+    expect(readAll(restarted, '✔ one (1ms)', 'ℹ duration_ms 9.1', restarted)).toEqual([]);
+  });
+
+  it('end only if each test file has changed that failed because of a shared file', () => {
+    const stamps = new Map([
+      ['a.test.mjs', '1'],
+      ['b.test.mjs', '1'],
+    ]);
+    const problems = new OpenProblems(undefined, { importStampOf: (file) => stamps.get(file) });
+    const readAll = (...lines: readonly string[]): readonly string[] => {
+      for (const line of lines) problems.read(line);
+      problems.silent();
+      return [...problems.open().values()].map(({ problem }) => problem.message);
+    };
+    const boom = ['file:///shop/lib.mjs:2', "throw new Error('boom')", '^', '', 'Error: boom'];
+    const failed = (name: string): readonly string[] => [`test at ${name}:1:1`, `✖ ${name} (2ms)`, "  'test failed'"];
+    const [a, b, end] = ['✖ a.test.mjs (2ms)', '✖ b.test.mjs (2ms)', 'ℹ duration_ms 9.1'];
+    expect(readAll(...boom, a, ...boom, b, end, ...failed('a.test.mjs'), ...failed('b.test.mjs'))).toEqual(['Error: boom']);
+    // The first test file no longer imports the shared file.
+    stamps.set('a.test.mjs', '2');
+    expect(readAll('✔ one (1ms)', end)).toEqual(['Error: boom']);
+    stamps.set('b.test.mjs', '2');
+    expect(readAll(...boom, b, end, ...failed('b.test.mjs'))).toEqual(['Error: boom']);
+    expect(readAll('✔ one (1ms)', end)).toEqual(['Error: boom']);
+    stamps.set('b.test.mjs', '3');
+    expect(readAll('✔ two (1ms)', end)).toEqual([]);
+  });
+
   it('end if the test of a changed file has another name now', () => {
     let stamp = '1';
-    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
+    const problems = new OpenProblems(undefined, { importStampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
     const readAll = (...lines: readonly string[]): number => {
       for (const line of lines) problems.read(line);
       problems.silent();
@@ -298,7 +347,7 @@ describe('the problems of a program that keeps running', () => {
 
   it('end if a test file that node --test could not load has changed', () => {
     let stamp = '1';
-    const problems = new OpenProblems(undefined, { stampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
+    const problems = new OpenProblems(undefined, { importStampOf: (file) => (file === 'a.test.mjs' ? stamp : undefined) });
     const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {
       for (const line of lines) problems.read(line);
       problems.silent();

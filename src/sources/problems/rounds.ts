@@ -15,9 +15,16 @@ import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 export type Open = { readonly problem: Problem; readonly count: number };
 /**
  * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the run
- * of the tool that printed it.
+ * of the tool that printed it. `origins` has the stamps of files with their imports: when all these files have changed, a later run
+ * that does not repeat the problem ends it.
  */
-type Kept = Open & Occurrence & { readonly unit?: string; readonly stamp?: string; readonly run: number };
+type Kept = Open &
+  Occurrence & {
+    readonly unit?: string;
+    readonly stamp?: string;
+    readonly run: number;
+    readonly origins?: ReadonlyMap<string, string>;
+  };
 type Found = Map<string, Kept>;
 
 /** The maximum number of different problems of one tool that are kept. */
@@ -27,6 +34,8 @@ export type Surroundings = {
   readonly rounds?: Readonly<Record<string, Rounds>>;
   /** Returns a text that changes when the file changes, or undefined if there is no such file. */
   readonly stampOf?: (file: string, problem: Problem) => string | undefined;
+  /** Returns a text that changes when the file or a file that it imports changes, or undefined if there is no such file. */
+  readonly importStampOf?: (file: string) => string | undefined;
   /** Returns the lines of a file without their indent, or undefined if the file cannot be read. */
   readonly sourceOf?: (file: string) => readonly string[] | undefined;
 };
@@ -35,6 +44,7 @@ export class OpenProblems {
   readonly #reader: ProblemReader;
   readonly #rounds: Readonly<Record<string, Rounds>>;
   readonly #stampOf: NonNullable<Surroundings['stampOf']>;
+  readonly #importStampOf: NonNullable<Surroundings['importStampOf']>;
   readonly #sourceOf: NonNullable<Surroundings['sourceOf']>;
   /** The open problems of each tool. `#round` holds the problems of the current round. */
   readonly #open = new Map<string, Found>();
@@ -45,10 +55,11 @@ export class OpenProblems {
   readonly #named = new Map<string, NamedUnits>();
 
   constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
-    const { rounds = ROUNDS, stampOf = () => undefined, sourceOf = () => undefined } = around;
+    const { rounds = ROUNDS, stampOf = () => undefined, importStampOf = () => undefined, sourceOf = () => undefined } = around;
     this.#reader = new ProblemReader(matchers);
     this.#rounds = rounds;
     this.#stampOf = stampOf;
+    this.#importStampOf = importStampOf;
     this.#sourceOf = sourceOf;
   }
 
@@ -61,7 +72,11 @@ export class OpenProblems {
     if (this.#reader.isInSection) return;
     if (RESTARTS.begins?.test(line)) {
       this.#end();
-      for (const tool of Object.keys(this.#rounds)) this.#namedBy(tool).started();
+      for (const tool of Object.keys(this.#rounds)) {
+        // A run that has ended is complete. A run without an end was interrupted, and its results still count.
+        if (this.#roundsOf(tool).isLate && this.#unending.delete(tool)) this.#settle(tool);
+        this.#namedBy(tool).started();
+      }
     }
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
       const rounds = this.#roundsOf(tool);
@@ -148,7 +163,8 @@ export class OpenProblems {
       const [open, round] = [this.#open, this.#round].map((all) => all.get(tool) ?? new Map<string, Kept>()) as [Found, Found];
       const source = file === undefined ? undefined : this.#sourceOf(file);
       const [text, made] = [source?.[line - 1], file === undefined ? undefined : this.#stampOf(file, problem)];
-      const kept = { ...this.#kept({ ...problem, ...defined({ file }) }), ...defined({ text, made }) };
+      const origins = file !== undefined && this.#roundsOf(tool).areTests ? this.#originsOf(file) : undefined;
+      const kept = { ...this.#kept({ ...problem, ...defined({ file }) }), ...defined({ text, made, origins }) };
       const key = keyOf(kept, round, open, (each) => source?.includes(each) ?? true);
       for (const [all, found] of [
         [this.#open, open],
@@ -158,6 +174,8 @@ export class OpenProblems {
         if (found.size >= MAX_OPEN && !found.has(key)) continue;
         // Each round starts to count at 1, because each build prints the same problem again.
         const count = all === this.#round ? (found.get(key)?.count ?? 0) + 1 : (found.get(key)?.count ?? 1);
+        // The order is that of the last lines.
+        if (all === this.#round) found.delete(key);
         found.set(key, { ...kept, count });
       }
     }
@@ -185,20 +203,35 @@ export class OpenProblems {
       causes.findLast(([, each]) => !units.all.some(({ name, failed }) => failed && isOf(name, each.problem)));
     if (found === undefined) {
       // Node.js prints the error of a file that several test files import for each of them.
-      const isShared = [...(this.#round.get(tool)?.values() ?? [])].some(
-        ({ unit = '', problem: cause }) =>
-          cause.tool === 'node' && (cause.file !== undefined || IMPORTED.test(cause.message)) && !isOf(unit, cause),
+      const shared = [...(this.#round.get(tool) ?? [])].findLast(
+        ([, { unit = '', problem: cause }]) => cause.tool === 'node' && !isOf(unit, cause),
       );
-      return isShared || problem.message.endsWith('; SIGTERM') || units.wasInterrupted;
+      if (shared === undefined) return problem.message.endsWith('; SIGTERM') || units.wasInterrupted;
+      this.#keepCause(tool, shared, test);
+      return true;
     }
     const [key, kept] = found;
+    for (const all of [this.#open, this.#round]) all.get('node')?.delete(key);
     const unit = units.claim(test) ?? test;
-    const made = kept.made ?? this.#stampOf(kept.problem.file ?? unit, problem);
-    for (const all of [this.#open, this.#round]) {
-      all.get('node')?.delete(key);
-      all.set(tool, new Map([...(all.get(tool) ?? []), [key, { ...kept, unit, run: units.run, ...defined({ made }) }]]));
-    }
+    const { file = unit } = kept.problem;
+    this.#keepCause(tool, [key, { ...kept, unit, run: units.run, problem: { ...kept.problem, file } }], unit);
     return true;
+  }
+
+  /** Keeps the cause for which a test file has failed. The cause may have failed other test files before. */
+  #keepCause(tool: string, [key, kept]: readonly [string, Kept], testFile: string): void {
+    // The file may have changed since Node.js has read it. Then the first run without the problem ends the problem.
+    const isOld = kept.made !== undefined && this.#stampOf(kept.problem.file ?? testFile, kept.problem) !== kept.made;
+    const origins = new Map([
+      ...(this.#open.get(tool)?.get(key)?.origins ?? []),
+      ...(isOld ? [[testFile, ''] as const] : this.#originsOf(testFile)),
+    ]);
+    for (const all of [this.#open, this.#round]) all.set(tool, new Map([...(all.get(tool) ?? []), [key, { ...kept, origins }]]));
+  }
+
+  #originsOf(file: string): ReadonlyMap<string, string> {
+    const stamp = this.#importStampOf(file);
+    return new Map(stamp === undefined ? [] : [[file, stamp]]);
   }
 
   #kept(problem: Problem): Omit<Kept, 'count'> {
@@ -234,18 +267,27 @@ export class OpenProblems {
   #latest(tool: string): Found {
     const found = this.#round.get(tool) ?? new Map<string, Kept>();
     if (this.#roundsOf(tool).areTests !== true) return found;
-    const isRepeated = ({ unit, run, problem }: Kept): boolean =>
-      [...found.values()].some((each) => each.unit === unit && each.problem.file === problem.file && each.run > run);
-    return new Map([...found].filter(([, kept]) => !isRepeated(kept)));
+    const named = this.#namedBy(tool);
+    const all = [...found];
+    // One summary may list the results of an interrupted run and of the run after it.
+    const isRepeated = ({ unit = '', run, problem }: Kept, at: number): boolean =>
+      all.some(
+        ([, each], later) =>
+          each.unit === unit &&
+          each.problem.file === problem.file &&
+          (each.run > run || (later > at && each.run === run && problem.test !== undefined && named.isSingle(unit))),
+      );
+    return new Map(all.filter(([, kept], at) => !isRepeated(kept, at)));
   }
 
   /** Whether a round that repeated the named files, and did not print this problem, shows that the problem is fixed. */
-  #isOver(tool: string, { problem, unit, stamp, made }: Kept, units: NamedUnits, round: readonly Kept[]): boolean {
+  #isOver(tool: string, { problem, unit, stamp, origins }: Kept, units: NamedUnits, round: readonly Kept[]): boolean {
     if (unit === undefined) return units.all.some(({ failed }) => !failed);
     const { unitOf, areTests } = this.#roundsOf(tool);
     // The same test has failed again for another reason.
     if (areTests && round.some((each) => each.unit === unit && each.problem.file === problem.file)) return true;
-    const hasChanged = made !== undefined && this.#stampOf(problem.file ?? unit, problem) !== made;
+    const hasChanged =
+      origins !== undefined && origins.size > 0 && [...origins].every(([file, before]) => this.#importStampOf(file) !== before);
     const named = units.all.filter(({ name }) => isSameFile(name, unit));
     // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
     if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
@@ -262,9 +304,6 @@ export class OpenProblems {
     return stamp !== undefined && now === undefined;
   }
 }
-
-/** An error of an import, whose message names the file with the import and not its place. */
-const IMPORTED = / imported from /u;
 
 /** Whether Node.js printed this problem for the test file `unit`: the error is in this file, or names it. */
 const isOf = (unit: string, { file, message }: Problem): boolean =>

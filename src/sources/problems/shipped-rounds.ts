@@ -81,7 +81,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
   },
   mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
   'node --test': {
-    // A restart does not begin a round, because it may interrupt a round, whose results still count.
+    // A restart does not begin a round, because it may interrupt a run, whose results still count.
     ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,
     isLate: true,
     names: testsOfNode,

@@ -1,7 +1,7 @@
 /**
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
-import { step, type Matcher } from './matcher.ts';
+import { either, step, type Matcher } from './matcher.ts';
 import { NODE_TEST } from './shipped-node-test.ts';
 import { VITEST } from './shipped-vitest.ts';
 
@@ -290,7 +290,11 @@ export const SHIPPED: readonly Matcher[] = [
   {
     tool: 'node',
     steps: [
-      step(/^(?:# )?(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u),
+      either([
+        // The file with the import of a missing file.
+        /^(?:# )?(?<message>Error \[\w+\]: Cannot find (?:module|package) .+ imported from (?<file>\/\S+|[A-Z]:\\\S+))$/u,
+        /^(?:# )?(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u,
+      ]),
       step(
         new RegExp(
           String.raw`^#?\s+at (?:.*\()?(?:(?:node:|\S*node_modules/)\S*|(?:file://)?${FILE}:(?<line>\d+):(?<column>\d+)\)?)$`,
@@ -309,6 +313,15 @@ export const SHIPPED: readonly Matcher[] = [
           skip: 20,
           optional: true,
         },
+      ),
+    ],
+  },
+  {
+    // For an error that a test file causes outside of its tests, such as a rejected promise.
+    tool: 'node',
+    steps: [
+      step(
+        /^[ℹ#] Error: A resource generated asynchronous activity after the test ended\. This activity created the error "(?<message>.+)" which triggered an? \w+ event/u,
       ),
     ],
   },

@@ -1,0 +1,75 @@
+/** Finds out whether a test file, or a file that it imports, has changed since a run of the tests. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { statsOf } from './stamp.ts';
+
+/** The maximum number of files of one stamp, and the maximum size of a file whose imports are read, in bytes. */
+const MAX_FILES = 200;
+const MAX_BYTES = 2_000_000;
+/** The maximum number of files whose imports are kept. */
+const MAX_KEPT = 1_000;
+/** The errors of one run are printed together, so a stamp is valid for this time, in milliseconds. */
+const VALID_MS = 50;
+
+/** A relative path in an import or a call of `require`. */
+const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"](?<path>\.{1,2}\/[^'"\n]+)['"]/gu;
+/** What Node.js or a loader may append to the path of an import. */
+const ENDINGS = ['', '.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts', '.tsx', '.jsx', '/index.js', '/index.ts'];
+
+type Imports = { readonly stamp: string; readonly paths: readonly string[] };
+
+/**
+ * Returns a function that gives a text for a file. The text changes when the file changes, or a file that it imports, also through
+ * other files. The text is undefined if the file does not exist.
+ */
+export function importStampIn(folder: string): (file: string) => string | undefined {
+  const kept = new Map<string, Imports>();
+  const stamps = new Map<string, { readonly at: number; readonly stamp: string | undefined }>();
+  const importsOf = (path: string, stamp: string, size: number): readonly string[] => {
+    const known = kept.get(path);
+    if (known?.stamp === stamp) return known.paths;
+    const paths = size > MAX_BYTES ? [] : importsIn(path);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(path, { stamp, paths });
+    return paths;
+  };
+  const stampOf = (first: string): string | undefined => {
+    const [stamps, seen] = [[] as string[], new Set([first])];
+    for (const path of seen) {
+      const found = fileAt(path);
+      if (found === undefined && path === first) return undefined;
+      stamps.push(found === undefined ? `${path} absent` : `${path} ${found.stamp}`);
+      if (found === undefined) continue;
+      for (const each of importsOf(found.path, found.stamp, found.size)) if (seen.size < MAX_FILES) seen.add(each);
+    }
+    return stamps.join('\n');
+  };
+  return (file) => {
+    const path = resolve(folder, file);
+    const [known, at] = [stamps.get(path), performance.now()];
+    if (known !== undefined && at - known.at < VALID_MS) return known.stamp;
+    const stamp = stampOf(path);
+    if (stamps.size >= MAX_KEPT) stamps.clear();
+    stamps.set(path, { at, stamp });
+    return stamp;
+  };
+}
+
+/** Returns the file that an import of this path reads. */
+function fileAt(path: string): { readonly path: string; readonly stamp: string; readonly size: number } | undefined {
+  for (const ending of ENDINGS) {
+    const stats = statsOf(path + ending);
+    if (stats?.isFile()) return { path: path + ending, stamp: `${stats.mtimeMs} ${stats.size}`, size: stats.size };
+  }
+  return undefined;
+}
+
+/** Returns the paths that a file imports. The list is empty if the file cannot be read. */
+function importsIn(path: string): readonly string[] {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return [...text.matchAll(IMPORT)].map(({ groups }) => resolve(dirname(path), groups?.['path'] ?? ''));
+  } catch {
+    return [];
+  }
+}

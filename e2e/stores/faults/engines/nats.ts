@@ -12,6 +12,8 @@ import { type Engine, type Fault, isOfDisk } from './engine.ts';
 const MEGABYTES = 128;
 /** The maximum time until a cluster has a leader and three copies. */
 const READY_MS = 120_000;
+/** After this time, a node whose copy is not current is started again. */
+const LATE_MS = 20_000;
 
 export async function startNatsServers(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-faults-'));
@@ -107,13 +109,25 @@ class Servers {
     for (const disk of this.#disks) disk?.mend();
     for (const node of this.#servers.nodes) node.signal('SIGCONT');
     await Promise.all(this.#servers.nodes.filter((node) => !node.runs()).map((node) => node.start()));
-    await until(() => this.#isWhole());
+    let since = performance.now();
+    await until(async () => {
+      const late = await this.#lateNodes();
+      if (late.length > 0 && performance.now() - since > LATE_MS) {
+        // An operator does the same: nats-server 2.10 sometimes sends no copies to a node that was killed and started.
+        console.log(`${late.map(({ name }) => name).join(', ')} got no copies for ${LATE_MS / 1_000} s, and is started again`);
+        for (const node of late) await restart(node, 0);
+        since = performance.now();
+      }
+      return late.length === 0;
+    });
   }
 
-  async #isWhole(): Promise<boolean> {
+  /** Returns the nodes whose copies of the schedule's streams are not current; all nodes if there is no leader. */
+  async #lateNodes(): Promise<readonly NatsNode[]> {
+    const { nodes } = this.#servers;
     return this.#asked(async (jsm) => {
       await jsm.getAccountInfo();
-      if (this.#store === '') return true;
+      if (this.#store === '') return [];
       const infos = await Promise.all(
         [this.#stream, `${this.#stream}_TABLES`].map((name) =>
           jsm.streams.info(name).catch((error: unknown) => {
@@ -123,12 +137,13 @@ class Servers {
           }),
         ),
       );
-      return infos.every(
-        (info) =>
-          info?.cluster === undefined ||
-          ((info.cluster.leader ?? '') !== '' && (info.cluster.replicas ?? []).every(({ current }) => current)),
+      const clusters = infos.flatMap((info) => info?.cluster ?? []);
+      if (clusters.some(({ leader = '' }) => leader === '')) return nodes;
+      const late = new Set(
+        clusters.flatMap(({ replicas = [] }) => replicas.filter(({ current }) => !current).map(({ name }) => name)),
       );
-    }).catch(() => false);
+      return nodes.filter(({ name }) => late.has(name));
+    }).catch(() => nodes);
   }
 
   async end(): Promise<void> {

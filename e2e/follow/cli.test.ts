@@ -1,5 +1,5 @@
 /** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -221,6 +221,32 @@ describe('earpiece follow', () => {
         point,
       ).toHaveLength(1);
     }
+  }, 60_000);
+
+  it('in the shell of an agent, a link inside of the project is followed to its file, and a link that leads out is refused', async () => {
+    const env = { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder#main' };
+    const log = join(shell.folder, 'today.log');
+    writeFileSync(log, '');
+    symlinkSync('today.log', join(shell.folder, 'current.log'));
+    symlinkSync('later.log', join(shell.folder, 'next.log'));
+    symlinkSync('/etc/hosts', join(shell.folder, 'hosts.log'));
+    symlinkSync('/etc/none.log', join(shell.folder, 'none.log'));
+    symlinkSync('circle.log', join(shell.folder, 'circle.log'));
+    const asked = (name: string): readonly string[] => ['follow', 'log', name, '--match', 'ERROR', '--to', 'coder', '--keep'];
+    expect(await shell.says(asked('current.log'), { env })).toBe(`f1  log ${log}, for shop/coder\n`);
+    await looked();
+    appendFileSync(log, 'ERROR no connection\n');
+    expect(await until(open, (all) => all.length > 0)).toEqual([`${log}: ERROR no connection`]);
+    for (const [name, why] of [
+      ['hosts.log', 'log "hosts.log" is outside of the project; a person can follow it: earpiece follow log'],
+      ['none.log', 'log "none.log" is outside of the project; a person can follow it: earpiece follow log'],
+      ['circle.log', 'log "circle.log" is behind a link that leads back to itself; name the file itself'],
+    ] as const)
+      expect((await shell.run(asked(name), { env })).stderr).toContain(why);
+    expect(await listed()).toHaveLength(1);
+    expect(await shell.says(asked('next.log'), { env })).toContain(join(shell.folder, 'later.log'));
+    // A person may follow a link.
+    expect(await shell.says(asked('hosts.log'))).toContain(join(shell.folder, 'hosts.log'));
   }, 60_000);
 
   it.each([

@@ -6,7 +6,7 @@ import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Until, What } from '../sources/follow/index.ts';
 import type { UserInbox } from '../user-inbox.ts';
-import { addressIn } from './context.ts';
+import { addressIn, speaker } from './context.ts';
 import { plain } from './terminal.ts';
 
 type Naming = { readonly match?: string; readonly value?: string; readonly until?: Until; readonly to?: string };
@@ -66,9 +66,11 @@ export async function whatOf(
       'bad_argument',
       `follow log ${first} needs --match <re> for the lines to report, such as --match ERROR`,
     );
-  const { patternOf } = await import('../sources/follow/index.ts');
+  const { patternOf, unlinkedLog } = await import('../sources/follow/index.ts');
   patternOf(match);
-  return { kind, file: logFileOf(first), match };
+  if (speaker() === undefined) return { kind, file: logFileOf(first, first), match };
+  const { worktreeOf } = await import('../inbox/index.ts');
+  return { kind, file: logFileOf(unlinkedLog(worktreeOf(process.cwd()), first), first), match };
 }
 
 /** Throws if the word cannot name a pull request, before `gh` is called. */
@@ -107,9 +109,9 @@ const NEEDS = {
 };
 const MAX_GLOBS = 50;
 
-/** Returns the absolute path of a log. The file may not exist yet. */
-function logFileOf(text: string): string {
-  const file = resolve(text);
+/** Returns the absolute path of a log. The file may not exist yet. `text`: the path that the user has written. */
+function logFileOf(path: string, text: string): string {
+  const file = resolve(path);
   const stat = logStat(file, text);
   if (stat !== undefined && !stat.isFile())
     throw new EarpieceError('bad_argument', `follow log ${plain(text, 200)} is not a regular file; name one log file`);

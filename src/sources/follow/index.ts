@@ -31,6 +31,7 @@ export {
 } from './list.ts';
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
+export { unlinkedLog } from './permitted.ts';
 export { isKnownBranch } from './pr/branch.ts';
 export { findPr } from './pr/pr.ts';
 export { unfollow } from './unfollow.ts';

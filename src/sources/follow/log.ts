@@ -1,12 +1,12 @@
 /** Follows a log file: each new line that matches is news. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { checksum } from '../../core/event.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
+import { isLinked } from './links.ts';
 import type { Group, What } from './list.ts';
 import { openRotated } from './rotated.ts';
 
@@ -215,17 +215,6 @@ const cannotLook = (problem: string): CannotLook => new CannotLook(problem, { la
 
 const linked = (file: string): string =>
   `${file} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`;
-
-/** Whether the file, or a folder above it, is a link. */
-const isLinked = (path: string): boolean => isLink(path) || (path !== dirname(path) && isLinked(dirname(path)));
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
 
 /** Whether the open file is still the file at this path. */
 function isAtItsPath(opened: number, file: string): boolean {

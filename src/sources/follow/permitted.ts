@@ -1,8 +1,9 @@
 /** Refuses files and addresses that an agent may not follow, because the agent could then read them without permission. */
-import { readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { realpathSync, statSync, type Stats } from 'node:fs';
+import { resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import { hasControl } from '../wording.ts';
+import { isLinked, realOf } from './links.ts';
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
 
@@ -13,9 +14,29 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
 export function permittedLog(folder: string, file: string): string {
   if (hasControl(file))
     throw new EarpieceError('bad_argument', `log ${shown(file)} has a control character; write the path without it`);
+  const path = realInside(folder, resolve(folder, file), file);
+  const stat = statOf(path, file);
+  if (stat === undefined)
+    throw new EarpieceError('not_found', `log ${shown(file)} does not exist yet; follow it when the file exists`);
+  if (stat.isFile()) return path;
+  const is = stat.isDirectory() ? 'a folder' : 'not a regular file';
+  throw new EarpieceError('bad_argument', `log ${shown(file)} is ${is}; name one log file`);
+}
+
+/**
+ * Returns the path of a log without its links, because an agent's follower reads no file behind a link. A link must not lead out of
+ * the project. `file` may not exist yet.
+ */
+export function unlinkedLog(folder: string, file: string): string {
+  const path = resolve(file);
+  return isLinked(path) ? realInside(folder, path, file) : path;
+}
+
+/** Returns the real path of a file in the project. Throws for a path that leads out of the project. */
+function realInside(folder: string, path: string, file: string): string {
   const root = realpathSync(folder);
-  const isInside = (path: string): boolean => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-  const real = realOf(resolve(folder, file), isInside);
+  const isInside = (each: string): boolean => each === root || each.startsWith(root.endsWith(sep) ? root : root + sep);
+  const real = realOf(path, isInside);
   if (real.kind === 'endless')
     throw new EarpieceError(
       'bad_argument',
@@ -26,12 +47,7 @@ export function permittedLog(folder: string, file: string): string {
       'not_trusted',
       `log ${shown(file)} is outside of the project; a person can follow it: earpiece follow log`,
     );
-  const stat = statOf(real.path, file);
-  if (stat === undefined)
-    throw new EarpieceError('not_found', `log ${shown(file)} does not exist yet; follow it when the file exists`);
-  if (stat.isFile()) return real.path;
-  const is = stat.isDirectory() ? 'a folder' : 'not a regular file';
-  throw new EarpieceError('bad_argument', `log ${shown(file)} is ${is}; name one log file`);
+  return real.path;
 }
 
 function statOf(path: string, file: string): Stats | undefined {
@@ -48,38 +64,6 @@ const WHY: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'has a longer name than this machine allows; name an existing log file',
   EACCES: 'is in a folder that this user may not open; name a log file that this user can read',
 };
-
-/**
- * The end of a path whose links were followed. `path` has no links, and its last parts may not exist. `outside`: a link outside of the project leads to
- * nothing. `endless`: the links inside of the project never end, because one of them leads back to another.
- */
-type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };
-
-function realOf(path: string, isInside: (path: string) => boolean, links = 0): Real {
-  try {
-    return { kind: 'path', path: realpathSync(path) };
-  } catch {
-    if (path === dirname(path)) return { kind: 'outside' };
-    const parent = realOf(dirname(path), isInside, links);
-    if (parent.kind !== 'path') return parent;
-    const here = join(parent.path, basename(path));
-    const target = targetOf(here);
-    if (target === undefined) return { kind: 'path', path: here };
-    if (!isInside(here)) return { kind: 'outside' };
-    return links < MAX_LINKS ? realOf(resolve(parent.path, target), isInside, links + 1) : { kind: 'endless' };
-  }
-}
-
-/** Returns the text of a link; undefined for anything else. */
-function targetOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-const MAX_LINKS = 40;
 
 /** Returns an http or https address of this machine. */
 export function permittedUrl(text: string): string {

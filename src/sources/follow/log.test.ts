@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../core/json.ts';
 import { groupsOf, type Followed } from './list.ts';
@@ -166,6 +166,27 @@ describe('a log file that is rotated', () => {
       rmSync(real, { recursive: true });
     }
   });
+
+  it.each(['absolute', 'relative'])(
+    'is followed under its new name until a new file exists, behind a link whose path is %s',
+    async (how) => {
+      const real = mkdtempSync(join(tmpdir(), 'earpiece-log-real-'));
+      try {
+        rmSync(file);
+        const target = join(real, 'b.log');
+        writeFileSync(target, '');
+        symlinkSync(how === 'absolute' ? target : relative(realpathSync(folder), realpathSync(target)), file);
+        await look();
+        appendFileSync(target, 'ERROR last of the old\n');
+        renameSync(target, join(real, 'b.log.1'));
+        expect(await lines()).toEqual(['ERROR last of the old']);
+        writeFileSync(target, 'ERROR first of the new\n');
+        expect(await lines()).toEqual(['ERROR first of the new']);
+      } finally {
+        rmSync(real, { recursive: true });
+      }
+    },
+  );
 
   it.each([
     ['log.1', ''],

@@ -2,15 +2,16 @@
  * Finds a log file under its new name. A rotation renames the file between two checks, and its last lines would otherwise be
  * lost.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { realOf } from './links.ts';
 
 /** The maximum number of files in a folder whose inode is compared. */
 const MAX_NAMES = 1_000;
 
 /** Opens the file with this inode in the folder of `file`. Undefined if no such file can be read. */
 export function openRotated(file: string, ino: number): number | undefined {
-  for (const path of new Set([file, realOf(file)])) {
+  for (const path of new Set([file, targetOf(file)])) {
     for (const name of namesLike(path)) {
       const opened = openIf(join(dirname(path), name), ino);
       if (opened !== undefined) return opened;
@@ -19,13 +20,10 @@ export function openRotated(file: string, ino: number): number | undefined {
   return undefined;
 }
 
-/** The file to which the path may link. */
-function realOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+/** The file to which the path may link. This file may not exist, because a rotation has renamed it. */
+function targetOf(file: string): string {
+  const real = realOf(file, () => true);
+  return real.kind === 'path' ? real.path : file;
 }
 
 /**

@@ -254,6 +254,10 @@ describe('earpiece follow', () => {
     [['log', 'app.log', '--match', '(?=x)'], 'lookahead and lookbehind are not supported'],
     [['url', 'ftp://x'], 'is not a valid http or https address; write e.g. http://localhost:3000/health'],
     [['url', 'http://127.0.0.1:99999/'], 'is not a valid http or https address'],
+    [
+      ['url', 'http://x:6000/'],
+      'follow url "http://x:6000/" has the port 6000, which belongs to another protocol, so Node blocks it; let the server listen on another port',
+    ],
     [['url', 'http://x/', '--value', ''], '--value must be a path such as status.state, got ""'],
     [['url', 'http://x/', '--value', 'a..b'], '--value must be a path such as status.state, got "a..b"'],
     [['url', 'http://x/', '--every', '9999d'], '--every must be 10s to 1d, got 9999d'],

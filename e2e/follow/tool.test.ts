@@ -136,6 +136,7 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ url: 'x'.repeat(1_001) }, 'url must be a text of 1 to 1000 characters, got 1001 characters'],
     [{ log: 'app.log' }, 'log needs match'],
     [{ url: 'https://example.com/' }, 'is not an address of this machine'],
+    [{ url: 'http://localhost:25/' }, 'url "http://localhost:25/" has the port 25, which belongs to another protocol'],
     [{ url: 'http://localhost.example.com/' }, 'is not an address of this machine'],
     [{ url: 'http://127.0.0.1.example.com/' }, 'is not an address of this machine'],
     [{ url: 'http://127.0.0.1@example.com/' }, 'url must not have a user name or password; leave it out of the url'],

@@ -60,7 +60,7 @@ export async function whatOf(
     return { kind, folder: process.cwd(), command: words };
   }
   if (kind === 'agent') return { kind, log: await agentOf(ear, first, to), until: until ?? 'idle' };
-  if (kind === 'url') return { kind, url: addressOf(first), ...defined({ value: pathOf(value) }) };
+  if (kind === 'url') return { kind, url: await addressOf(first), ...defined({ value: pathOf(value) }) };
   if (match === undefined)
     throw new EarpieceError(
       'bad_argument',
@@ -177,7 +177,7 @@ async function agentOf(ear: UserInbox, word: string, to: string | undefined): Pr
   return log;
 }
 
-function addressOf(text: string): string {
+async function addressOf(text: string): Promise<string> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new EarpieceError(
@@ -186,5 +186,9 @@ function addressOf(text: string): string {
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not store a user name or password; leave it out of the address');
+  const { portProblem } = await import('../sources/follow/index.ts');
+  const problem = portProblem(url);
+  if (problem !== undefined)
+    throw new EarpieceError('bad_argument', `follow url ${JSON.stringify(text.slice(0, 80))} ${problem}`);
   return url.href;
 }

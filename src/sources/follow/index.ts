@@ -32,6 +32,7 @@ export {
 export { patternOf } from './log.ts';
 export { lookAfter, lookOnce, nameOf } from './look-after.ts';
 export { unlinkedLog } from './permitted.ts';
+export { portProblem } from './ports.ts';
 export { isKnownBranch } from './pr/branch.ts';
 export { findPr } from './pr/pr.ts';
 export { unfollow } from './unfollow.ts';

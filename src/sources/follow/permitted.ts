@@ -4,6 +4,7 @@ import { resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import { hasControl } from '../wording.ts';
 import { isLinked, realOf } from './links.ts';
+import { portProblem } from './ports.ts';
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
 
@@ -75,9 +76,12 @@ export function permittedUrl(text: string): string {
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'url must not have a user name or password; leave it out of the url');
-  if (/^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname)) return url.href;
-  throw new EarpieceError(
-    'not_trusted',
-    `url ${shown(text)} is not an address of this machine; a person can follow it: earpiece follow url`,
-  );
+  if (!/^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname))
+    throw new EarpieceError(
+      'not_trusted',
+      `url ${shown(text)} is not an address of this machine; a person can follow it: earpiece follow url`,
+    );
+  const problem = portProblem(url);
+  if (problem !== undefined) throw new EarpieceError('bad_argument', `url ${shown(text)} ${problem}`);
+  return url.href;
 }

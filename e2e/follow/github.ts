@@ -146,7 +146,7 @@ export class GitHub implements AsyncDisposable {
       case `${base}/commits/${sha}/check-runs`:
         return { total_count: this.runs.length, check_runs: page(this.runs) };
       case `${base}/commits/${sha}/status`:
-        return { state: 'x', statuses: page(this.statuses) };
+        return { state: 'x', total_count: this.statuses.length, statuses: page(this.statuses) };
       case `${base}/pulls/12/reviews`:
         return page(this.reviews);
       case `${base}/pulls/12/comments`:

@@ -142,6 +142,14 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual(['pr.check_failed error: acme/shop#12: check "job 510" failed']);
   });
 
+  it.each(['checks', 'statuses'])('exactly 2,000 %s that all pass are reported as passed', async (what) => {
+    await look();
+    if (what === 'checks') github.runs = Array.from({ length: 2_000 }, (_, id) => run(id, 'success'));
+    else github.statuses = Array.from({ length: 2_000 }, (_, id) => ({ id, context: `status ${id}`, state: 'success' }));
+    expect(await look()).toMatchObject({ summary: '2000 of 2000 checks passed' });
+    expect(await open()).toEqual(['pr.checks_passed info: acme/shop#12: all 2000 checks passed']);
+  });
+
   it('if a commit has more than 2,000 checks, no notification says that all checks pass', async () => {
     await look();
     github.runs = Array.from({ length: 2_001 }, (_, id) => run(id, id === 2_000 ? 'failure' : 'success'));

@@ -52,12 +52,14 @@ export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: 
     path: `${base}/check-runs?filter=latest`,
     known: known?.runs,
     itemsOf: (body) => listOf(at(body, 'check_runs')),
+    totalOf,
     keep: checkOf,
   });
   const statuses = await pages(place, {
     path: `${base}/status`,
     known: known?.statuses,
     itemsOf: (body) => listOf(at(body, 'statuses')),
+    totalOf,
     keep: statusOf,
   });
   const all = [...runs, ...statuses].flatMap(({ items }) => items);
@@ -77,6 +79,11 @@ export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: 
     isPart: details > MAX_DETAILS,
     isCut: isCut(runs) || isCut(statuses),
   };
+}
+
+function totalOf(body: Json): number | undefined {
+  const total = at(body, 'total_count');
+  return typeof total === 'number' ? total : undefined;
 }
 
 const WENT: Readonly<Record<string, Check['went']>> = {

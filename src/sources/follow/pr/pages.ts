@@ -4,8 +4,13 @@ import type { Json } from '../../../core/json.ts';
 import { CannotLook } from '../follower.ts';
 import { get, type GhAnswer, type GhPlace } from './gh.ts';
 
-/** A page that was read: its ETag, and the kept parts of its items. */
-export type Page<T> = { readonly etag?: string; readonly items: readonly T[]; readonly isFull: boolean };
+/** A page that was read: its ETag, and the kept parts of its items. `total`: the number of items of all pages, if GitHub names it. */
+export type Page<T> = {
+  readonly etag?: string;
+  readonly items: readonly T[];
+  readonly isFull: boolean;
+  readonly total?: number;
+};
 
 const PER_PAGE = 100;
 /** The maximum number of pages of a list. GitHub lists the oldest reviews and comments first, so the newest are on the last page. */
@@ -17,29 +22,35 @@ export type PageQuery<T> = {
   readonly known?: readonly Page<T>[] | undefined;
   readonly itemsOf: (body: Json) => readonly Json[];
   readonly keep: (item: Json) => T;
+  readonly totalOf?: (body: Json) => number | undefined;
 };
 
 /** Reads the pages of a list. An unchanged page does not count for the rate limit. Throws `CannotLook` as `get` does. */
-export async function pages<T>(place: GhPlace, { path, known = [], itemsOf, keep }: PageQuery<T>): Promise<readonly Page<T>[]> {
+export async function pages<T>(place: GhPlace, query: PageQuery<T>): Promise<readonly Page<T>[]> {
+  const { path, known = [] } = query;
   const read: Page<T>[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
     const before = known[page - 1];
     const answer = await get(place, `${path}${path.includes('?') ? '&' : '?'}per_page=${PER_PAGE}&page=${page}`, before?.etag);
-    const now = answer.kind === 'same' && before !== undefined ? before : pageOf(answer, itemsOf, keep);
+    const now = answer.kind === 'same' && before !== undefined ? before : pageOf(answer, query);
     read.push(now);
     if (!now.isFull) break;
   }
   return read;
 }
 
-/** Whether a list has more items than the pages that were read may hold. */
-export const isCut = (read: readonly Page<unknown>[]): boolean => read.length >= MAX_PAGES && read.at(-1)?.isFull === true;
+/** Whether a list has more items than the pages that were read, or may have more. */
+export function isCut(read: readonly Page<unknown>[]): boolean {
+  const last = read.at(-1);
+  if (last === undefined || read.length < MAX_PAGES || !last.isFull) return false;
+  return last.total === undefined || last.total > read.reduce((sum, { items }) => sum + items.length, 0);
+}
 
-function pageOf<T>(answer: GhAnswer, itemsOf: (body: Json) => readonly Json[], keep: (item: Json) => T): Page<T> {
+function pageOf<T>(answer: GhAnswer, { itemsOf, keep, totalOf }: PageQuery<T>): Page<T> {
   const body = bodyOf(answer);
   const items = itemsOf(body);
   const etag = answer.kind === 'ok' ? answer.etag : undefined;
-  return { ...defined({ etag }), items: items.map(keep), isFull: items.length >= PER_PAGE };
+  return { ...defined({ etag, total: totalOf?.(body) }), items: items.map(keep), isFull: items.length >= PER_PAGE };
 }
 
 /** Returns the JSON of an answer. Throws `CannotLook` with the reason if GitHub refused the request. */

@@ -460,13 +460,33 @@ describe('a follower whose GitHub does not answer as it should', () => {
     expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(told.map(({ id }) => id));
   });
 
-  it('a rate limit or a revoked sign-in while a log is read fails the poll; a later poll reports the check with its lines', async () => {
-    const headers = { 'retry-after': '120' };
-    for (const status of [429, 401]) {
-      github.job(82, 'test', 'failure', FAILS);
-      github.mood = { kind: 'status', status, headers, only: /\/logs$/u };
-      expect((await look())?.trouble).toMatchObject({ times: status === 429 ? 1 : 2 });
+  it('if the job of a failed check cannot be read, the check is reported once without its step and lines', async () => {
+    const expected = [];
+    for (const [id, mood] of [
+      [90, { kind: 'status', status: 502, only: /\/jobs\/90$/u }],
+      [91, { kind: 'silent', only: /\/jobs\/91$/u }],
+    ] as const) {
+      github.job(id, `job ${id}`, 'failure', FAILS);
+      github.mood = mood;
+      expect((await look())?.trouble).toBeUndefined();
+      expected.push(`pr.check_failed error: acme/shop#12: check "job ${id}" failed`);
+      expect(await open()).toEqual(expected);
     }
+    const told = await ear.open('shop/coder');
+    github.mood = { kind: 'well' };
+    await look();
+    expect((await ear.open('shop/coder')).map(({ id }) => id)).toEqual(told.map(({ id }) => id));
+  });
+
+  it('a rate limit or a revoked sign-in while a job or a log is read fails the poll; a later poll reports the check with its lines', async () => {
+    const headers = { 'retry-after': '120' };
+    let times = 0;
+    for (const only of [/\/logs$/u, /\/jobs\/82$/u])
+      for (const status of [429, 401]) {
+        github.job(82, 'test', 'failure', FAILS);
+        github.mood = { kind: 'status', status, headers, only };
+        expect((await look())?.trouble).toMatchObject({ times: ++times });
+      }
     github.mood = { kind: 'well' };
     await look();
     expect(await open()).toEqual([expect.stringContaining('check "test" failed in step "Run tests": cart.test.ts')]);

@@ -154,38 +154,34 @@ async function standingOf(
 type Job = { readonly workflow?: string; readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
-/** Returns the details of a job. If its log cannot be read, the check is reported at once without the log. */
+/** Returns the details of a job. If the job or its log cannot be read, the check is reported at once without it. */
 async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
   const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
-  try {
-    const job = bodyOf(await get(place, path));
-    const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
-    const step = textAt(failing, 'name', 120);
-    const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
-    const log = await logAt(place, `${path}/logs`);
-    if (log === undefined) return { ...named, lines: [] };
-    const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
-    const failure = failureIn(log, {
-      ...defined({ startedAt, completedAt }),
-    });
-    return { ...named, ...failure };
-  } catch (error) {
-    if (error instanceof CannotLook && error.lasting && !error.message.includes('401')) return NO_JOB;
-    throw error;
-  }
+  const job = await ifReadable(place, async () => bodyOf(await get(place, path)));
+  if (job === undefined) return NO_JOB;
+  const failing = listOf(at(job, 'steps')).find((step) => WENT[textAt(step, 'conclusion') ?? ''] === 'failed');
+  const step = textAt(failing, 'name', 120);
+  const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
+  const log = await ifReadable(place, () => get(place, `${path}/logs`));
+  // The log was deleted, or this sign-in may not read the log.
+  if (log?.kind !== 'ok') return { ...named, lines: [] };
+  const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
+  return { ...named, ...failureIn(log.body, defined({ startedAt, completedAt })) };
 }
 
 /**
- * Returns a log. Undefined if the log was deleted, if this sign-in may not read the log, or if the host of the logs does not answer:
- * GitHub keeps the logs on another host than its API.
+ * Returns what `read` reads. Undefined if GitHub refuses only this request, or has trouble with it: GitHub keeps the logs on
+ * another host than its API. Throws `CannotLook` if the next requests would fail too: without a valid sign-in, after reaching a rate
+ * limit, or when this process ends.
  */
-async function logAt(place: GhPlace, path: string): Promise<string | undefined> {
+async function ifReadable<T>(place: GhPlace, read: () => Promise<T>): Promise<T | undefined> {
   try {
-    const answer = await get(place, path);
-    return answer.kind === 'ok' ? answer.body : undefined;
+    return await read();
   } catch (error) {
-    const isRateLimit = error instanceof CannotLook && error.againMs !== undefined;
-    if (!(error instanceof CannotLook) || error.lasting || isRateLimit || place.signal?.aborted) throw error;
+    if (!(error instanceof CannotLook) || place.signal?.aborted) throw error;
+    const isRateLimit = error.againMs !== undefined;
+    const isSignIn = error.lasting && error.message.includes('401');
+    if (isRateLimit || isSignIn) throw error;
     return undefined;
   }
 }

@@ -47,6 +47,21 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     expect(await pulled()).toEqual(['later']);
   });
 
+  it('says how many notifications are only counted if the log keeps only the first 51 different ones', async () => {
+    const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+    const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });
+    const lines = async (): Promise<readonly string[] | undefined> =>
+      (await coder.pull({ mark: false })).notifications[0]?.message.split('\n');
+    const remarks = Array.from({ length: 53 }, (_, n) => `remark ${n}`);
+    for (const message of remarks.slice(0, 51)) await inbox.queue('shop/coder', { message, kind: 'pr.comment', key: 'comments' });
+    expect(await lines()).toEqual(remarks.slice(0, 51));
+    for (const message of remarks.slice(51)) await inbox.queue('shop/coder', { message, kind: 'pr.comment', key: 'comments' });
+    expect(await lines()).toEqual([
+      ...remarks.slice(0, 51),
+      '(the first 51 different notifications of 53; the others are only counted)',
+    ]);
+  });
+
   it('marks an interrupt as repeated if another carrier holds it and may have shown it', async () => {
     proves('pull:repeated');
     const inboxes = [1, 2].map(() => new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }));

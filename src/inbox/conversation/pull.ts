@@ -8,6 +8,7 @@ import { fault } from '../../core/faults.ts';
 import { holdsGate } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { neutralize } from '../../core/views/body.ts';
+import { MAX_DIFFERS } from '../../core/item.ts';
 import { pausedUntil } from '../../core/views/gate.ts';
 import { itemKey, type Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
@@ -183,7 +184,12 @@ function shown(
     // Each different message of the counted notifications gets its own line.
     message: n.subscriber?.rest
       ? restText({ notification: n, count, differs })
-      : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),
+      : [
+          ...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])]),
+          ...(isCounted(item)
+            ? [`(the first ${1 + differs.length} different notifications of ${count}; the others are only counted)`]
+            : []),
+        ].join('\n'),
     instruction: n.instruction ?? null,
     created_at: new Date(at).toISOString(),
     ...(typeof taskId === 'string' ? { task_id: taskId } : {}),
@@ -199,6 +205,9 @@ function shown(
       : {}),
   };
 }
+
+/** Whether some notifications of the item are only counted, because the log keeps a bounded number of different ones. */
+const isCounted = ({ count, differs }: Item): boolean => differs.length >= MAX_DIFFERS && count > 1 + differs.length;
 
 function dataShown(n: Notification, differs: Item['differs']): { readonly data?: Json } {
   if (!showsData(n) || n.data === undefined) return {};

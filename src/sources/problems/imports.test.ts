@@ -50,7 +50,7 @@ describe('the stamp of a test file and its imports', () => {
     expect(importStampIn(folder)('a.test.mjs')).toContain('loop.mjs absent');
   });
 
-  it('is undefined for a text that is no path of a file', () => {
+  it('is undefined if no file has this path', () => {
     for (const path of ['gone.mjs', 'a'.repeat(300), `${'a/'.repeat(2_000)}b`, 'a\0b', '', '/proc/1/root/x']) {
       expect(importStampIn(folder)(path)).toBeUndefined();
       if (path !== '') expect(stampIn(folder)(path, PROBLEM)).toBeUndefined();

@@ -13,7 +13,7 @@ const VALID_MS = 50;
 
 /** A relative path in an import or a call of `require`. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"](?<path>\.{1,2}\/[^'"\n]+)['"]/gu;
-/** What Node.js or a loader may append to the path of an import. */
+/** The endings that Node.js or a loader appends to the path of an import. */
 const ENDINGS = ['', '.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts', '.tsx', '.jsx', '/index.js', '/index.ts'];
 
 type Imports = { readonly stamp: string; readonly paths: readonly string[] };

@@ -290,7 +290,7 @@ describe('the problems of a program that keeps running', () => {
     expect(readAll(...wrong, ...run)).toEqual(['SyntaxError: no', "'test failed'"]);
   });
 
-  it('end if a restart follows the run of the mended file without a silence', () => {
+  it('end if a restart follows the run of the corrected file at once', () => {
     let stamp = '1';
     const problems = new OpenProblems(undefined, { stampOf: () => stamp, importStampOf: () => stamp });
     const readAll = (...lines: readonly string[]): readonly (string | undefined)[] => {

@@ -411,6 +411,15 @@ test('adds', () => assert.equal(1, 2));
     ),
     terminal: true,
   },
+  // A syntax error in a file that a test file loads.
+  'jest-syntax': {
+    files: {
+      'package.json': PACKAGE,
+      'price.test.js': "require('./price');\ntest('is', () => {});\n",
+      'price.js': 'const price = ;\n',
+    },
+    run: ['jest'],
+  },
   'node-test-suites-watch': NODE_TEST_SUITES,
   'node-test-suites-tap-watch': {
     ...NODE_TEST_SUITES,

@@ -291,8 +291,12 @@ export class OpenProblems {
     const named = units.all.filter(({ name }) => isSameFile(name, unit));
     // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
     if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
+    // A tool may name the same file by a relative and by an absolute path.
+    const isUnit = (other = ''): boolean =>
+      other === unit ||
+      (unitOf === undefined && isSameFile(other, unit) && this.#stampOf(other, problem) === this.#stampOf(unit, problem));
     // A tool may leave out the errors of a file that failed again.
-    const failsAgain = round.some((each) => each.unit === unit);
+    const failsAgain = round.some((each) => isUnit(each.unit));
     if (named.length > 0 || (failsAgain && unitOf !== undefined)) return failsAgain || !named.at(-1)?.failed;
     // The test may have another name now, so a change of its file ends the problem.
     if (areTests) return hasChanged;

@@ -2,17 +2,11 @@
  * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
 import { either, step, type Matcher } from './matcher.ts';
+import { JEST } from './shipped-jest.ts';
+import { MOCHA } from './shipped-mocha.ts';
 import { NODE_TEST } from './shipped-node-test.ts';
+import { FILE } from './shipped-places.ts';
 import { VITEST } from './shipped-vitest.ts';
-
-/** The pattern of the file in a place such as `src/cart.ts:3:7`. */
-const FILE = String.raw`(?<file>[^\s():]+)`;
-
-/** The values of a failed assertion, such as `3 !== 4`. */
-const MOCHA_VALUES = /^(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u;
-
-/** The maximum number of suites within a suite that mocha names above a failed test, one a line. */
-const MOCHA_SUITES = 8;
 
 /** A line of a Go stack with a file of the user, which is neither in Go's own `src` folder nor in the module cache. */
 const GO_FRAME =
@@ -129,61 +123,8 @@ export const SHIPPED: readonly Matcher[] = [
       step(/^(?<message>(?!\[tsl\])\S.*)$/u),
     ],
   },
-  {
-    // For a file that jest cannot run. Only the line above the problem names the file.
-    tool: 'jest',
-    steps: [
-      step(/^\s*FAIL (?:\S+ )?(?:\.\/)?(?<file>[^\s/]\S*\.\w+)(?: \([\d.]+ m?s\))?$/u),
-      step(/^\s+● (?<test>Test suite failed to run)$/u, { skip: 200 }),
-      step(/^\s+(?<message>\S.*)$/u, { skip: 1 }),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
-        skip: 30,
-        optional: true,
-        replaces: true,
-      }),
-    ],
-  },
-  {
-    tool: 'jest',
-    steps: [
-      step(/^\s+● (?<test>(?!Test suite failed to run$)\S.*)$/u),
-      // Below `● Console`, jest repeats what the tests have printed.
-      step(/^\s+(?<message>(?!console\.\w+(?: \S+:\d+)?$)\S.*)$/u, { skip: 1 }),
-      step(/^\s+(?<more>Expected\b.*)$/u, { skip: 1, optional: true }),
-      step(/^\s+(?<more>Received\b.*)$/u, { optional: true }),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
-        skip: 30,
-        optional: true,
-      }),
-    ],
-  },
-  {
-    // For a test outside of a suite.
-    tool: 'mocha',
-    steps: [
-      step(/^\s+\d+\) (?<test>\S.*):$/u),
-      step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
-      step(MOCHA_VALUES, { skip: 1, optional: true }),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
-        skip: 30,
-        optional: true,
-      }),
-    ],
-  },
-  {
-    tool: 'mocha',
-    steps: [
-      step(/^\s+\d+\) (?<suite>\S.*(?<!:))$/u),
-      ...Array.from({ length: MOCHA_SUITES }, () => step(/^ {7,}(?<suite>\S.*(?<!:))$/u, { optional: true })),
-      step(/^(?! {2}\d+\) )\s+(?<test>\S.*):$/u, { skip: 4 }),
-      step(/^\s+(?<message>\w*(?:Error|Exception)\b.*?):?$/u, { skip: 1 }),
-      step(MOCHA_VALUES, { skip: 1, optional: true }),
-      step(new RegExp(String.raw`^\s+at (?:.*\()?(?!\S*node_modules)${FILE}:(?<line>\d+):(?<column>\d+)\)?$`, 'u'), {
-        skip: 30,
-        optional: true,
-      }),
-    ],
-  },
+  ...JEST,
+  ...MOCHA,
   ...NODE_TEST,
   {
     tool: 'go',

@@ -411,6 +411,24 @@ test('adds', () => assert.equal(1, 2));
     ),
     terminal: true,
   },
+  // Mocha cannot load a file for three reasons, one after the other.
+  'mocha-watch-throws': {
+    files: { 'package.json': PACKAGE, 'cart.test.js': "it('rounds', () => {});\n" },
+    run: ['mocha', '--watch', '*.test.js'],
+    steps: [
+      { when: /waiting for changes/u, write: { 'cart.test.js': "throw new Error('no cart');\n" } },
+      { when: /no cart/u, write: { 'cart.test.js': "require('./price');\n" } },
+      { when: /find module/u, write: { 'cart.test.js': "it('rounds', () => {});\n" } },
+    ],
+    until: /waiting for changes/u,
+  },
+  // Mocha cannot load an ES module again, so the second run has no tests.
+  'mocha-watch-modules': {
+    files: { 'package.json': PACKAGE, 'cart.test.mjs': "it('rounds', () => {\n  throw new Error('no cart');\n});\n" },
+    run: ['mocha', '--watch', '*.test.mjs'],
+    steps: [{ when: /waiting for changes/u, write: { 'cart.test.mjs': "it('rounds', () => {});\n" } }],
+    until: /waiting for changes/u,
+  },
   // A syntax error in a file that a test file loads.
   'jest-syntax': {
     files: {

@@ -4,6 +4,7 @@
  * During a round, new problems are added.
  */
 import { defined } from '../../core/defined.ts';
+import { LoadErrors } from './load-errors.ts';
 import type { Matcher, Named, Rounds } from './matcher.ts';
 import { NamedUnits } from './named-units.ts';
 import { keyOf, type Occurrence } from './occurrences.ts';
@@ -53,6 +54,7 @@ export class OpenProblems {
   readonly #unending = new Set<string>();
   /** The files and tests that the current round of each tool has named. */
   readonly #named = new Map<string, NamedUnits>();
+  readonly #loadErrors = new LoadErrors();
 
   constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
     const { rounds = ROUNDS, stampOf = () => undefined, importStampOf = () => undefined, sourceOf = () => undefined } = around;
@@ -65,6 +67,7 @@ export class OpenProblems {
 
   /** Reads one line without escape sequences. */
   read(line: string): void {
+    if (this.#loadErrors.read(line)) this.#endLoad();
     const named = this.#namedIn(line);
     // Earlier lines belong to the file that was named before.
     if (!this.#reader.isInSection && [...named.keys()].some((tool) => this.#roundsOf(tool).unitOf === undefined)) this.#end();
@@ -110,6 +113,7 @@ export class OpenProblems {
    */
   silent(): void {
     this.#end();
+    if (this.#loadErrors.silent()) this.#endLoad();
     for (const tool of this.#unending) this.#settle(tool);
     this.#unending.clear();
   }
@@ -142,6 +146,12 @@ export class OpenProblems {
 
   #end(): void {
     this.#add(this.#reader.end());
+  }
+
+  /** Ends the run of a file that Node.js could not load. */
+  #endLoad(): void {
+    this.#end();
+    this.#settle('node');
   }
 
   #begin(tool: string): void {

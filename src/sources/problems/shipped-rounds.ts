@@ -79,7 +79,9 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     ends: /^Ran all test suites/u,
     names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
   },
-  mocha: { begins: /^\s+\d+ passing \(/u, ends: /\[mocha\] waiting for changes/u },
+  // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test. The
+  // failed tests follow these lines at once.
+  mocha: { begins: /^\s+(?:[1-9]\d* passing \(|\d+ (?:pending|failing)$)/u },
   'node --test': {
     // A restart does not begin a round, because it may interrupt a run, whose results still count.
     ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,

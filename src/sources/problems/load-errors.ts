@@ -1,0 +1,33 @@
+/**
+ * Finds out when `mocha --watch` could not load a file. Mocha then runs no test, and prints the error without a line for the
+ * beginning or the end of the run. So each such error is the only one of its run.
+ */
+export class LoadErrors {
+  /** Whether mocha watches files. */
+  #isWatching = false;
+  /** Whether the last line belongs to the stack of an error while Node.js loads a file. */
+  #isLoading = false;
+  #isInStack = false;
+
+  /** Reads the next line. Returns whether it is the first line after the stack of such an error. */
+  read(line: string): boolean {
+    if (WATCHING.test(line)) this.#isWatching = true;
+    const [wasInStack, isStack] = [this.#isInStack, STACK.test(line)];
+    // The first error of a program may show only at the end of its stack that mocha watches files.
+    this.#isLoading = isStack && (this.#isLoading || LOADING.test(line));
+    this.#isInStack = this.#isLoading && this.#isWatching;
+    return wasInStack && !isStack;
+  }
+
+  /** Called when the program has printed nothing for a while. Returns whether the last lines were about such an error. */
+  silent(): boolean {
+    const isInStack = this.#isInStack;
+    this.#isInStack = false;
+    return isInStack;
+  }
+}
+
+const STACK = /^\s+at /u;
+/** A line of the stack within the functions with which Node.js loads a file. */
+const LOADING = /^\s+at .*\(node:internal\/modules\/cjs\/loader:/u;
+const WATCHING = /\[mocha\] waiting for changes|^\s+at .*[\\/]mocha[\\/]lib[\\/]cli[\\/]watch-run\./u;

@@ -411,6 +411,24 @@ test('adds', () => assert.equal(1, 2));
     ),
     terminal: true,
   },
+  // The reporter dot names no files that pass. Another file runs, then the module of a file is fixed, then the other file.
+  'vitest-dot-watch': {
+    files: {
+      'package.json': MODULE,
+      'vite.config.js': 'export default {};\n',
+      'sum.js': 'export const sum = 3;\n',
+      'cart.test.js':
+        "import { expect, test } from 'vitest';\nimport { sum } from './sum.js';\ntest('sums', () => expect(sum).toBe(2));\n",
+      'price.test.js': FAILING('adds', 5),
+    },
+    run: ['node', join(REPOSITORY, 'vitest/vitest.mjs'), '--watch', '--root', '.', '--reporter=dot'],
+    steps: [
+      { when: /file changes/u, write: { 'price.test.js': FAILING('adds', 6) } },
+      { when: /file changes/u, write: { 'sum.js': 'export const sum = 2;\n' } },
+      { when: /file changes/u, write: { 'price.test.js': FAILING('adds', 3) } },
+    ],
+    until: /file changes/u,
+  },
   // Mocha cannot load a file for three reasons, one after the other.
   'mocha-watch-throws': {
     files: { 'package.json': PACKAGE, 'cart.test.js': "it('rounds', () => {});\n" },

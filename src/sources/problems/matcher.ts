@@ -80,6 +80,8 @@ export type Rounds = {
    * these files or tests, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
+  /** Returns the facts about test files that a line shows. Used for a round that names no files. */
+  readonly countsOf?: (line: string) => Counted | undefined;
   /** Returns the suite that a line begins. Its tests have a larger indent. */
   readonly suiteOf?: (line: string) => { readonly name: string; readonly indent: number } | undefined;
   /** Matches a line whose next line repeats the result of a test. */
@@ -99,6 +101,13 @@ export type Rounds = {
 
 /** A file or test that a round has repeated. `indent` is the number of spaces before a test, which shows its suite. Default 0. */
 export type Named = { readonly name: string; readonly failed: boolean; readonly indent?: number };
+
+/**
+ * The facts about test files that a line shows. `failed` is a file that has failed in this round, with the name of its project.
+ * `count` is the number of files that fail at the end of the round, also of those that did not run. `rerun` is the file whose
+ * change has begun the round.
+ */
+export type Counted = { readonly failed?: string; readonly count?: number; readonly rerun?: string };
 
 type LineTest = Pick<RegExp, 'test'>;
 

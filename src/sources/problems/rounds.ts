@@ -4,6 +4,7 @@
  * During a round, new problems are added.
  */
 import { defined } from '../../core/defined.ts';
+import { FailingFiles } from './failing-files.ts';
 import { LoadErrors } from './load-errors.ts';
 import type { Matcher, Named, Rounds } from './matcher.ts';
 import { NamedUnits } from './named-units.ts';
@@ -54,6 +55,9 @@ export class OpenProblems {
   readonly #unending = new Set<string>();
   /** The files and tests that the current round of each tool has named. */
   readonly #named = new Map<string, NamedUnits>();
+  /** The failing files of each tool that counts them. */
+  readonly #failing = new Map<string, FailingFiles>();
+
   readonly #loadErrors = new LoadErrors();
 
   constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
@@ -83,7 +87,7 @@ export class OpenProblems {
     }
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
       const rounds = this.#roundsOf(tool);
-      const { begins, ends, clean, names, isLate } = rounds;
+      const { begins, ends, clean, names, isLate, countsOf } = rounds;
       if (begins?.test(line)) {
         this.#end();
         // The previous round may have had no line for its end, so it ends now, before this round names its own files.
@@ -93,6 +97,8 @@ export class OpenProblems {
         if (ends === undefined) this.#unending.add(tool);
       }
       if (names !== undefined) this.#namedBy(tool).read(line, named.get(tool) ?? [], rounds);
+      const counted = countsOf?.(line);
+      if (counted !== undefined) this.#failingOf(tool).read(counted);
       if (ends?.test(line)) {
         this.#end();
         this.#namedBy(tool).ran();
@@ -157,6 +163,13 @@ export class OpenProblems {
   #begin(tool: string): void {
     this.#round.set(tool, new Map());
     this.#named.get(tool)?.clear();
+    this.#failing.get(tool)?.begin();
+  }
+
+  #failingOf(tool: string): FailingFiles {
+    const failing = this.#failing.get(tool) ?? new FailingFiles();
+    this.#failing.set(tool, failing);
+    return failing;
   }
 
   #namedBy(tool: string): NamedUnits {
@@ -267,10 +280,28 @@ export class OpenProblems {
     const others = isPartial
       ? [...before].filter(([key, { problem }]) => !round.has(key) && !this.#roundsOf(tool).isPartial?.([problem]))
       : named.all.length === 0 && !isOfFailedFiles
-        ? []
+        ? this.#left(
+            tool,
+            [...before].filter(([key]) => !round.has(key)),
+          )
         : [...before].filter(([key, kept]) => !round.has(key) && !this.#isOver(tool, kept, named, [...round.values()]));
     this.#open.set(tool, new Map([...others, ...round]));
     this.#begin(tool);
+  }
+
+  /** Returns the earlier problems that are open after a round that names no files. */
+  #left(tool: string, before: readonly (readonly [string, Kept])[]): readonly (readonly [string, Kept])[] {
+    const hasChanged = ({ problem, unit, stamp, made }: Kept): boolean =>
+      (stamp === undefined && made === undefined) ||
+      (unit !== undefined && this.#stampOf(unit, problem) !== stamp) ||
+      (problem.file !== undefined && this.#stampOf(problem.file, problem) !== made);
+    const left = new Set(
+      this.#failing.get(tool)?.left(
+        before.map(([, kept]) => kept),
+        { hasChanged, sourceOf: this.#sourceOf },
+      ),
+    );
+    return before.filter(([, kept]) => left.has(kept));
   }
 
   /** Returns the problems of the current round. If a test ran several times, only its last problems count. */

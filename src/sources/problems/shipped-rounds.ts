@@ -2,7 +2,7 @@
  * The lines with which each tool shows the rounds of its builds and test runs. The problems of any other tool stay open until a
  * watching program starts that tool again, or until the program ends without an error.
  */
-import type { Named, Rounds } from './matcher.ts';
+import type { Counted, Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
 import { FILE_FAILED, unescaped } from './shipped-node-test.ts';
 
@@ -29,6 +29,23 @@ const NEXT_TRIES = /^\s*✓ Compiled|^ (?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ \d
 
 /** Returns the file of a test that vitest names as `project file > suite > test`. */
 const fileOfTest = ({ test }: Problem): string | undefined => test?.split(' > ', 1)[0]?.split(' ').at(-1);
+
+/** The lines of vitest with the number of failed files, and with the file whose change has begun a run. */
+const VITEST_COUNT = /^\s*Test Files {2}(?:(?<count>\d+) failed)?/u;
+const VITEST_RERUN = /^\s*(?:\S+ )?RERUN {2}(?<rerun>\S.*?)(?: x\d+)?\s*$/u;
+
+/** A failed file or test: ` FAIL  unit price.test.ts > adds`, ` FAIL  unit price.test.ts [ packages/unit/price.test.ts ]`. */
+const VITEST_FAILED = /^ FAIL {2,}(?<failed>\S.*)$/u;
+
+/** Returns the facts about test files that a line of vitest shows. The reporter `dot` names only the files that fail. */
+function countsOfVitest(line: string): Counted | undefined {
+  const total = VITEST_COUNT.exec(line);
+  if (total !== null) return { count: Number(total.groups?.['count'] ?? 0) };
+  const rerun = VITEST_RERUN.exec(line)?.groups?.['rerun'];
+  if (rerun !== undefined) return { rerun };
+  const failed = VITEST_FAILED.exec(line)?.groups?.['failed']?.split(/ (?:>|\[) /u, 1)[0];
+  return failed !== undefined && /\.\w+$/u.test(failed) ? { failed } : undefined;
+}
 
 /** A result of `node --test`, in its reporters spec and TAP: `✔ rounds (1.2ms)`, `not ok 1 - rounds`. */
 const NODE_RESULT = /^(?<indent>\s*)(?:[✔✖﹣] (?<spec>\S.*?) \([\d.]+ms\)|(?:not )?ok \d+ - (?<tap>\S.*?))(?: # .*)?$/u;
@@ -74,6 +91,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     isLate: true,
     names: named(/^\s*[✓❯×↓] (?:.* )?(?<names>\S+\.\w+) (?:\(\d+ tests?\b|> )/u, /^\s*[❯×]/u),
     unitOf: fileOfTest,
+    countsOf: countsOfVitest,
   },
   jest: {
     ends: /^Ran all test suites/u,

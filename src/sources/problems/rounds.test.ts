@@ -134,13 +134,29 @@ describe('the problems of a program that keeps running', () => {
       ' Test Files  2 failed (2)',
       undefined,
     ];
-    const rerun = [' RERUN  price.test.ts x1', ' ✓ price.test.ts (1 test) 2ms', ' Test Files  1 passed (1)', undefined];
-    const problems = new OpenProblems();
-    for (const line of [...shared, ...rerun]) {
-      if (line === undefined) problems.silent();
-      else problems.read(line);
-    }
-    expect([...problems.open().values()].map(({ problem }) => problem.test)).toEqual(['cart.test.ts']);
+    const rerun = (file: string): readonly (string | undefined)[] => [
+      ` RERUN  ${file} x1`,
+      ` ✓ ${file} (1 test) 2ms`,
+      ' Test Files  1 passed (1)',
+      undefined,
+    ];
+    const openAfter = (...lines: readonly (string | undefined)[]): OpenProblems => {
+      const problems = new OpenProblems(undefined, { stampOf: () => '1' });
+      for (const line of lines) {
+        if (line === undefined) problems.silent();
+        else problems.read(line);
+      }
+      return problems;
+    };
+    const testsIn = (problems: OpenProblems): readonly (string | undefined)[] =>
+      [...problems.open().values()].map(({ problem }) => problem.test);
+    // It is one problem, which keeps its key.
+    const [before, after] = [openAfter(...shared), openAfter(...shared, ...rerun('cart.test.ts'))];
+    expect(testsIn(before)).toEqual(['cart.test.ts']);
+    expect(testsIn(after)).toEqual(['price.test.ts']);
+    expect([...after.open().keys()]).toEqual([...before.open().keys()]);
+    expect(testsIn(openAfter(...shared, ...rerun('price.test.ts')))).toEqual(['cart.test.ts']);
+    expect(testsIn(openAfter(...shared, ...rerun('price.test.ts'), ...rerun('cart.test.ts')))).toEqual([]);
   });
 
   it('stay open if node --test runs another file again, even after a silence before its first line', () => {

@@ -9,7 +9,7 @@ import { LoadErrors } from './load-errors.ts';
 import type { Matcher, Named, Rounds } from './matcher.ts';
 import { NamedUnits } from './named-units.ts';
 import { keyOf, type Occurrence } from './occurrences.ts';
-import type { Problem } from './problem.ts';
+import { fingerprintOf, type Problem } from './problem.ts';
 import { ProblemReader } from './reader.ts';
 import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 
@@ -131,9 +131,24 @@ export class OpenProblems {
     this.#round.clear();
   }
 
-  /** Returns the open problems by their keys. */
+  /** Returns the open problems by their keys. An error that several test files share is one problem. */
   open(): ReadonlyMap<string, Open> {
-    return new Map([...this.#open.values()].flatMap((found) => [...found]));
+    const all = new Map<string, Open>();
+    for (const found of this.#open.values()) {
+      for (const [own, kept] of found) {
+        const key = this.#sharedKeyOf(kept) ?? own;
+        if (!all.has(key)) all.set(key, kept);
+      }
+    }
+    return all;
+  }
+
+  /** Returns the key of an error of a file that test files import and then cannot load; otherwise undefined. */
+  #sharedKeyOf({ problem, unit }: Kept): string | undefined {
+    const { unitOf, areTests } = this.#roundsOf(problem.tool);
+    if (unitOf === undefined || areTests || unit === undefined || problem.file === undefined) return undefined;
+    const { test = '', file, ...others } = problem;
+    return test.includes(' > ') || isSameFile(file, unit) ? undefined : fingerprintOf({ ...others, file });
   }
 
   #roundsOf(tool: string): Rounds {

@@ -80,6 +80,8 @@ export type Rounds = {
    * these files or tests, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
+  /** Matches a line below the name of a file, if the tool could not load this file. So none of its tests has run. */
+  readonly unloaded?: LineTest;
   /** Returns the facts about test files that a line shows. Used for a round that names no files. */
   readonly countsOf?: (line: string) => Counted | undefined;
   /** Returns the suite that a line begins. Its tests have a larger indent. */

@@ -95,33 +95,6 @@ describe('the problems of a program that keeps running', () => {
     ).toEqual([]);
   });
 
-  it('end if jest cannot load their file, of which it then names the absolute path', () => {
-    const stamps = new Map([
-      ['a.test.js', '1'],
-      ['/shop/a.test.js', '1'],
-      ['/shop/sub/a.test.js', '2'],
-    ]);
-    const fails = ['FAIL ./a.test.js', '  ● rounds', '', '    Error: no', '', '      at Object.toBe (a.test.js:3:12)', ''];
-    const broken = (file: string): readonly string[] => [
-      `FAIL ./${file}`,
-      '  ● Test suite failed to run',
-      '',
-      '    Jest encountered an unexpected token',
-      '',
-      `    SyntaxError: /shop/${file}: Unexpected token (5:10)`,
-      '',
-    ];
-    const end = 'Ran all test suites related to changed files.';
-    const filesAfter = (...lines: readonly string[]): readonly (string | undefined)[] => {
-      const problems = new OpenProblems(undefined, { stampOf: (file) => stamps.get(file) });
-      for (const line of [...fails, end, ...lines, end]) problems.read(line);
-      return [...problems.open().values()].map(({ problem }) => problem.file);
-    };
-    expect(filesAfter(...broken('a.test.js'))).toEqual(['/shop/a.test.js']);
-    expect(filesAfter(...broken('sub/a.test.js'))).toEqual(['a.test.js', '/shop/sub/a.test.js']);
-    expect(filesAfter(...broken('a.test.js'), end, 'PASS ./a.test.js')).toEqual([]);
-  });
-
   it('stay open if a round repeats only one of two test files that share an error', () => {
     const shared = [
       ' ❯ cart.test.ts (0 test)',

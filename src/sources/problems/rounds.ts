@@ -58,6 +58,8 @@ export class OpenProblems {
   /** The failing files of each tool that counts them. */
   readonly #failing = new Map<string, FailingFiles>();
 
+  /** The named files of the current round that the tool could not load. */
+  readonly #unloaded = new Map<string, Set<string>>();
   readonly #loadErrors = new LoadErrors();
 
   constructor(matchers?: readonly Matcher[], around: Surroundings = {}) {
@@ -87,7 +89,7 @@ export class OpenProblems {
     }
     for (const tool of new Set([...Object.keys(this.#rounds), ...this.#open.keys()])) {
       const rounds = this.#roundsOf(tool);
-      const { begins, ends, clean, names, isLate, countsOf } = rounds;
+      const { begins, ends, clean, names, isLate, countsOf, unloaded } = rounds;
       if (begins?.test(line)) {
         this.#end();
         // The previous round may have had no line for its end, so it ends now, before this round names its own files.
@@ -97,6 +99,10 @@ export class OpenProblems {
         if (ends === undefined) this.#unending.add(tool);
       }
       if (names !== undefined) this.#namedBy(tool).read(line, named.get(tool) ?? [], rounds);
+      const last = this.#named.get(tool)?.all.at(-1);
+      if (last !== undefined && unloaded?.test(line)) {
+        this.#unloaded.set(tool, (this.#unloaded.get(tool) ?? new Set()).add(last.name));
+      }
       const counted = countsOf?.(line);
       if (counted !== undefined) this.#failingOf(tool).read(counted);
       if (ends?.test(line)) {
@@ -179,6 +185,7 @@ export class OpenProblems {
     this.#round.set(tool, new Map());
     this.#named.get(tool)?.clear();
     this.#failing.get(tool)?.begin();
+    this.#unloaded.delete(tool);
   }
 
   #failingOf(tool: string): FailingFiles {
@@ -345,12 +352,14 @@ export class OpenProblems {
     const hasChanged =
       origins !== undefined && origins.size > 0 && [...origins].every(([file, before]) => this.#importStampOf(file) !== before);
     const named = units.all.filter(({ name }) => isSameFile(name, unit));
-    // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
-    if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may name the same file by a relative and by an absolute path.
     const isUnit = (other = ''): boolean =>
       other === unit ||
       (unitOf === undefined && isSameFile(other, unit) && this.#stampOf(other, problem) === this.#stampOf(unit, problem));
+    // The tool reports why it could not load the file, and knows nothing about the tests of the file.
+    if (named.some(({ name }) => isUnit(name) && this.#unloaded.get(tool)?.has(name))) return true;
+    // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
+    if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may leave out the errors of a file that failed again.
     const failsAgain = round.some((each) => isUnit(each.unit));
     if (named.length > 0 || (failsAgain && unitOf !== undefined)) return failsAgain || !named.at(-1)?.failed;

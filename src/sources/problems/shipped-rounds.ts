@@ -96,6 +96,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
   jest: {
     ends: /^Ran all test suites/u,
     names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
+    unloaded: /^\s+● Test suite failed to run$/u,
   },
   // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test. The
   // failed tests follow these lines at once.

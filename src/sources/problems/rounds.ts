@@ -178,7 +178,8 @@ export class OpenProblems {
   /** Ends the run of a file that Node.js could not load. */
   #endLoad(): void {
     this.#end();
-    this.#settle('node');
+    // After a silence within the lines about the error, the rest of these lines shows no error.
+    if ((this.#round.get('node')?.size ?? 0) > 0) this.#settle('node');
   }
 
   #begin(tool: string): void {

@@ -27,7 +27,7 @@ export type Events = Templates & {
   readonly bus: Bus;
   /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;
-  /** Writes the events that the bus still holds back, and closes the bus. */
+  /** Writes the notifications that the bus still holds back, and closes the bus and the template engine. */
   close(): Promise<void>;
 };
 

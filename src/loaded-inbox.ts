@@ -1,4 +1,4 @@
-/** The composition root: creates an inbox with its configuration, default store and bus. `src/library` wraps it for users. */
+/** The composition root: creates an inbox with its configuration, store and bus. `src/library` wraps it for users. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
 import type { ViewName } from './core/records.ts';

@@ -1,6 +1,6 @@
 /**
  * The user's inbox with its configuration, store and policies, for programs that queue, read or carry notifications. The bus and
- * the templates are loaded when the first event needs them.
+ * the templates are loaded when the first event or the first rendered line needs them.
  */
 import {
   formatProblem,
@@ -21,12 +21,15 @@ import type { Events } from './events.ts';
 import { insideAgent, Inbox, rendererOf, type Companion, type Archived, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
-/** The code for tasks is loaded only when a conversation ends, because a command that only sends does not need it. */
+/** The code for tasks is loaded only when an heir takes over, because a command that only sends does not need this code. */
 const executionsPass: Companion = async (store, succession) =>
   (await import('./tasks/index.ts')).executionsPass(store, succession);
 
 export type InboxOptions = {
-  /** The store: a file, `memory:`, or an open store. Default: the configured store, otherwise one file for the user. */
+  /**
+   * The store: an address (see `openStore`), such as a file or `memory:`, or an open store. Default: the configured database,
+   * otherwise one file for the user.
+   */
   readonly db?: string | Store;
   /** The folder where the search for `earpiece.toml` and the project begins. Default: the working folder. */
   readonly cwd?: string;
@@ -40,8 +43,8 @@ export type InboxOptions = {
   readonly thread?: boolean;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
   /**
-   * Called with one line for each problem of a configuration file that became invalid after the start. Default: the problems are
-   * not reported.
+   * Called with one line for each problem that throws no error: of a configuration file, the store, a subscriber or a template.
+   * Default: only the store reports its problems, as process warnings.
    */
   readonly onProblem?: (line: string) => void;
 };
@@ -69,8 +72,9 @@ export class UserInbox extends Inbox {
   }
 
   /**
-   * Removes expired data and ended tasks in each project, after the project's retention time. With the setting `archive`, writes
-   * all records to the archive first. If this write fails, nothing is removed.
+   * Removes closed notifications and ended tasks. A task is kept for the retention time of its project, and a notification for
+   * the longest retention time of all projects. `olderMs` replaces both times. With the setting `archive`, first writes the
+   * records that the archive lacks. If this write fails, nothing is removed.
    */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
@@ -100,7 +104,7 @@ export class UserInbox extends Inbox {
     return archive(this.store, folder);
   }
 
-  /** Closes the inbox, after it has written the events that the bus still holds back. */
+  /** Writes the notifications that the bus still holds back, and closes the inbox. */
   override async close(): Promise<void> {
     await this.#late.close();
     await super.close();
@@ -134,7 +138,7 @@ class LateEvents {
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    // A failure to load the templates must not hold back other notifications of the same message.
+    // If the files of the templates are gone, the other notifications of the same message must still be delivered.
     render: async (line, how) => {
       const events = await this.begin().catch((error: unknown) => {
         if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
@@ -188,7 +192,7 @@ export type Parts = {
 export async function partsOf(given: Config, options: InboxOptions): Promise<Parts> {
   const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
   const db = options.db ?? given.db;
-  // A log in memory is private, so nothing is written to the disk.
+  // A log in memory is private, so the name of its project is not written to the disk. An open store belongs to its caller.
   const remember = db !== 'memory:' && typeof db === 'string';
   const at = { cwd, env, ...(flags ? { flags } : {}) };
   const store =

@@ -1,6 +1,7 @@
 /**
  * `earpiece bridge <host>`: the process that the plugin of a coding agent starts. The process ends when the plugin closes its end
- * of the pipe. The process never stops the agent: it reports each problem in one line on stderr, which the plugin shows.
+ * of the pipe, or at SIGTERM or SIGHUP. The process never stops the agent: it reports each problem in one line on stderr, which
+ * the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
@@ -60,7 +61,10 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/** Resolves when the plugin's end of the pipe is closed, because the plugin closed the pipe or its host exited. */
+/**
+ * Resolves when the plugin's end of the pipe is closed, because the plugin closed the pipe or its host exited. Also resolves at
+ * SIGTERM and SIGHUP.
+ */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');

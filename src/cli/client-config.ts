@@ -14,7 +14,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
  */
 export type Configured = { readonly variables: readonly string[] };
 
-/** Finds the server with this name in the client's configuration; undefined for a client whose file a person edits. */
+/**
+ * Finds the server with this name in the client's configuration. Returns undefined if there is no such server, and for a client
+ * whose file a person edits.
+ */
 export function configuredServer(
   host: InstallHost,
   name: string,
@@ -52,7 +55,10 @@ const at = (value: unknown, key: string): unknown =>
 const json = (file: string): unknown => read(file, JSON.parse);
 const toml = (file: string): unknown => read(file, parse);
 
-/** Reads a file; returns undefined for a missing or unreadable file, which the client itself reports. */
+/**
+ * Reads and parses a file. Returns undefined for a missing, unreadable, invalid or too large file, which the client itself
+ * reports.
+ */
 function read(file: string, parser: (text: string) => unknown): unknown {
   try {
     const stats = statSync(file);

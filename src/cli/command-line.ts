@@ -72,7 +72,7 @@ export class CommandLine {
     return this;
   }
 
-  /** Adds advice to the error for an unknown option: the option that the person most likely meant. */
+  /** Adds advice to the error for an unknown option that resembles no option of the command, such as where to put `--`. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;

@@ -131,7 +131,7 @@ class Line extends Command {
     throw new EarpieceError('bad_argument', `${what}${hint === '' ? '' : `; ${hint}`} (see ${this.path('help')})`);
   }
 
-  /** Returns the words of the command, joined by `between`, as in `earpiece help db prune`. */
+  /** Returns the words of the command, with `between` after the first word, as in `earpiece help db prune`. */
   path(between: string): string {
     const words = [this.name()];
     for (let above = this.parent; above !== null; above = above.parent) words.unshift(above.name());

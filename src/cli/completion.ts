@@ -22,7 +22,7 @@ export async function completionFor(shell: ShellName): Promise<string> {
   return shell === 'bash' ? bashOf(commands) : `${ZSH}${bashOf(commands)}`;
 }
 
-/** Zsh can run completion functions of bash, so its script contains the script for bash. */
+/** Zsh can run completion functions of bash, so the script for zsh contains the script for bash. */
 const ZSH = `autoload -Uz compinit bashcompinit
 (( $+functions[compdef] )) || compinit
 bashcompinit
@@ -94,7 +94,7 @@ function fishOf(commands: readonly CommandLine[]): string {
     const seen = path === '' ? [] : path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
     const none =
       path === '' ? '__fish_use_subcommand' : `not __fish_seen_subcommand_from ${next.map(({ name }) => name).join(' ')}`;
-    // The words after \`help\` are names of commands, which must not count as the command that is being typed.
+    // The names after `help` include `help` itself, which is always on such a line, so the condition `none` would never hold.
     const first = path === 'help' ? seen : [...seen, none];
     const optionsAt = path === '' ? ['__fish_use_subcommand'] : seen;
     return [

@@ -42,8 +42,8 @@ export async function withLoadedInbox<T>(
 }
 
 /**
- * Runs `work` with the open log, for a command that only reads. If no database exists, the log is empty and no database is
- * created. Throws `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the open log, for a command that reads or changes existing data. If no database exists, the log is empty and
+ * no database is created. Throws `bad_argument` if `--db` names a missing database.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -52,8 +52,8 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * Runs `work` with the open log, for a command that waits for records of other processes, or that an agent runs. Throws
- * `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the open log. Creates the default database if that database is missing. Throws `bad_argument` if `--db` names
+ * a missing database.
  */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   checkNamed(options);
@@ -65,12 +65,16 @@ export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
-/** Returns the database for a command that only reads. An empty database in memory replaces a missing database. */
+/**
+ * Returns the database for a command that must not create a database: an empty database in memory replaces a missing database.
+ * Throws `bad_argument` if `--db` names a missing database.
+ */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
 /**
- * Runs `work` with the open log, for a command about the database itself. Throws `not_found` if the database does not exist yet.
+ * Runs `work` with the open log, for a command about the database itself. Throws `not_found` if the database does not exist yet,
+ * and `bad_argument` if `--db` names a missing database.
  */
 export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
@@ -79,8 +83,8 @@ export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): 
 }
 
 /**
- * Returns the path of a database that does not exist yet; undefined if the database exists. Throws `bad_argument` if `--db` names
- * a missing database.
+ * Returns the path of a database that does not exist yet; undefined if the database exists, or is not a file. Throws
+ * `bad_argument` if `--db` names a missing database.
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
@@ -128,7 +132,10 @@ export function notInItsShell(what: string): void {
   );
 }
 
-/** Parses an address: `project/agent`, `agent` (of this project) or `project/*`. Default: all active agents of this project. */
+/**
+ * Parses an address: `project/agent` or `agent` (of this project), each also with `#conversation`, or `project/*`. Default: the
+ * configured address, otherwise all active agents of this project.
+ */
 export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 
 /** Parses an address as `addressFrom` does, before the log is opened. */
@@ -138,7 +145,9 @@ export function addressIn({ project, address }: Pick<Config, 'project' | 'addres
   return parseAddress(given.includes('/') ? given : `${project}/${given}`);
 }
 
-/** Returns the agent's log and, if the address names it, the conversation. Throws for a whole project. */
+/**
+ * Returns the agent's log, and the conversation if the address names a conversation. Throws `bad_address` for a whole project.
+ */
 export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
@@ -155,7 +164,10 @@ export type Scope = { readonly log?: LogKey; readonly project?: string; readonly
 
 export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
 
-/** Returns the scope as `scopeFrom` does, before the log is opened. */
+/**
+ * Returns the scope that `text` names. Without `text`, the scope is this project, or with `all` the whole store. Works before the
+ * log is opened.
+ */
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
     if (text === undefined) return {};
@@ -184,7 +196,10 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
-/** Parses the duration of an option. `before` is a prefix of the duration in the same word, such as `in:`. */
+/**
+ * Parses the duration of an option, and returns milliseconds. `before` is a prefix of the duration in the same word, such as
+ * `in:`.
+ */
 export function durationOption(option: string, text: string, before = ''): number {
   const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)

@@ -1,6 +1,6 @@
 /**
  * Starts the server that `earpiece gateway -- <command>` wraps. The server starts before the gateway's code is loaded, because
- * the client waits for both. This file must not import other modules of Earpiece.
+ * the client waits for both. So this file must import as few modules of Earpiece as possible.
  */
 import { Spawned } from '../mcp/spawned.ts';
 

@@ -1,4 +1,7 @@
-/** `earpiece follow -- <command>`: runs a program as usual, and notifies an agent of its errors until they are fixed. */
+/**
+ * `earpiece follow -- <command>`: runs a program as usual, and notifies an agent of the program's errors. Fixed errors are
+ * withdrawn.
+ */
 import { randomUUID } from 'node:crypto';
 import { formatAddress } from '../core/address.ts';
 import { checksum, makeEvent } from '../core/event.ts';

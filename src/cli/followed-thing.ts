@@ -16,7 +16,10 @@ export type Kind = (typeof KINDS)[number];
 /** Whether the first word of `follow` names a kind of thing. Any other word begins a command. */
 export const isKind = (word: string): word is Kind => (KINDS as readonly string[]).includes(word);
 
-/** Returns the thing that the words after `follow <kind>` name. Throws `bad_argument` for words that name no such thing. */
+/**
+ * Returns the thing that the words after `follow <kind>` name. Throws `bad_argument`, `bad_address` or `not_found` for words that
+ * name no such thing.
+ */
 export async function whatOf(
   kind: Kind,
   words: readonly string[],

@@ -54,7 +54,10 @@ export type OwnServer = {
 /** Parts that the caller has already created. `running` is the process of the wrapped server. */
 type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
 
-/** Runs the gateway until its client disconnects; resolves with the exit code. */
+/**
+ * Runs the gateway until its client over stdio disconnects, a signal arrives, or the wrapped server fails without an answer.
+ * Resolves with the exit code.
+ */
 export async function serve(words: readonly string[], options: GatewayOptions, given: Given = {}): Promise<number> {
   try {
     return await serveWith(words, options, given);

@@ -18,7 +18,10 @@ const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
-/** Events before a tool call: only an interrupt makes the hook answer these events. */
+/**
+ * Events before a tool call or a request to the model. These events need an answer only while an interrupt holds a gate up, or
+ * while the hook carries notifications in place of the MCP server.
+ */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
 /** The maximum age of a conversation's stored last contact; an older contact is written again. */
 const SEEN_WITHIN_MS = 30_000;

@@ -3,7 +3,7 @@
  * of the host has an exit code other than 0. The command line imports this file first, so an old Node must be able to run it.
  */
 
-/** Finds the first word that is not an option, even if the rest of the command line is invalid. */
+/** Finds the first word that is neither an option nor the value of `--db`, even if the rest of the command line is invalid. */
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 

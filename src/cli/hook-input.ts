@@ -5,7 +5,7 @@ const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuilt
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** The bytes read so far, and whether more bytes may arrive. `late` means that no byte arrived within the allowed time. */
+/** The bytes read so far. `ended` means that no more bytes are read, and `late` that no byte arrived within the allowed time. */
 type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
 /** The maximum time that a hook waits for the next byte. During this time, the agent waits for the hook. */
@@ -22,7 +22,7 @@ const CLOSING = '}'.charCodeAt(0);
 let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
 let whole: HookInput | undefined;
 
-/** Reads the input without an event loop; returns undefined if that is impossible. */
+/** Reads the input without an event loop; returns undefined if that is impossible, or if the input is not a JSON object. */
 export function inputAtOnce(): HookInput | undefined {
   if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);

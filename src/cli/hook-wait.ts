@@ -1,8 +1,8 @@
 /**
  * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
  * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call, and
- * checks two file sizes four times a second. If the database has changes for this session, a separate process checks whether they
- * may wake the agent.
+ * looks at two files of the database four times a second. If the open notifications of this session have changed, a separate
+ * process checks whether these notifications may wake the agent.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,17 +23,17 @@ export const WAKES = 2;
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
-/** The interval of checks if the database is not a file, so that no file size shows its changes. */
+/** The interval of checks if this process does not know the file of the database, so that no file shows changes. */
 const BLIND_EVERY_MS = 5_000;
 /**
- * The delay before the first check. The hooks of one event run in parallel, so the hook that binds a new session may end after
- * this hook began.
+ * The time after the start during which the code `OVER` does not end the wait. The hooks of one event run in parallel, so the
+ * hook that binds a new session may end after this hook began.
  */
 const BOUND_WITHIN_MS = 10_000;
 
 /**
- * Waits for a reason to wake the agent, and resolves with the exit code. Never throws: after an error the agent is not woken, and
- * its next message carries the notifications.
+ * Waits for a reason to wake the agent, and sets the exit code. Never throws: after an error the agent is not woken, and its next
+ * message carries the notifications.
  */
 export async function wait(words: readonly string[], env: Env): Promise<void> {
   try {

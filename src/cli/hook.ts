@@ -1,6 +1,6 @@
 /**
- * `earpiece hook <host>`: answers one call of an agent's hook. The hook never stops the agent: each problem is one line on
- * stderr, and the exit code is 0. Some hosts treat any other code as a refusal.
+ * `earpiece hook <host>`: answers one call of an agent's hook. The hook never stops the agent: after a problem, the hook prints
+ * one line on stderr and ends with code 0. Some hosts treat any other code as a refusal.
  */
 import { formatProblem, readConfig, stateFolder } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
@@ -28,7 +28,8 @@ import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /**
- * The maximum time for the store, because the agent waits for its hook. After this time, the agent continues without an answer.
+ * The maximum time for the store, because the agent waits for its hook. While templates are loaded or rendered, the time is up to
+ * 5 s longer. Then the agent continues without an answer.
  */
 const STORE_WITHIN_MS = 250;
 /** The maximum size of a hook's input, which may contain a batch of large results. */
@@ -113,7 +114,7 @@ async function answered(
   return printed.exitCode ?? GOES_ON;
 }
 
-/** Returns the time limit that `install` wrote for this event. */
+/** Returns the time limit that `install` wrote for this event, in milliseconds. */
 function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unknown>>): number {
   const event = [input['hook_event_name'], input['hookName'], input['event'], input['event_type']].find(
     (name) => typeof name === 'string' && Object.hasOwn(events, name),

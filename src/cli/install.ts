@@ -30,7 +30,7 @@ export type InstallText = {
 };
 
 export type InstallQuestion = {
-  /** The command of the wrapped server. An empty list means all servers of the configuration. */
+  /** The command of the wrapped server. An empty list without `url` and `servers` means all servers of the configuration. */
   readonly words: readonly string[];
   readonly name?: string;
   readonly url?: string;
@@ -75,14 +75,20 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   };
 }
 
-/** Lists the words that look like secrets, masked, each with the flag before it. */
+/**
+ * Lists the words that look like secrets, masked. If a whole word is masked, the result also shows the previous word, such as a
+ * flag.
+ */
 function secretsIn({ words, url }: InstallQuestion): readonly string[] {
   const given = url === undefined ? words : [url];
   const shown = withoutSecretWords(given);
   return shown.flatMap((word, n) => (word === given[n] ? [] : word === '…' && n > 0 ? `${given[n - 1]} …` : word));
 }
 
-/** Returns the text that restores the server without the gateway. */
+/**
+ * Returns the text that restores the server without the gateway; undefined without a command, and for a client whose file a
+ * person edits.
+ */
 function restored(host: InstallHost, name: string, { words }: InstallQuestion): string | undefined {
   if (words.length === 0) return undefined;
   const line = words.map(quote).join(' ');
@@ -186,7 +192,7 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
 }
 
 /**
- * Returns a path of the running Node that stays valid after an update: `/opt/homebrew/bin/node` instead of
+ * Returns a path of the running Node that stays valid after an update, if `PATH` has one: `/opt/homebrew/bin/node` instead of
  * `…/Cellar/node/24.1.0/bin/node`.
  */
 export function lastingNode(node: string, path: string): string {
@@ -207,7 +213,7 @@ function isSame(file: string, other: string): boolean {
   }
 }
 
-/** Returns the entry file of this command line: `dist/cli.js`, or its source. */
+/** Returns the entry file of this command line: `dist/cli/main.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /** Returns the command by which a client starts Earpiece: absolute paths, or the package's name if the paths are in a cache. */

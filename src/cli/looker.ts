@@ -8,7 +8,10 @@ import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { followerOf, following, letGo, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
-/** Starts the process, unless it runs already or the project follows nothing. The process outlives its parent. */
+/**
+ * Starts the process, and returns true. Returns false if the process runs already, or if the project follows nothing but
+ * commands. The process outlives its parent.
+ */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
   if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
@@ -36,8 +39,8 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Checks what the project follows. Resolves when the project follows nothing, or has had no active session for a minute and no
- * follower with `--keep`.
+ * Checks what the project follows. Resolves when the project follows nothing but commands, or has had no active session for a
+ * minute and no follower with `--keep`. Also resolves at a signal, and when another process does this work.
  */
 export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
   const over = new AbortController();

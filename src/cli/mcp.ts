@@ -87,7 +87,10 @@ const isSame = (before: Conversation, now: Conversation): boolean =>
 const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
-/** Drops the fields without a value, which are empty or still contain the placeholder from the settings. */
+/**
+ * Drops the fields without a value, which are empty or still contain the placeholder from the settings. Turns `true`, `false` and
+ * the list `tool_calls` from texts into values.
+ */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(
@@ -100,7 +103,7 @@ function filled(args: unknown): Readonly<Record<string, unknown>> {
   );
 }
 
-/** Parses a list, which the host writes as JSON. */
+/** Parses a list, which the host writes as JSON. Returns an empty list for a text that is not JSON. */
 function listIn(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -5,7 +5,10 @@ import type { Presence } from '../core/ports.ts';
 import type { UserInbox } from '../user-inbox.ts';
 import { plain } from './terminal.ts';
 
-/** Returns the warning. Returns undefined if a carrier of the agent counts turns, or if no agent is active yet. */
+/**
+ * Returns the warning. Returns undefined if the moment does not depend on turns, if a carrier of the agent sees turns, or if no
+ * agent is active yet.
+ */
 export async function turnsUnseen(
   ear: UserInbox,
   to: Address,
@@ -22,6 +25,6 @@ export async function turnsUnseen(
 const needsTurns = (deliver: NotificationInput['deliver']): boolean =>
   deliver === 'turn_start' || deliver === 'turn_end' || (typeof deliver === 'object' && 'afterTurns' in deliver);
 
-/** Whether a carrier of the conversation sees its turns. A gateway sees only tool calls. */
+/** Whether a carrier of the conversation sees its turns, or no carrier is known yet. A gateway sees only tool calls. */
 const seesTurns = ({ carriers, turns }: Presence): boolean =>
   turns > 0 || Object.keys(carriers).length === 0 || Object.keys(carriers).some((carrier) => !carrier.startsWith('gateway'));

@@ -11,8 +11,8 @@ import type { Waiting } from './waiting.ts';
 const PAGE = 500;
 
 /**
- * Yields open notifications, notifications that an agent got only as a count in a summary, and pauses that were read but still
- * hold.
+ * Yields open notifications, notifications that an agent got only as a count in a summary, delivered interrupts that still hold a
+ * gate because they are unread, and pauses that were read but still hold.
  */
 export async function* waitingIn(
   store: Store,

@@ -7,7 +7,9 @@ import { EXIT, exitCodeOf } from './exit.ts';
 import { commandAt, readPlainly, type Read } from './plain.ts';
 import { complain, endWithReaders, lost, unwritten } from './terminal.ts';
 
-/** Runs one command line. Resolves with the exit code, and never throws. */
+/**
+ * Runs one command line; without arguments in a terminal, runs `earpiece install`. Resolves with the exit code, and never throws.
+ */
 export async function run(args: readonly string[]): Promise<number> {
   let code: number = EXIT.ok.code;
   const answer: Answer = (said) => (code = said);

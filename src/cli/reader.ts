@@ -38,7 +38,8 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
 
 /**
  * Returns the conversation that a person means by an address. If the address names no conversation, the result is the agent's
- * only active conversation, otherwise `#main`.
+ * only active conversation, or `#main` if no conversation is active. Throws `bad_address` for a whole project, and if several
+ * conversations are active.
  */
 export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
   const parsed = parseAddress(address);

@@ -1,6 +1,6 @@
 /**
- * Lets commands with `--server <url>` use a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that it
- * does not appear in command lines or the shell's history.
+ * Lets commands with `--server <url>` use a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that the
+ * token does not appear in command lines or the shell's history.
  */
 import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
@@ -19,11 +19,11 @@ import { complain, plain } from './terminal.ts';
 import { VERSION } from './version.ts';
 import { waited, type Waited } from './waited.ts';
 
-/** The client for a server, the configured addresses, and the kind of the token. */
+/** The client for a server, the configuration with the project of the token, and the kind of the token. */
 export type Remote = { readonly client: Client; readonly config: Config; readonly kind: TokenInfo['kind'] | undefined };
 
 /**
- * Runs `work` against the server. A refusal of the server becomes an `EarpieceError`, so the command ends with the exit code of
+ * Runs `work` against the server. An error of the server becomes an `EarpieceError`, so the command ends with the exit code of
  * that error.
  */
 export async function remotely<T>(url: string, work: (remote: Remote) => Promise<T>): Promise<T> {

@@ -112,10 +112,10 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; a second request ends the process at once. When a terminal
- * closes, the process gets more than one request: from the kernel and from the shell. Without a terminal, SIGHUP is only
- * reported. The signal may arrive despite `nohup`, which Node does not preserve. SIGHUP may also ask for a reload of the
- * configuration, which is not needed.
+ * Resolves when the user or the system asks the process to end; a second SIGINT or SIGTERM ends the process at once. SIGHUP never
+ * does this, because a closing terminal causes more than one SIGHUP: from the kernel and from the shell. Without a terminal,
+ * SIGHUP is only reported. The signal may arrive despite `nohup`, which Node does not preserve. SIGHUP may also ask for a reload
+ * of the configuration, which is not needed.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);

@@ -40,7 +40,7 @@ const DOCKER = options(`
   --annotation -a --attach
 `);
 
-/** Shells and wrappers that run the command after their options. Each has the list of its options that take a value. */
+/** Wrappers that run the command after their options. Each has the list of its options that take a value. */
 const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   env: ['-u', '--unset', '-C', '--chdir', '-S'],
   sudo: ['-u', '--user', '-g', '--group', '-C', '-h'],
@@ -125,7 +125,8 @@ function thingIn(program: string, args: readonly string[], depth: number): strin
 }
 
 /**
- * Returns the words that are neither options nor values of options. With `rest`, returns all words from the first such word on.
+ * Returns the words that are neither options nor values of options, and all words after `--`. With `rest`, returns all words from
+ * the first such word on.
  */
 function positionals(args: readonly string[], valued: readonly string[], { rest = false } = {}): string[] {
   const found: string[] = [];

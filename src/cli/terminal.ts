@@ -24,7 +24,9 @@ export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVE
 // oxlint-disable-next-line no-control-regex -- these characters are replaced
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
-/** Makes one safe line of untrusted text: control, bidi and zero-width characters become visible. */
+/**
+ * Makes one safe line of untrusted text, with at most `max` characters: control, bidi and zero-width characters become visible.
+ */
 export function plain(text: string, max = 100_000): string {
   const line = text
     .slice(0, max * 2)

@@ -42,12 +42,15 @@ export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   };
 }
 
-/** The maximum length of a list in which templates are rendered. A longer list shows the plain messages of the notifications. */
+/**
+ * The maximum number of notifications of a list whose templates are rendered. If there are more, the list shows the plain
+ * messages of the notifications.
+ */
 const RENDERED = 200;
 
 /**
- * Renders the items, and returns the texts by id. The text of an item is missing if the item has no template, or if its template
- * fails.
+ * Renders the items that have a template and were never rendered, and returns the texts by id. The text of an item is missing if
+ * its template fails. No text is returned if more than 200 items need rendering.
  */
 export async function wordsOf(ear: UserInbox, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();

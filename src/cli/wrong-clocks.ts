@@ -22,7 +22,10 @@ export class OwnClock {
   }
 }
 
-/** Reports each wrong clock, and the open notifications that this clock hides. */
+/**
+ * Reports each wrong clock, and the open notifications that this clock hides. If no clock is wrong, reports a record that is more
+ * than a day ahead of this clock.
+ */
 export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding[]> {
   const now = inbox.store.now();
   const findings: Finding[] = [];
@@ -50,7 +53,7 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
   return ahead === undefined ? findings : [...findings, ahead];
 }
 
-/** Reports the newest record if its time is more than a day ahead of this clock. Either clock may be wrong. */
+/** Reports the first log whose newest record is more than a day ahead of this clock. Either clock may be wrong. */
 async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding | undefined> {
   const now = inbox.store.now();
   for (const log of logs) {

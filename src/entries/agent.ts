@@ -31,9 +31,9 @@ export interface Agent extends AsyncDisposable {
    * exception.
    */
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
-  /** Continues an unfinished turn. Resolves to undefined if the last turn had finished. */
+  /** Continues an unfinished turn. Resolves to undefined if the last turn had finished, or if a turn runs. */
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
-  /** Adds a person's words to the running turn. */
+  /** Adds a person's words to the running turn, and ends the current answer or tools. Does nothing if no turn runs. */
   reply(text: string): void;
   /** Ends the turn now. Open notifications stay open. */
   stop(): void;
@@ -118,18 +118,27 @@ const HANDLES: Table<HandleOptions> = {
 export interface HandleRegistry extends AsyncDisposable {
   /** The tools to pass to the agent: each background tool, and `await`. */
   readonly tools: readonly Tool[];
-  /** The number of running handles. */
+  /** The number of handles that run or wait for an answer. */
   readonly active: number;
   list(): readonly handles.HandleView[];
-  /** Asks the model what to do with tools that still run. Call this in `onTurnEnd`. */
+  /**
+   * Treats each tool that still runs in the background as its `onTurnEnd` says: asks the model, waits for the tool, or ends it.
+   * Call this in `onTurnEnd` of the agent.
+   */
   endOfTurn(turn: inner.TurnEnding): Promise<handles.TurnEnd>;
-  /** Ends the handles that an earlier process left running, and notifies the agent. Call this once, after the agent exists. */
+  /**
+   * Ends the processes of handles that an earlier process left running, and notifies the agent. Call this once, after the agent
+   * exists.
+   */
   recover(): Promise<readonly handles.Recovered[]>;
   /** Ends all running handles. */
   close(): Promise<void>;
 }
 
-/** The background tools of one conversation. Pass its `tools` to the agent, and call its `endOfTurn` in `onTurnEnd`. */
+/**
+ * Makes the registry of one conversation's background tools. Pass the registry's `tools` to the agent, and call its `endOfTurn`
+ * in `onTurnEnd`.
+ */
 export function handleRegistry(options: HandleOptions): HandleRegistry {
   check('handleRegistry', options, HANDLES);
   const { earpiece, address, ...rest } = options;

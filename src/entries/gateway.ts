@@ -11,7 +11,10 @@ import { bad, check, innerOf, type Earpiece, type Table } from '../library/index
 
 export type InboxRiderOptions = {
   readonly earpiece: Earpiece;
-  /** The agent of each client: `coder`, `coder#c1` or `project/coder`. By default, the client's own name. */
+  /**
+   * The agent of each client: `coder`, `coder#c1` or `project/coder`. By default, the name of the host that runs the client,
+   * otherwise the client's own name.
+   */
   readonly agent?: string;
   readonly view?: ViewName;
   /** A notification with a `purpose` is delivered only to conversations of that purpose. */

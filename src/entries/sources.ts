@@ -84,18 +84,18 @@ const RUN: Table<RunAndTellOptions> = {
 };
 
 /**
- * Emits events for files that another program changes. Call `start` to begin. Problems are passed to `onTrouble`. By default,
- * problems are printed on stderr.
+ * Emits events when another program changes a file that the agent has read, or that `globs` match. Call `start` to begin.
+ * Problems are passed to `onTrouble`. By default, problems are printed on stderr.
  */
 export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
 /**
- * Emits events for branches, commits and conflicts that others have made. Call `start` to begin. Problems are passed to
- * `onTrouble`. By default, problems are printed on stderr.
+ * Emits events for a switched branch, a moved upstream and a conflict that others have made. Call `start` to begin. Problems are
+ * passed to `onTrouble`. By default, problems are printed on stderr.
  */
 export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
-/** Runs a command and emits an event when it ends. */
+/** Runs a command, and emits an event when the command ends. */
 export const runAndTell = async (options: RunAndTellOptions): Promise<RanAndTold> => run(emitting('runAndTell', options, RUN));
 
 /** Makes reminders. A reminder is durable at once, and is delivered with the first message after its time. */
@@ -137,7 +137,7 @@ export async function parseWhen(text: string, here: { readonly now: number; read
 }
 
 /**
- * Makes the receiver of a webhook, with its secret from `env`. Returns problems as texts for people. Throws `bad_argument` for
+ * Makes the receiver of a webhook, with its secret from `env`. Returns a problem as a text for people. Throws `bad_argument` for
  * invalid arguments.
  */
 export function receiverFrom(

@@ -99,10 +99,10 @@ function unsupportedIn(source: string): string | undefined {
   return undefined;
 }
 
-/** Matches one escape, one class, the beginning of a group, or one character. */
+/** Matches one escape, one class, the beginning of a lookahead or lookbehind, or one character. */
 const TOKENS = /\\u[0-9A-Fa-f]{4}|\\p\{[^}]*\}|\\P\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<=|<!|[=!])|[\s\S]/gu;
 
-/** Adds up the numbers in braces, which gives a cheap bound for the cost of compiling. */
+/** Adds up the largest number of each pair of braces, which gives a cheap bound for the cost of compiling. */
 function repeats(source: string): number {
   let sum = 0;
   for (const [, least = '0', most = ''] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/gu))

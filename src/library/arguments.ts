@@ -70,7 +70,7 @@ export function checkText(call: string, name: string, value: unknown): void {
   if (typeof value !== 'string') throw bad(`${call}: ${name} must be a text, got ${shown(value)}`, name);
 }
 
-/** Throws `bad_argument` unless the value is a text with a visible character. */
+/** Throws `bad_argument` unless the value is a text that is not blank. */
 export function checkName(call: string, name: string, value: unknown): void {
   checkText(call, name, value);
   if (!isName(value)) throw bad(`${call}: ${name} must be a text that is not blank, got ${shown(value)}`, name);

@@ -64,7 +64,7 @@ export type Refusal = {
   /** The text to send as the tool's result. */
   readonly text: string;
   readonly ids: readonly string[];
-  /** Whether the model already got a refusal with the same text. */
+  /** Whether an earlier refusal or message already delivered these interrupts. */
   readonly repeated: boolean;
 };
 
@@ -107,7 +107,7 @@ export type Offer = {
 
 /** The answer of a tool `get_notifications`. */
 export type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> & {
-  /** Confirms that the answer was sent. The notifications then count as delivered and read. */
+  /** Confirms that the answer was sent. The notifications then count as delivered and read. Does nothing with `mark: false`. */
   confirm(): Promise<void>;
   /** Releases notifications whose answer was not sent, so that they are open again. */
   release(reason?: ReleaseReason): Promise<void>;
@@ -200,10 +200,10 @@ export class Conversation {
 
   /**
    * Checks the gate; call this before each tool call. While an interrupt is unread, returns the text to send instead of running
-   * the tool. Returns undefined if the tool may run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at
-   * a call that begins at least 1 s after the last refusal. A `pause` refuses all calls until a person resumes the agent. The
-   * process may die within 2 s of the first refusal, and before another call of this object. Then the next process gets the
-   * interrupt again, flagged as repeated.
+   * the tool. Returns undefined if the tool may run. An interrupt counts as read at the next `userMessage` or `batchEnded`, at a
+   * confirmed answer of `notifications`, or at a call that begins at least 1 s after the last refusal. A `pause` refuses all
+   * calls until a person resumes the agent, or until the pause is withdrawn or expires. The process may die within 2 s of the
+   * first refusal, and before another call of this object. Then the next process gets the interrupt again, flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

@@ -30,7 +30,10 @@ import { NOTIFICATION } from './notification-table.ts';
 import { Tasks } from './tasks.ts';
 
 export type OpenOptions = {
-  /** A file, `memory:`, or an open store. Default: the configured database, otherwise one file for each user. */
+  /**
+   * A file, `memory:`, `postgres://…`, `nats://…`, or an open store. Default: the configured database, otherwise one file for
+   * each user.
+   */
   readonly db?: string | Store;
   /** The folder of the project and its `earpiece.toml`. Default: the working folder. */
   readonly cwd?: string;
@@ -42,7 +45,10 @@ export type OpenOptions = {
   readonly thread?: boolean;
   /** The subscribers, which replace the shipped subscribers and the files of the user and the project. */
   readonly subscribers?: SubscriberSource;
-  /** Called once for each problem of a file that the user wrote. Default: problems are not reported. */
+  /**
+   * Called with one line for each problem that throws no error: of a configuration file, the store, a subscriber or a template.
+   * Default: only the store reports its problems, as process warnings.
+   */
   readonly onProblem?: (line: string) => void;
 };
 
@@ -160,7 +166,7 @@ export class Earpiece implements AsyncDisposable {
     return state;
   }
 
-  /** Lists undelivered notifications of an agent, oldest first. */
+  /** Lists the open and offered notifications of an agent, oldest first. */
   async waiting(of: string): Promise<readonly Item[]> {
     return this.#inbox.open(logNamed('waiting', this.project, of));
   }
@@ -193,7 +199,10 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.resume(addressOf('resume', this.project, of), options);
   }
 
-  /** Mutes a kind (`ci.failed`, `ci.*`, `*`) for an agent, for `forMs` milliseconds or until a call with `off: true`. */
+  /**
+   * Mutes a kind (`ci.failed`, `ci.*`, `*`) for an agent, for `forMs` milliseconds or until a call with `off: true` lifts the
+   * mute. Throws `not_trusted` in a command of an agent.
+   */
   async mute(
     of: string,
     kind: string,
@@ -211,8 +220,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Yields the records after position `after` when any process writes them. By default, yields only new records. Ends when
-   * `signal` aborts.
+   * Yields the records after position `after` when any process writes them: of this project, or of the agent, conversation or
+   * project in `of`. By default, yields only new records. Ends when `signal` aborts.
    */
   watch(
     query: {
@@ -249,8 +258,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Closes expired notifications, releases leases of dead processes, and prunes once a day. A long-lived process calls this about
-   * once a minute.
+   * Closes expired notifications, releases leases of dead processes, finishes interrupted sends to a project, and prunes once a
+   * day. A long-lived process calls this about once a minute.
    */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();

@@ -31,7 +31,7 @@ export class Events {
     return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
   }
 
-  /** The current subscribers of this project. */
+  /** Returns the subscribers that apply in this project now. */
   subscribers(): Subscribers {
     mustBeOpen(this.#inbox);
     const { subscribers, problems } = this.#inbox.bus.subscribers(this.#inbox.project);
@@ -40,7 +40,7 @@ export class Events {
 
   /**
    * Switches a subscriber off or on in this project. Resolves to false if nothing changed. Throws `not_found` for an unknown
-   * subscriber.
+   * subscriber, and `bad_subscriber` for a core subscriber that you switch off.
    */
   async toggle(id: string, options: { readonly on: boolean; readonly by: string }): Promise<boolean> {
     check('toggle', options, { on: { needed: 'flag' }, by: { needed: 'text' } });

@@ -12,7 +12,7 @@ import { askedAbout, type State } from './waiting.ts';
 export const SAYABLE = ['info', 'warning', 'error'] as const;
 export type Sayable = (typeof SAYABLE)[number];
 export const MESSAGE_CHARS = 4_000;
-/** The maximum number of replies in a chain of messages. */
+/** The maximum depth of a message. The first message of a chain has depth 1, and each reply is one deeper. */
 export const MAX_DEPTH = 8;
 
 export type Message = {
@@ -52,7 +52,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   };
 }
 
-/** Lists the possible receivers: the agents of the sender's project. */
+/** Lists the agents of the sender's project in the order of their names, at most 50. The list includes the sender. */
 export async function colleagues(of: Conversation): Promise<readonly Colleague[]> {
   const { inbox, log } = of;
   const { project } = splitLog(log);
@@ -85,8 +85,8 @@ export type Colleague = {
 const AGENTS = 50;
 
 /**
- * Notifies `from` when the agent's turn ends (`idle`) or its session ends (`done`). Returns `now` if the agent has no active
- * session.
+ * Notifies `from` when the agent's turn ends (`idle`) or its session ends (`done`). If the agent has no active session, `now` is
+ * true, and no notification follows.
  */
 export async function tellWhen(
   from: Conversation,
@@ -117,7 +117,9 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   return formatAddress(address);
 }
 
-/** Throws `not_found` for an agent that was never seen. `names`: the tool or the command that lists the agents. */
+/**
+ * Throws `not_found` for an agent that was never seen and has no records. `names`: the tool or the command that lists the agents.
+ */
 export async function checkKnown(
   inbox: Logs,
   log: LogKey,
@@ -137,7 +139,7 @@ export async function checkKnown(
 const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =>
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
-/** Finds the answered message among the messages that this conversation has received. */
+/** Finds the answered message among the notifications that the agent of this conversation has received. */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });
   if (item === undefined)

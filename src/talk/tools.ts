@@ -68,8 +68,8 @@ export class Talk {
   readonly #quota = new Quota();
 
   /**
-   * Returns the answer as JSON. If an argument is wrong, throws an error whose message the agent reads. `also` names more
-   * arguments that the tool accepts; the caller handles them.
+   * Returns the answer as an object, which the caller writes as JSON. If an argument is wrong, throws an error whose message the
+   * agent reads. `also` names more arguments that the tool accepts; the caller handles them.
    */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);

@@ -10,7 +10,7 @@ import type { Logs } from '../inbox/index.ts';
 export const STATES = ['idle', 'done'] as const;
 export type State = (typeof STATES)[number];
 
-/** `by` is the address to notify. */
+/** `by` is the address to notify. `at` is the time of the request, epoch ms. */
 export type Waiting = { readonly by: string; readonly state: State; readonly at: number };
 
 const MOST = 20;
@@ -21,7 +21,10 @@ type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 /** Returns the key of the setting. This function is exported for code that reads the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
-/** Records a request. A repeated request counts once. */
+/**
+ * Records a request, and drops requests that are older than a day. A repeated request counts once. Throws `bad_argument` if 20
+ * other requests wait.
+ */
 export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
@@ -38,7 +41,7 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
 const isSame = (a: Asked, b: Asked): boolean => a.by === b.by && a.state === b.state;
 type Asked = Pick<Waiting, 'by' | 'state'>;
 
-/** Whether the request still waits. If so, the request is kept for another day. */
+/** Whether the request still waits. If so, and if the request is older than 12 hours, the request is kept for another day. */
 export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Promise<boolean> {
   const before = await inbox.store.setting(waitingKey(log));
   const all = waitingIn(before);

@@ -10,7 +10,10 @@ import { addressFrom } from '../context.ts';
 export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
   readonly as?: string;
-  /** The id of the conversation to continue. `true` means the conversation that was seen last. */
+  /**
+   * The id of the conversation to continue. `true` means the conversation that was seen last. A conversation that a running
+   * process holds is chosen only if there is no other.
+   */
   readonly resume?: string | true;
   /** The id of the conversation to fork. `true` means the conversation that was seen last. */
   readonly fork?: string | true;
@@ -24,16 +27,16 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
-  /** Whether the user named the conversation. If so, the same command continues this conversation the next time. */
+  /** Whether `as` names the conversation. If so, the same command continues this conversation the next time. */
   readonly named: boolean;
-  /** Whether the conversation already has records. */
+  /** Whether the conversation already has a request to the model, or is a fork. */
   readonly goesOn: boolean;
   /**
    * Whether this process may continue an unfinished turn. False for a fork, because the process with the original conversation
    * continues the turn.
    */
   readonly resumes: boolean;
-  /** The settings that were stored when the conversation began; empty for a new conversation. */
+  /** The settings that are stored with the conversation; empty for a new conversation. */
   readonly begun: Begun;
 };
 
@@ -45,7 +48,7 @@ export type Begun = {
   readonly tasks?: boolean;
 };
 
-/** The agent's name if no option names an agent. */
+/** The agent's name if neither an option nor the configuration names an agent. */
 const AGENT = 'agent';
 
 export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<Choice> {
@@ -80,7 +83,10 @@ async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, 
   return (await ear.fork({ log, id: from as ConversationId }, { to, ...defined({ upTo }) })).conversation;
 }
 
-/** Returns the position of the last record in the conversation's n-th turn; undefined for the last turn. */
+/**
+ * Returns the last position before the turn that follows the conversation's n-th turn; undefined if the n-th turn is the last
+ * turn. Throws `bad_argument` if the conversation has fewer turns.
+ */
 async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
   const begins: number[] = [];
   for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
@@ -97,8 +103,8 @@ async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string):
 }
 
 /**
- * Makes the record of a new conversation's settings. A conversation keeps its settings, because a changed system prompt would
- * invalidate the prompt cache.
+ * Makes the record of a conversation's settings. A conversation keeps its settings unless an option changes them, because a
+ * changed system prompt would invalidate the prompt cache.
  */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 

@@ -1,6 +1,6 @@
 /**
- * Performs the actions of a person (or a script) on a conversation, for any front. Messages wait for their turn; all other
- * actions take effect at once.
+ * Carries out the commands of a person (or a script) in a conversation, for any front. Messages wait for their turn; all other
+ * commands take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -78,7 +78,10 @@ export class Driver {
     this.session.agent.stop();
   }
 
-  /** Begins a turn about the open notifications. Returns false if no notification is open, or if a turn already runs. */
+  /**
+   * Begins a turn about the notifications with these ids (default: all open notifications). Returns false if there is no such
+   * notification, or if a turn already runs.
+   */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
     const about = ids ?? (await this.open()).map(({ id }) => id);
@@ -116,7 +119,7 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Stops showing events. The session stays open. */
+  /** Stops showing events, and drops the waiting messages. The session stays open. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#waiting = [];

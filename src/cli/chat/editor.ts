@@ -32,7 +32,10 @@ export class Editor {
     this.#after = '';
   }
 
-  /** Returns the typed line and adds it to the history. */
+  /**
+   * Returns the typed line, and empties the editor. The history gets the line, unless the line is blank or equals the previous
+   * line.
+   */
   take(): string {
     const { text } = this;
     if (text.trim() !== '' && this.#history.at(-1) !== text) this.#history.push(text);
@@ -64,7 +67,7 @@ export class Editor {
 
   /**
    * Returns the rows of the line, wrapped after `prompt` and indented to the width of the prompt. If there are more than `most`
-   * rows, only the rows around the cursor are returned.
+   * rows, `most` rows are returned, and the row of the cursor is one of them.
    */
   view(prompt: string, width: number, most: number): { rows: string[]; cursor: { row: number; column: number } } {
     const indent = widthOf(prompt);

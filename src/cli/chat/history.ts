@@ -10,8 +10,8 @@ const TURNS = 3;
 const ROWS = 4;
 
 /**
- * Formats the last turns: the person's message, the number of calls, and the beginning of the answer. Returns no lines for a new
- * conversation.
+ * Formats the last turns: the person's message, the number of calls, the notifications, and the beginning of the answer. Returns
+ * no lines for a new conversation.
  */
 export function historyLines(records: readonly Draft[], width: number): string[] {
   const turns = turnsOf(records);

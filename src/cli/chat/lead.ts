@@ -1,4 +1,7 @@
-/** `earpiece chat`: opens everything that a conversation needs, and runs it in a terminal, a pipe or for another program. */
+/**
+ * `earpiece chat`: opens everything that a conversation needs, and runs the conversation in a terminal, in a pipe or for another
+ * program.
+ */
 import { defined } from '../../core/defined.ts';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';

@@ -8,10 +8,10 @@ import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** The maximum number of rows of a notification; a longer notification is shortened. */
+/** The maximum number of lines of a notification's text, before wrapping; a longer text is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
-/** The maximum number of characters of a result, if no width limits the row. */
+/** The maximum width of a result in columns, even if the row is wider. */
 const RESULT_CHARS = 200;
 
 /** Formats a message of a person. */
@@ -51,8 +51,8 @@ function partly(gist: string, room: number, more: string): string {
 }
 
 /**
- * Chooses the most informative line of a result: the state of a handle, or the last line of a failure. `whole` says whether this
- * line is the whole result.
+ * Chooses the most informative line of a result: the state of a handle, the last line of a failure, or else the first line.
+ * `whole` says whether this line is the whole result.
  */
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
@@ -68,7 +68,10 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
-/** Returns the state of the handle that a result describes, with the last line of the handle's output. */
+/**
+ * Returns the state of the handle that a result describes, with the last line of the handle's question, error or output. Returns
+ * undefined for a result that describes no handle.
+ */
 function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
@@ -86,7 +89,10 @@ function handleIn(content: string): { readonly text: string; readonly whole: boo
   }
 }
 
-/** Returns the main argument of a call in one line, such as its command or path; otherwise all arguments. */
+/**
+ * Returns the main argument of a call in one line, such as its command or path; without a main argument, all arguments. The
+ * action, the handle and the way in which the call runs follow in parentheses.
+ */
 export function summaryOf(args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args);
   const given = args as { readonly [key: string]: Json };
@@ -118,7 +124,7 @@ const DELIVERED = (): string => paint('yellow', '┃');
 
 export type PendingView = { readonly level: Level; readonly kind: string; readonly message: string; readonly count: number };
 
-/** Formats a waiting notification in one row, with a hollow mark. */
+/** Formats a waiting notification in one row, with a dashed bar. */
 export function pendingLine({ level: of, kind, message, count }: PendingView, width: number, tail = ''): string {
   const end = tail === '' ? '' : ` ${paint('dim', tail)}`;
   const line = `${PENDING()} ${level(of)} ${paint('bold', plain(kind))}  ${plain(message, 400)}${count > 1 ? ` (${count} times)` : ''}`;
@@ -127,7 +133,7 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
 }
 
 /**
- * Formats a delivered notification, with a solid mark. If the text is shortened, `number` returns its number for `/show`. Without
+ * Formats a delivered notification, with a solid bar. If the text is shortened, `number` returns its number for `/show`. Without
  * `number`, the whole text is shown.
  */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
@@ -158,7 +164,7 @@ function besideHead(text: string, width: number, head: string, hang: string): st
   ];
 }
 
-/** Formats the carrier's name, and how long the notifications waited. */
+/** Formats the carrier's name, and how long the oldest notification waited. */
 export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number, show?: number): string =>
   cut(
     `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}${show === undefined ? '' : ` · /show ${show}`}`)}`,

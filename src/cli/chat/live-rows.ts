@@ -1,4 +1,7 @@
-/** Makes the live rows below the printed rows: the current text, calls and thoughts, waiting notifications, and the status. */
+/**
+ * Makes the live rows below the printed rows: the current text, calls and thoughts, waiting notifications and messages, and the
+ * status.
+ */
 import type { Item } from '../../core/items.ts';
 import { formatKind } from '../../core/notification.ts';
 import { cut } from '../table.ts';
@@ -25,7 +28,10 @@ export type TurnState = {
   readonly pending: readonly Item[];
   /** Whether a person has stopped this turn, which has not ended yet. */
   readonly stopping: boolean;
-  /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
+  /**
+   * The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused, or still runs a
+   * turn.
+   */
   readonly pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   readonly since: number;

@@ -1,6 +1,7 @@
 /**
  * Shows an agent's work on a surface. A call is shown when it ends, with its result. A notification is shown when it is
- * delivered, below the call that carried it. `running` holds the current calls, for a surface that shows them live.
+ * delivered; the notifications of a batch of calls are shown below its last call. `running` holds the current calls, for a
+ * surface that shows them live.
  */
 import type { AgentEvent } from '../../agent/index.ts';
 import type { Json } from '../../core/json.ts';
@@ -66,7 +67,7 @@ export class Narrator {
     return this.#thought;
   }
 
-  /** Whether the last printed item is a call, so that the next call follows without a blank line. */
+  /** Whether a call was printed last, so that the next call follows without a blank line. */
   get amongCalls(): boolean {
     return this.#block === 'tools';
   }
@@ -148,7 +149,7 @@ export class Narrator {
     }
   }
 
-  /** Makes the next item begin after a blank line, because other code has printed since the last item. */
+  /** Makes the next block begin after a blank line, because other code has printed since the last block. */
   apart(): void {
     this.#block = 'note';
   }
@@ -237,12 +238,15 @@ export class Narrator {
   }
 }
 
-/** Returns a notification whose message is the text that the model read, without level and kind. */
+/**
+ * Returns the notification with the text that the model read as its message, without source and level. If the text contains the
+ * message of the notification, returns the notification unchanged.
+ */
 function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
   if (words(text).includes(words(note.message))) return note;
   const { instruction: _instruction, ...rest } = note;
-  // The screen already shows level and kind before the text.
+  // The surface already shows level and kind before the text.
   const before = `${note.kind.source} ${note.level}: `;
   return { ...rest, message: text.startsWith(before) ? text.slice(before.length) : text };
 }

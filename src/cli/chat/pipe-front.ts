@@ -1,6 +1,7 @@
 /**
- * Runs a conversation without a terminal. Each line of stdin is a message or a slash command; all output is written to stdout as
- * plain text. The conversation ends when stdin and the last turn have ended.
+ * Runs a conversation without a terminal. Each line of stdin is a message or a slash command. The conversation is written to
+ * stdout as plain text, and problems to stderr. The conversation ends when stdin and the last turn have ended, at `/quit`, or at
+ * a signal.
  */
 import { createInterface, type Interface } from 'node:readline';
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';

@@ -34,7 +34,7 @@ export class Screen {
     this.#ask = living;
   }
 
-  /** The width of rows: one column less than the terminal, because some terminals wrap a full row. */
+  /** The width of rows: one column less than the terminal, because some terminals wrap a full row. At least 20. */
   get width(): number {
     return Math.max(20, this.#out.columns - 1);
   }

@@ -49,7 +49,7 @@ export type SessionOptions = {
   readonly tellUser: (message: string) => void;
   /** Shows a person one line about events outside of the conversation. */
   readonly note: (line: string) => void;
-  /** Called when a background tool begins or ends. */
+  /** Called when a handle begins, changes or ends, and when the session has closed. */
   readonly onHandles?: () => void;
 };
 
@@ -76,8 +76,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Throws `store_refused` if another process writes the conversation. Opens the agent and its parts. MCP servers that do not
-   * start are reported and left out.
+   * Opens the agent and its parts. MCP servers that do not start are reported and left out. Throws `store_refused` if another
+   * process writes the conversation.
    */
   static async open(ear: LoadedInbox, options: SessionOptions): Promise<Session> {
     const { choice, model, withTools, note } = options;
@@ -108,12 +108,12 @@ export class Session implements AsyncDisposable {
     return this.#seat.agent;
   }
 
-  /** The background handles. */
+  /** The background handles that have not stopped. */
   get handles(): readonly HandleView[] {
     return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
   }
 
-  /** Reads the notifications of a carrier from the carrier's record. */
+  /** Reads the notifications of a carrier from the store, and the texts that the model read from the carrier's record. */
   async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
     const { log } = this.agent.conversation;
     const items = await this.ear.store.items(log, { kind: 'ids', ids });
@@ -252,7 +252,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
   });
 }
 
-/** Returns all tools of the agent. A server's tool with the name of a built-in tool is left out. */
+/** Returns all tools of the agent. A server's tool is left out if an earlier tool has the same name. */
 function toolsOf(
   { mcp, options, depth, tasks }: Room,
   handles: HandleRegistry,
@@ -273,8 +273,8 @@ function toolsOf(
 }
 
 /**
- * Decides once, when a conversation begins, whether its agent has the tools for tasks. Changed tools would invalidate the prompt
- * cache, so only the configuration overrides the decision.
+ * Decides when a conversation begins whether its agent has the tools for tasks. Changed tools would invalidate the prompt cache,
+ * so the decision stays, unless the configuration overrides it or the purpose changes.
  */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
@@ -327,8 +327,8 @@ async function serversOf(
 }
 
 /**
- * Returns the environment of an agent's MCP servers. A server gets only the keys that its configuration or `agent.pass_env`
- * names.
+ * Returns the MCP server with the environment for this agent. The server gets a secret variable only if its configuration or
+ * `agent.pass_env` names the variable.
  */
 function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, pass: readonly string[]): Upstream {
   if (upstream.kind !== 'stdio' || target.kind === 'http') return upstream;

@@ -20,7 +20,10 @@ export const COMMANDS = {
 
 export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
 
-/** Whether a line is a command. A message that begins with a slash is typed with two slashes: `//etc` sends "/etc". */
+/**
+ * Whether a line is a command. A message that begins with a slash is typed with two slashes: `//etc` sends "/etc". A path with a
+ * second slash, such as `/etc/hosts`, is also a message.
+ */
 export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) && !/^\/\S*\//u.test(text);
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);

@@ -12,8 +12,8 @@ import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
 export type Surroundings = {
   /**
-   * Returns the built-in file tools and the given tools, wrapped so that their changes to the repository count as the agent's
-   * changes.
+   * Returns the given tools and the built-in file tools. The tool `run` is wrapped, so that the changes of its foreground
+   * commands to the repository count as the agent's changes.
    */
   tools(given: readonly Tool[]): readonly Tool[];
   start(): Promise<void>;

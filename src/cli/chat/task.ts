@@ -95,12 +95,12 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** The maximum length of a task in bytes; no model accepts a longer task. */
+/** The maximum length of stdin in bytes; no model accepts a longer task. */
 const MAX_STDIN = 16 * 1_048_576;
 
 /**
- * Returns the text of the task, with stdin in place of a final "-". Returns undefined if `resumes` is set and no task is given,
- * so that the interrupted turn continues.
+ * Returns the text of the task: the words, with stdin in place of a final "-". Without words, stdin is the task. Returns
+ * undefined if `resumes` is set and no task is given, so that the interrupted turn continues.
  */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);

@@ -9,7 +9,8 @@
  *                                        └─ c, Esc, the turn ends ─▶ prompt
  *   prompt ── the agent may be woken ─▶ question ── y ─▶ prompt        the agent is woken
  *                                            └── n, Enter ─▶ prompt    the agent stays idle; anything else is a message
- *   any ── Ctrl+C while the stopped turn still ends, Ctrl+C or Ctrl+D at an empty prompt, /quit ─▶ over
+ *   prompt, question ── Ctrl+C while the stopped turn still ends, Ctrl+C at an empty line while no turn runs, /quit ─▶ over
+ *   prompt, question, reply ── Ctrl+D at an empty line ─▶ over
  */
 import { emitKeypressEvents } from 'node:readline';
 import type { AgentEvent } from '../../agent/index.ts';
@@ -86,12 +87,15 @@ class Chat {
   #pending: readonly Item[] = [];
   /** Whether a person has stopped this turn, which has not ended yet. */
   #stopping = false;
-  /** The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused. */
+  /**
+   * The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused, or still runs a
+   * turn.
+   */
   #pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
-  /** Whether a draw is scheduled: changes within one turn of the event loop are drawn together. */
+  /** Whether a draw is scheduled: changes within one iteration of the event loop are drawn together. */
   #drawing = false;
   /** The line that was typed before a reply began. */
   #draft = '';
@@ -168,7 +172,7 @@ class Chat {
     this.#narrator.told(message);
   }
 
-  /** Schedules a draw of all live rows for the end of this turn of the event loop. */
+  /** Schedules a draw of all live rows for the end of this iteration of the event loop. */
   draw(): void {
     if (this.#drawing) return;
     this.#drawing = true;
@@ -216,7 +220,10 @@ class Chat {
       this.draw();
   }
 
-  /** Reads the open notifications, the most urgent first. */
+  /**
+   * Reads the open notifications, the most urgent first, and the pause of the agent. Ends a question whose notifications are
+   * closed.
+   */
   async #refresh(): Promise<void> {
     const open = await this.#driver.open().catch(() => this.#pending);
     this.#pending = open.toSorted((a, b) => levelRank(b.notification.level) - levelRank(a.notification.level) || a.seq - b.seq);
@@ -243,7 +250,10 @@ class Chat {
     if (this.#editor.key(text, key) === 'submit') this.#submit();
   }
 
-  /** Handles Ctrl+C: the first opens the menu, the second stops the turn, and the third quits if the turn has not ended yet. */
+  /**
+   * Handles Ctrl+C. During a turn, the first opens the menu, the second stops the turn, and the third quits if the turn has not
+   * ended yet. Without a turn, Ctrl+C empties the line, or quits if the line is empty. During a reply, Ctrl+C discards the reply.
+   */
   #interrupt(): void {
     const { busy } = this.#driver;
     if (this.#mode.kind === 'menu') return this.#stop();

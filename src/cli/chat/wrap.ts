@@ -5,7 +5,10 @@ import { plain } from '../terminal.ts';
 const TAB = '    ';
 const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Makes one line of untrusted text safe: tabs become spaces, and other control characters become visible. */
+/**
+ * Makes one line of untrusted text safe: tabs become spaces, carriage returns are removed, and other control characters become
+ * visible.
+ */
 export const safe = (line: string): string => plain(line.replaceAll('\r', '').replaceAll('\t', TAB));
 
 /**

@@ -1,4 +1,4 @@
-/** The commands that change existing notifications: withdraw, requeue, mute. */
+/** The commands that end, repeat or silence notifications: withdraw, requeue, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -71,8 +71,8 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
 
 const isProject = (log: LogKey): boolean => log.endsWith('/*');
 /**
- * The result for a notification in a project's log: it is for conversations that begin later. Existing conversations have copies
- * in their agents' logs.
+ * The result for a notification in a project's log. Such a notification is for conversations that begin later. Existing
+ * conversations have copies in their agents' logs.
  */
 const NOT_LATER = 'withdrawn; conversations that begin later do not get this notification';
 
@@ -176,14 +176,14 @@ earpiece mute`)
     );
 }
 
-/** Returns the time until midnight by the clock of this machine. */
+/** Returns the time until midnight in milliseconds, in the time zone of this machine. */
 const leftOfToday = (now = new Date()): number =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
   `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
 
-/** Returns the name of the person at this terminal. */
+/** Returns the name of the user whose account runs this process; `command line` if the account has no name. */
 export function whoAmI(): string {
   try {
     return userInfo().username;

@@ -96,8 +96,8 @@ earpiece config unset wake.error --project`)
 type ChangeOptions = GlobalOptions & { readonly project?: boolean };
 
 /**
- * Changes a key, and reports the effective value and when it takes effect. A source with higher priority may still set another
- * value.
+ * Changes a key. Reports the effective value, and when the change takes effect. A source with higher priority may still set
+ * another value.
  */
 async function change(asked: Asked, options: ChangeOptions): Promise<void> {
   onlyAPerson('to change the configuration');

@@ -16,7 +16,7 @@ import { wayToBeHeard } from '../unheard.ts';
 type Options = GlobalOptions & { to?: string; server?: string };
 
 const MAX_BYTES = 64 * 1_048_576;
-/** The maximum number of events that are held in memory and emitted together. */
+/** The maximum number of events that are emitted together. */
 const AT_ONCE = 1_000;
 
 export function emit(command: CommandLine, answer: Answer): void {
@@ -87,7 +87,7 @@ type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: I
 
 type Given = { readonly text: string; readonly file: string };
 
-/** Parses the events. An error names the file that contains the events. */
+/** Parses the events. An error names the file, unless the events are from stdin. */
 async function readFrom({ text, file }: Given, subject: string): Promise<readonly EventInput[]> {
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
   try {

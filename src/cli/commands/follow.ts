@@ -154,8 +154,8 @@ function everyOf(text: string): number {
 }
 
 /**
- * Returns the address that receives the notifications. In an agent's shell, this is the agent's address without the current
- * conversation.
+ * Returns the address that receives the notifications: `to`, otherwise the agent of this shell, otherwise the configured address,
+ * otherwise the project. Only `to` may name a conversation.
  */
 async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {
   if (to !== undefined) return formatAddress(addressIn(ear.config, to));

@@ -1,4 +1,4 @@
-/** `earpiece forget`: erases all data of one agent. */
+/** `earpiece forget`: erases the data of one agent. */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -114,7 +114,10 @@ async function erase(
   return { ...erased, readable };
 }
 
-/** Removes the files of the agent from the configured archive, after its records are erased, so that no file is written again. */
+/**
+ * Removes the files of the agent from the configured archive, after the records of the agent are erased, so that no file is
+ * written again.
+ */
 async function removeFromArchive(ear: UserInbox, log: LogKey): Promise<{ folder: string; files: number } | undefined> {
   const root = ear.config.archive;
   if (root === undefined || ear.store.private === true) return undefined;

@@ -96,7 +96,7 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
   );
-  // This command may be the first contact with the agent's session, so it begins the conversation.
+  // This command may be the first contact with the agent's session, so the command begins the conversation.
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
@@ -156,9 +156,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/**
- * Data that is available only on the machine of the database. `words` returns the rendered texts of a list that fits on one page.
- */
+/** Data that is available only on the machine of the database. `words` returns the rendered texts of the rows of one page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;

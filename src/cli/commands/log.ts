@@ -85,8 +85,8 @@ async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView
 }
 
 /**
- * Formats records as lines. The formatter remembers the notifications of each carrier, because later records name only the
- * carrier.
+ * Prints records as lines, or as JSON. For lines, the view remembers the notifications of each carrier, because later records
+ * name only the carrier.
  */
 class LogView {
   readonly #json: boolean;

@@ -17,7 +17,7 @@ const BAR = 24;
 
 export type ProgressView = {
   readonly show: (phase: Phase, done: number, of: number) => void;
-  /** Ends the progress line on a terminal. */
+  /** Erases the progress line on a terminal. */
   readonly end: () => void;
 };
 

@@ -81,7 +81,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     });
 }
 
-/** Emits the event on the local database, or on a running server if `--server` names one. */
+/** Emits the event to the database, or to a running server if `--server` names one. */
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');

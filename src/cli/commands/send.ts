@@ -94,7 +94,7 @@ earpiece send --to coder --wait read --timeout 5m "the review is done"
 earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     )
     .action(async (words: string[], options: Options) => {
-      // Mistakes in the command line are reported before anything is read or written.
+      // Most mistakes in the options are reported before stdin is read and the database is opened.
       if (options.timeout !== undefined && options.wait === undefined)
         throw new EarpieceError('bad_argument', `--timeout ${options.timeout} works only with --wait; add --wait delivered`);
       if (options.supersede && options.key === undefined)
@@ -165,7 +165,7 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
 /** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
 const LISTED = 20;
 
-/** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before it ends. */
+/** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before the interrupt ends. */
 function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
   const end = `the interrupt ${ttl === 'never' ? '' : `expires in ${ttl}, or `}is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
@@ -193,7 +193,10 @@ function said(queued: Queued, address: string, options: Options): string {
 
 const NO_MESSAGE = 'write the message after the command, or pipe it in';
 
-/** Reads a message from stdin, up to the maximum size of a message. Bytes that are not UTF-8 are replaced and reported. */
+/**
+ * Reads a message from stdin. Throws `bad_notification` if stdin has more bytes than any message may have. Bytes that are not
+ * UTF-8 are replaced and reported.
+ */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY) throw new EarpieceError('bad_argument', `there is no message; ${NO_MESSAGE}`);
   const chunks: Buffer[] = [];

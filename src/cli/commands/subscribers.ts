@@ -1,4 +1,4 @@
-/** Lists, checks, copies and switches the rules that turn events into notifications. */
+/** Lists, checks, tests, copies and switches the rules that turn events into notifications. */
 import type { Answer, CommandLine } from '../command-line.ts';
 import { check } from './subscribers/check.ts';
 import { copy } from './subscribers/copy.ts';

@@ -1,6 +1,6 @@
 /**
  * `earpiece tasks`: a person manages the tasks of agents. Changes are written directly to the store, so an agent's gateway sees
- * the changes at its next call.
+ * the changes at the agent's next call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -163,7 +163,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
     });
 }
 
-/** The advice for projects and agents without tasks. */
+/** The command that is suggested for a project without tasks. */
 const ADD = 'earpiece tasks add --to <agent> "the title of the task"';
 
 type Work = {

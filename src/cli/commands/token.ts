@@ -1,6 +1,6 @@
 /**
- * Creates, lists and revokes tokens of the HTTP API. The command writes directly to the store, so a running server sees a change
- * at once.
+ * Creates, lists and revokes tokens of the HTTP API, and logs browsers in. The command writes directly to the store, so a running
+ * server sees a change at once.
  */
 import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';

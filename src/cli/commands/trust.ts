@@ -135,8 +135,8 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * Collects the parts of the project that need trust, except the configuration: its name, its earlier folder if it moved, and its
- * subscribers. `problems` are the problems of the subscribers.
+ * Collects what needs trust besides the project's earpiece.toml: the name of a project whose folder no longer exists, if this
+ * project takes over that name, and the subscribers of this project. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };

@@ -38,7 +38,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // The history in the project's log is shown after the histories of the notified agents.
+        // A history in the project's log whose items are all closed is shown after the histories of the notified agents.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });

@@ -24,7 +24,7 @@ export type Proof =
 type Hook = { readonly event: string; readonly command?: string };
 
 /**
- * The maximum time of the test. The limit is longer than any host waits, so that a slow hook is reported as slow and not as
+ * The maximum time of one try. The limit is longer than any host waits, so that a slow hook is reported as slow and not as
  * broken.
  */
 export const LIMIT_MS = 30_000;
@@ -97,13 +97,19 @@ export function whyDeaf(code: number | undefined, stderr: string): string {
   return `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}`;
 }
 
-/** Returns the same command with another database, in a folder that is deleted afterwards. */
+/**
+ * Returns the same command. If the command names a database, another database replaces it, in a folder that is deleted
+ * afterwards.
+ */
 function elsewhere(command: string, folder: string): string {
   const { db } = partsOfLine(command);
   return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(databaseIn(folder))}`);
 }
 
-/** Returns the user's environment, without the variables that assign this process to an agent or a database. */
+/**
+ * Returns the user's environment without the variables that assign this process to an agent or a database, and with the address,
+ * the database and the folders of the test.
+ */
 function environment(folder: string, host: Host): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || /^(?:EARPIECE_|CLAUDE|CODEX_|GEMINI_|QWEN_)/u.test(name) ? [] : [[name, value] as const],

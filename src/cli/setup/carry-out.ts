@@ -14,7 +14,7 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** The participle in the message that nothing was changed, such as `installed`. */
+  /** The participle of the change, such as `installed`. */
   readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };

@@ -251,7 +251,9 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   return [...missing].map((why) => bad(`the hooks start programs that do not exist: ${why}`));
 }
 
-/** Reports parts of the installation that are missing, or that another version wrote. */
+/**
+ * Reports parts of the installation that are missing, that occur twice, that cannot be written, or that another version wrote.
+ */
 function wrongPlans(setup: Setup, { place, file, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
   const wanted = Object.keys(setup.hooks?.host.events ?? {});
   const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));

@@ -8,8 +8,8 @@ const WITHIN_MS = 20_000;
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
 /**
- * Returns the reason why Codex does not run the hooks. Undefined if Codex trusts all of these hooks, or does not report which
- * hooks it trusts.
+ * Returns the reason why Codex does not run the hooks. Undefined if Codex runs all of these hooks, or does not report which hooks
+ * it trusts.
  */
 export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
   const listed = await hooksOf(codex);

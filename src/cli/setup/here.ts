@@ -52,8 +52,8 @@ const isAtLeast = (version: readonly number[], least: readonly number[]): boolea
 };
 
 /**
- * Returns the database that this command line or shell names, if a process in another folder would not find it. The path of a
- * file is absolute.
+ * Returns the database that this command line or shell names. The path of a file is absolute. Returns undefined if the
+ * configuration without `--db` and `EARPIECE_DB` gives the same database, and for the URL of a database server.
  */
 export function namedDatabase(options: GlobalOptions): string | undefined {
   const { EARPIECE_DB: _, ...env } = process.env;

@@ -65,7 +65,9 @@ function besidePlugin({ title, hooks }: Setup, place: Place): void {
   );
 }
 
-/** Sends a test notification through the installed hook, and reports the result. */
+/**
+ * Sends a test notification through the installed hook, and prints the result. Returns false if the notification did not arrive.
+ */
 async function proves({ title, hooks, next }: Setup, place: Place, missing: boolean): Promise<boolean> {
   const found = hooks?.found(readSettings(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);

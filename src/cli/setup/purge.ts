@@ -14,7 +14,7 @@ import { runUninstall } from './install.ts';
 type Going = { readonly what: string; readonly path: string; readonly bytes: number };
 type Purge = { readonly going: readonly Going[]; readonly stays: readonly string[] };
 
-/** Removes everything; resolves with the exit code. */
+/** Shows the entries and files to remove, asks once, and removes them. Resolves with the exit code. */
 export async function runPurge(options: SetupOptions): Promise<number> {
   const { going, stays } = whatGoes(options);
   const json = options.json === true;

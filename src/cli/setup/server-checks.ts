@@ -17,7 +17,10 @@ export function brokenFiles(setup: Setup, place: Place, ours: Ours, bad: Bad): r
   });
 }
 
-/** Reports that Earpiece's MCP server is missing where an installation puts it, or that it cannot start. */
+/**
+ * Reports that Earpiece's MCP server is missing where an installation puts it, that another server has its name, or that its
+ * program does not exist.
+ */
 export function serverFindings(setup: Setup, place: Place, ours: Ours, bad: Bad): readonly Finding[] {
   return setup.parts(place, ours).flatMap(({ file, hasServer, serverWords }) => {
     if (hasServer === undefined || syntaxProblem(file) !== undefined) return [];

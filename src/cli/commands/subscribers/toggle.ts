@@ -25,8 +25,8 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
         const set = ear.bus.subscribers(ear.project);
-        // A user may switch on a subscriber whose file was deleted after it was switched off, so such a subscriber is not
-        // checked.
+        // A user may switch on a subscriber whose file was deleted after the subscriber was switched off, so such a subscriber is
+        // not checked.
         if (offFor(id, await ear.toggles.lists(ear.project)).length === 0) checkCopied(id, set.subscribers);
         const changed = await ear.toggles[what](scope, id, whoAmI(), set);
         const lists = await ear.toggles.lists(ear.project);

@@ -59,7 +59,7 @@ async function made(
       return { type: event.type, heard: one };
     }),
   );
-  // At this contact point, every moment is due except the moments of a later turn.
+  // At this contact point, every named moment is due except `turn_start` and `turn_end`.
   const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
   const failed = (await ear.store.read({ types: ['template_failed'] })).map(({ body }) =>
     String((body as { reason?: unknown }).reason),

@@ -24,7 +24,7 @@ export type OpenRequest =
   | { readonly kind: 'list'; readonly request: Request }
   | { readonly kind: 'handshake'; readonly request: Request };
 
-/** A client that sends no request for this long counts as disconnected. */
+/** When a new client arrives, the gateway ends each client that has sent no request for this long. */
 const IDLE_MS = 30 * 60_000;
 const MAX_CLIENTS = 1_000;
 
@@ -38,20 +38,20 @@ export type ClientsOptions = {
 };
 
 /**
- * The clients of an HTTP front that passes requests on. In the older protocol generation, each session is a client. In the
- * stateless generation, a client is identified by its name and the conversation in its header. Two windows of one program
+ * The clients of an HTTP front that passes requests on. In the older protocol generation, each session is a client. A request
+ * without a session belongs to the client with the same `clientInfo` and the same conversation header. Two windows of one program
  * therefore count as one client unless each sends its conversation.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
-  /** Ordered by the time of the last request. The client with the oldest request comes first. */
+  /** Ordered by the time of the last request. The client whose last request is the oldest comes first. */
   readonly #clients = new Map<string, HttpClient>();
 
   constructor(options: ClientsOptions) {
     this.#options = options;
   }
 
-  /** Returns the client of a session. If the session began before this gateway, the client's name is unknown. */
+  /** Returns the client of a session. For a session that this gateway does not know, the client's name is unknown. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }

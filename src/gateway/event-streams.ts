@@ -5,7 +5,7 @@ import { META_SUBSCRIPTION } from '../mcp/frames/protocol.ts';
 
 /**
  * Returns the cursor in a frame of an event stream, and the id of the request that began the stream. Returns undefined for a
- * frame without a cursor.
+ * frame that lacks one of the two.
  */
 export function progressIn(note: Note): { readonly stream: string; readonly cursor: string } | undefined {
   if (!note.method.startsWith('notifications/events/')) return undefined;
@@ -14,7 +14,7 @@ export function progressIn(note: Note): { readonly stream: string; readonly curs
   return at && cursor && { stream: idOf(note.bytes, at), cursor: textOf(note.bytes, cursor) };
 }
 
-/** Returns the request for a stream, changed to start at the cursor. */
+/** Returns the request for a stream, changed to start at the cursor. Without a cursor or params, the request stays unchanged. */
 export function resumedAt(request: Request, cursor: string | undefined): Request {
   const params = request.params && objectAt(request.bytes, request.params.start);
   if (params === undefined || cursor === undefined) return request;

@@ -18,8 +18,9 @@ import type { Upstream } from '../mcp/upstream.ts';
 export type GatewayOptions = {
   readonly front: Front;
   /**
-   * A single server is wrapped, and the gateway stays invisible to the client. Several servers, or one server with `isPrefixed`,
-   * are presented as one server with prefixed names. Without servers, the gateway is itself a server with the tools of its rider.
+   * A single server is wrapped: the client sees that server, with the additions of the rider. Several servers, or one server with
+   * `isPrefixed`, are presented as one server with prefixed names. Without servers, the gateway is itself a server with the tools
+   * of its rider.
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
@@ -35,7 +36,10 @@ export type GatewayOptions = {
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation of a client that names no conversation. */
   readonly session?: string;
-  /** Called with each problem, as one line for a person. By default, the line is printed on stderr after `earpiece: `. */
+  /**
+   * Called with each problem and each recovery, as one line for a person. By default, the line is printed on stderr after
+   * `earpiece: `.
+   */
   readonly report?: (line: string) => void;
 };
 
@@ -80,8 +84,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Creates the endpoints of clients. Only the modules that this gateway needs are loaded, because each client starts a gateway
- * process.
+ * Returns the function that makes the endpoint of a client. Only the modules that this gateway needs are loaded, because each
+ * client starts a gateway process.
  */
 async function endpointsOf(
   { upstreams, patience, separator, isPrefixed = false }: GatewayOptions,
@@ -152,8 +156,8 @@ function isOrphan(parent: number): boolean {
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
 /**
- * Returns the profile of a client. `kind` overrides the user's setting for the client, which overrides the built-in table. The
- * client's own limits still apply.
+ * Returns the function that finds the profile of a client. The user's setting for the client overrides the built-in table. `kind`
+ * overrides only the kind of that profile, not its limits.
  */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {

@@ -56,7 +56,7 @@ export type MultiplexOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** The separator between a server's name and the name of its tool or prompt. */
+  /** The separator between a server's name and the name of its tool or prompt. `__` by default. */
   readonly separator?: string;
   /** How long the client waits for each server. */
   readonly patience?: Partial<Patience>;
@@ -67,8 +67,8 @@ export const SEPARATOR = '__';
 /**
  * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`. Resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
- * other. Tools, resources, prompts and completion are translated between the generations. A request that belongs to no single
- * server gets a JSON-RPC error. The client's first lists have the servers that are ready; list_changed announces later servers.
+ * other. Tools, resources, prompts and completion are translated between the generations. An unknown method, name or URI gets a
+ * JSON-RPC error. The client's first lists have the servers that are ready; list_changed announces later servers.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -251,7 +251,7 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  /** Begins the handshake with every server, at the first message that identifies the client. */
+  /** Begins all handshakes at the client's first request. `server/discover` awaits them for `probeMs`, and `ping` not at all. */
   async #meet(frame: Request): Promise<void> {
     this.#introduced ??= this.#introduce(frame);
     if (frame.method === 'server/discover') await within(this.#patience.probeMs, this.#introduced);

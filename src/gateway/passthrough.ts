@@ -29,8 +29,8 @@ export type PassthroughOptions = ClientsOptions & {
 };
 
 /**
- * Passes each request of an HTTP client to an HTTP server with its headers, and the answer with its status, headers and events.
- * Changes only the parts that a relay changes, and the content length.
+ * Passes each request of an HTTP client with its headers to an HTTP server, and the answer with its status, headers and events
+ * back to the client. Changes only the parts that a relay changes, the content length, and the headers that `passed` leaves out.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;
@@ -246,7 +246,10 @@ export class HttpPassthrough implements HttpEndpoint {
     }
   }
 
-  /** Answers a request that was cut off by the end of this gateway. Returns false if no request can be answered. */
+  /**
+   * Answers a request that was cut off by the end of this gateway. Returns false if the gateway has not ended, or if there is no
+   * request to answer.
+   */
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);
@@ -257,7 +260,8 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Returns the server's answer, changed for this client; undefined if the frame does not answer an open request of the client.
+   * Returns the server's answer, changed for this client. Undefined for a frame that passes unchanged, such as an error or a
+   * frame that answers no open request.
    */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
     if (client === undefined) return undefined;
@@ -276,7 +280,7 @@ export class HttpPassthrough implements HttpEndpoint {
 
   /**
    * Sends a request to the server and returns the answer, whose body is not read yet. If the server does not answer, the client
-   * gets an error and the result is undefined.
+   * gets an error, or for a tools/call a failing result, and this method returns undefined.
    */
   async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {
     const { request, response, body } = exchange;

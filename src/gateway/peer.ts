@@ -24,7 +24,7 @@ export type PeerOptions = {
   readonly report: (line: string) => void;
   /** Called when the server disconnects, reconnects, fails or starts to work. */
   readonly tell: (event: UpstreamEvent) => void;
-  /** Passes the server's answers and requests to the client. Returns false if the client does not read fast enough. */
+  /** Passes the server's frames to the client. Returns false if the client does not read fast enough. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -127,7 +127,7 @@ export class Peer {
     return answer;
   }
 
-  /** Sets the server's log level, if the server supports logging. */
+  /** Sets the server's log level, if the server has the older generation and supports logging. */
   logAt(level: string): void {
     if (this.generation === 'legacy' && this.can('logging')) void this.ask('logging/setLevel', { level });
   }

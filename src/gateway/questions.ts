@@ -1,7 +1,7 @@
-/** The gateway's own requests to a server: its tools/list, and the handshake with a new process. */
+/** The gateway's own requests to a server: tools/list, and the repeated handshake and setup of a new process. */
 import { editedRequest, frameOf, type Failure, type Frame, type Request, type Success } from '../mcp/frames/frame.ts';
 
-/** How long a server may take to answer. */
+/** How long a server may take to answer, if the caller sets no other time. */
 const ASK_MS = 2_000;
 
 /** The prefix of the ids of the gateway's own requests. */
@@ -26,7 +26,7 @@ export class Questions {
     return id.startsWith(OURS);
   }
 
-  /** Sends a request. Resolves to the answer, or to undefined after `ASK_MS`. */
+  /** Sends a request. Resolves to the answer, or to undefined after `ASK_MS` or when the server ends. */
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     return this.#put((id) =>
       frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
@@ -38,7 +38,7 @@ export class Questions {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
-  /** Handles an answer of the server. Returns false if the answer belongs to none of the gateway's requests. */
+  /** Handles an answer of the server. Returns false if no request of the gateway waits for this answer. */
   answered(frame: Success | Failure): boolean {
     const waiting = this.#waiting.get(frame.id);
     this.#waiting.delete(frame.id);

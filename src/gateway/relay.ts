@@ -31,7 +31,7 @@ import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unanswered, Unasked } from 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
 
-/** How long a new process may take to start. */
+/** How long a new process may take to answer the repeated handshake. */
 const START_MS = 30_000;
 
 export type RelayOptions = {
@@ -53,14 +53,14 @@ export type RelayOptions = {
 };
 
 /**
- * Passes frames between one client and one server, byte for byte. The relay changes only results of tools/list and tools/call, as
- * the profile requires. The relay answers refused calls and calls of the gateway's tools itself. The server answers the
- * handshake. Requests keep their ids, so an answer is recognized by its id.
+ * Passes frames between one client and one server, byte for byte. The relay changes only results of tools/list and tools/call,
+ * the instructions in the handshake, and the cursor of a resumed stream. The relay answers refused calls and calls of the
+ * gateway's tools itself. Requests keep their ids, so an answer is recognized by its id.
  *
- * State `up`: frames pass. `serverDown` answers the open requests and leads to `down`. State `down`: requests are held for at
- * most `holdMs`. Other frames are dropped, because they were for the ended process. `serverUp` leads to `replaying`. State
- * `replaying`: the new process gets the handshake and the client's setup again, and then the held requests. The relay is then in
- * state `up`.
+ * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
+ * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
+ * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake and the client's setup again, and then
+ * the held requests. The relay is then in state `up`. `serverGone` leads to `gone`: each request is answered with the reason.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -168,8 +168,8 @@ export class Relay {
   }
 
   /**
-   * Handles a batch from the server. A batch that answers a batch passes unchanged. In any other batch, each answer is handled
-   * separately and may be changed or dropped.
+   * Handles a batch from the server. A batch passes unchanged if each of its answers belongs to a request of a client's batch. In
+   * any other batch, each frame is handled separately, and an answer may be changed or dropped.
    */
   #batch(frame: Batch): void {
     const elements = elementsOf(frame);
@@ -182,7 +182,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** Drops the answer to this request. The client disconnected without a cancel, so the server is not informed. */
+  /** Marks a call as cancelled, so that its answer has no notification. The server does not learn of the disconnect. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
@@ -190,7 +190,7 @@ export class Relay {
     if (answering) answering.cancelled = true;
   }
 
-  /** Answers a request with an error, because the server's answer was lost, for example because its frame was too long. */
+  /** Answers a request, because the server's answer was lost, for example because its frame was too long. */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }
@@ -218,7 +218,7 @@ export class Relay {
 
   /**
    * Connects a new process. Resolves to true if the process accepted the handshake, to false if the process refused the
-   * handshake, and to undefined if the process ended first.
+   * handshake, and to undefined if the process ended first or took longer than `START_MS`.
    */
   async serverUp(): Promise<boolean | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
@@ -226,7 +226,7 @@ export class Relay {
     return this.#replay();
   }
 
-  /** Ends the relay's server, which does not start again. Held and later requests are answered with an error. */
+  /** Records that the server has ended for good. Open, held and later requests are answered with the reason. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';
@@ -234,7 +234,7 @@ export class Relay {
     for (const { id } of this.#held.take()) this.#lost(id, why);
   }
 
-  /** Whether the client waits for an answer. */
+  /** Whether the client or the gateway waits for an answer. */
   get busy(): boolean {
     return this.#open.size > 0 || this.#questions.pending;
   }

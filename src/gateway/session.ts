@@ -29,8 +29,8 @@ export interface Endpoint {
 /** A session's channel to its client. */
 export type Channel = {
   /**
-   * Sends an answer or request to the client. Returns false if the client does not read fast enough. The front then calls
-   * `session.resume()` when the client reads again.
+   * Sends a frame to the client. Returns false if the client does not read fast enough. The front then calls `resume()` of the
+   * endpoint when the client reads again.
    */
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;
@@ -52,14 +52,14 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
-  /** Called when the server disconnects or reconnects. By default, the rider is called. */
+  /** Called when the server disconnects, reconnects or fails. By default, the rider is called. */
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
 /** The maximum time that the gateway waits for the client's first request before it reports that the server does not work. */
 const INTRODUCTION_MS = 2_000;
 
-/** One client with a separate server process: a relay between the front's channel and a link. */
+/** One client with a separate link to its server: a relay between the front's channel and that link. */
 export class Session implements Endpoint {
   readonly #options: SessionOptions;
   readonly #relay: Relay;

@@ -11,7 +11,7 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
   readonly tooLong: (frame: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
-  /** Called when the client has closed its end of the pipe. */
+  /** Called when the client has closed its end of a pipe, or when a pipe fails. */
   readonly end: (why: string) => void;
   /** Called when the output accepts more, after `send` returned false. */
   readonly drain: () => void;
@@ -52,8 +52,8 @@ export class StdioClient {
   }
 
   /**
-   * Sends an answer or request to the client. Returns false if the client does not read fast enough. `drain` is called when the
-   * client reads again.
+   * Sends a frame to the client. Returns false if the client does not read fast enough. `drain` is called when the client reads
+   * again.
    */
   send(out: Outgoing): boolean {
     if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);

@@ -2,9 +2,9 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Drops the answers of one server that belong to no open request. With guessed ids, a hostile server could answer refused calls,
- * calls of other servers, or calls of the gateway's own tools. The first drop is reported at once. The number of drops is
- * reported at the end.
+ * Counts the dropped answers of one server, which belong to no open request. With guessed ids, a hostile server could answer
+ * refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is reported at once. If there are
+ * more, their number is reported at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -16,7 +16,7 @@ export class Unasked {
     this.#report = report;
   }
 
-  /** Counts and reports a dropped answer. `id` is the JSON text of the answer's id. */
+  /** Counts a dropped answer, and reports the first one. `id` is the JSON text of the answer's id. */
   drop(id: string): void {
     this.#dropped += 1;
     if (this.#dropped > 1) return;
@@ -86,7 +86,7 @@ export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame
 
 /**
  * Keeps only the answers in a frame that belong to a request in `waits`, and removes these requests from `waits`. Returns the
- * same frame if all answers may pass, and undefined if none may.
+ * same frame if everything in it may pass, and undefined if nothing may.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

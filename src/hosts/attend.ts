@@ -96,7 +96,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
   }
 }
 
-/** Returns the conversation of a session, with the facts that its other carriers recorded, such as the model's tools. */
+/** Returns the conversation of a session, and keeps the recorded fact that its model can call `get_notifications`. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
@@ -204,7 +204,10 @@ async function refuses(conversation: Conversation, call: RefusedCall): Promise<A
   return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
 }
 
-/** Stops a sub-agent, which has a separate context. The sub-agent's parent reads the reason. */
+/**
+ * Denies a sub-agent's call while the gate is up, because a sub-agent has a separate context. The sub-agent's parent reads the
+ * reason.
+ */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();
   if (gate.length === 0) return NOTHING;
@@ -216,7 +219,7 @@ const SUBAGENT_REFUSED =
 
 /**
  * Holds the turn for notifications that must not wait for the next prompt. Their level is error or above, or their moment is the
- * end of the turn.
+ * end of the turn or of a cycle.
  */
 async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;

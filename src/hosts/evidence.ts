@@ -11,8 +11,8 @@ import type { Caller } from './moment.ts';
 /** The maximum number of deliveries that are checked at once, the newest first. */
 const DELIVERIES = 20;
 /**
- * The maximum age of a delivery for which Earpiece searches a transcript. The host may have removed or cut the transcript of an older
- * delivery.
+ * The maximum age of a delivery for which Earpiece searches a transcript. The host may have removed or cut the transcript of an
+ * older delivery.
  */
 const SEARCHED_MS = 10 * 60_000;
 /** How far the times of an entry and of its confirmation may differ. The entry has the time of the host's clock. */

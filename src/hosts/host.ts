@@ -4,7 +4,7 @@ import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 import type { Mark } from './quiet-mark.ts';
 
-/** The content of one hook call; undefined for an event that Earpiece does not use. */
+/** The content of one hook call. */
 export type HookCall = {
   readonly moment: Moment;
   readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'>;

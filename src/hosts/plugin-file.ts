@@ -1,7 +1,7 @@
 /**
- * Makes the file that `earpiece install` adds to an agent that loads plugins. The file contains only the path of the Earpiece
- * plugin, so an upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports the problem and the agent
- * continues.
+ * Makes the file that `earpiece install` adds to an agent that loads plugins. The file contains the path of the plugin's code and
+ * not the code, so an upgrade of Earpiece upgrades the plugin. If the path no longer exists, the file reports the problem and the
+ * agent continues.
  */
 import { dirname, join } from 'node:path';
 import type { BridgeCommand } from './bridge/client.ts';

@@ -24,8 +24,8 @@ export type TerminalState = {
 };
 
 /**
- * Writes the state, and never throws: without the file, the terminal types nothing. Only a file that already holds such a state
- * is replaced, because the path comes from the environment.
+ * Writes the state, and never throws: without the file, the terminal types nothing. An existing file is replaced only if it is
+ * empty or holds such a state, because the path comes from the environment.
  */
 export function noteState(
   path: string,

@@ -25,7 +25,10 @@ export async function isWaitedFor({ inbox, log, id }: Conversation): Promise<boo
   return waits(await inbox.store.setting(keyOf(log, id)));
 }
 
-/** Resolves when the session has ended or cannot be woken, or when another process waits for the session. */
+/**
+ * Resolves when the host's process has ended or shows another session, or when another process waits for the session. Rejects if
+ * `wake` rejects.
+ */
 export async function waitFor({ conversation, host, isIdle, wake }: Waited): Promise<void> {
   const { inbox, log, id } = conversation;
   const { store } = inbox;

@@ -7,7 +7,7 @@ import type { Attended, Caller } from './moment.ts';
 import { wakesAt } from './wakes.ts';
 
 export type Woken =
-  /** There is no agent to wake: the host shows another session now, or this session has ended. */
+  /** There is no agent to wake: the host shows another session now, this session has ended, or its process is unknown. */
   | { readonly kind: 'over' }
   /**
    * No notification may wake the agent now. `nextAt` is the time at which an open notification may wake the agent, in

@@ -9,7 +9,7 @@ import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
 import type { Conversation } from '../inbox/index.ts';
 
-/** The prompt that wakes an agent. Its hook adds the notifications themselves. */
+/** The prompt that wakes an agent. The agent's prompt hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
 /** The number of wake records that are read, which must exceed the largest `wake.max_per_hour`. */

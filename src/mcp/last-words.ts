@@ -8,7 +8,7 @@ const MAX_CHARS = 300;
  */
 const MAX_WAITING = 1_048_576;
 
-/** Passes a server's stderr on to this process's stderr, and keeps its end. */
+/** Passes a server's stderr on to this process's stderr, and keeps the end of the output. */
 export class LastWords {
   #tail = Buffer.alloc(0);
 
@@ -19,7 +19,7 @@ export class LastWords {
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 
-  /** Returns the most informative line, or the last three lines. Undefined if the server wrote nothing. */
+  /** Returns the last informative line, or without such a line the last three lines. Undefined if the server wrote nothing. */
   text(): string | undefined {
     const lines = plain(this.#tail.toString())
       .split('\n')

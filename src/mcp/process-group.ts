@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long a group may run after SIGTERM. Together with the grace before SIGTERM, this stays below the 2 s that MCP clients
+ * How long a group may run after SIGTERM. Together with `EOF_GRACE_MS` before SIGTERM, this stays below the 2 s that MCP clients
  * allow.
  */
 const TERM_GRACE_MS = 1_500;

@@ -99,8 +99,8 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
   (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
 
 /**
- * Returns the notification in the form that this principal may queue. The level is at most the principal's limit, and the origin
- * names only the principal.
+ * Returns the notification in the form that this principal may queue, or throws. With an agent's or a send-only token, the level
+ * is at most `MAX_LEVEL` and the key gets a prefix. With an agent's token, the origin names that agent.
  */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
   if (who.kind === 'admin') return input;

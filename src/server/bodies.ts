@@ -27,7 +27,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
   // Hono stores promises here, contrary to its types.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // The routes for events check the body themselves, with error messages about events.
+  // The routes for events parse the body and check its depth themselves, with error messages about events.
   if (isEvent(path)) return next();
   // All other bodies are JSON, even if the content type says otherwise.
   const text = textOf(body);

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Answers a request; returns undefined if the path names neither a file nor a page. */
+/** Answers a request. Undefined for another method than GET or HEAD, and for a path that names neither a file nor a page. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {

@@ -49,7 +49,7 @@ export type Deps = {
   readonly config: (() => Config) | undefined;
   readonly configWriter: ConfigWriter | undefined;
   readonly emitter: Emitter | undefined;
-  /** The current subscribers of a project. */
+  /** Returns the current subscribers of a project, and previews the notification of a subscriber. */
   readonly bus: Pick<Bus, 'subscribers' | 'preview'> | undefined;
   readonly toggles: SubscriberToggles | undefined;
   /** Returns the current webhooks, by name. A webhook that is configured, but cannot receive yet, is undefined. */
@@ -121,7 +121,7 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** Makes the error for an end before the beginning. A query gives times as numbers; the error shows them as dates. */
+/** Makes the error for an end that is not after the beginning. A query gives times as numbers; the error shows them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });

@@ -1,7 +1,8 @@
 /**
  * Checks every request before its route, in this order. The Host header must name this server: this stops web pages whose host
  * name resolves to this machine. The URL must not contain a token. The Origin must not be another site: this stops pages and
- * forms of other sites. Then the token and the rate limit are checked.
+ * forms of other sites. Last come the rate limit of the address on a public route, and the token with its rate limit on any other
+ * route.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -60,7 +61,7 @@ export class Guards {
     } else this.#names.add(name);
   }
 
-  /** Checks Host, address and Origin on all routes. */
+  /** Checks Host, URL and Origin on all routes. */
   readonly place: MiddlewareHandler<Env> = async (c, next) => {
     const host = c.req.header('host') ?? '';
     if (host !== this.#accepted) {

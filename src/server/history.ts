@@ -20,7 +20,10 @@ export type HistoryQuery = {
   readonly wants: (record: Stored) => boolean;
 };
 
-/** The maximum number of records of one log that are read for one page, even if few of them match. */
+/**
+ * When a page of one log has read this many records, the page ends, even if few of them match. The last chunk may exceed the
+ * number.
+ */
 const MAX_RECORDS = 5_000;
 /** The maximum number of positions of the store that are read for one page across logs. */
 const MAX_POSITIONS = 20_000;

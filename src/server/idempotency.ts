@@ -1,4 +1,4 @@
-/** Uses the header `Idempotency-Key` as the id of a notification, so that a repeated request queues it only once. */
+/** Reads the header `Idempotency-Key`, with which a repeated request queues only one notification or creates only one task. */
 import type { RouteConfig } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { LIMITS } from '../core/notification.ts';

@@ -28,13 +28,13 @@ export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
 
-/** The maximum number of items of one log that one page reads. */
+/** When one page has read this many items of one log, it ends there. The last chunk may exceed the number. */
 const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 
 /**
- * Finds the position in a log after which all records were written at `time` or later. Times never decrease in a log, so a binary
- * search needs some 20 steps.
+ * Finds the lowest position from which on all records of a log were written at `time` or later. Times never decrease in a log, so
+ * a binary search needs some 20 steps.
  */
 export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promise<number> {
   const head = await inbox.store.head();

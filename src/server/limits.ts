@@ -1,12 +1,12 @@
 /**
- * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket, and so does each address that
- * sends no token.
+ * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket, and so does each address, for
+ * requests without a token and for failures.
  */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
 export type Rates = {
-  /** The rate of one admin or project token, including its agent tokens and sessions. */
+  /** The rate of one token that is not send-only, or of one session of such a token. */
   readonly token: Rate;
   readonly sendToken: Rate;
   /** The rate of requests without a token from one address. */

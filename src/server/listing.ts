@@ -34,7 +34,7 @@ export function wordsOf({ notification }: Item): string {
   return [message, instruction, formatKind(kind), origin?.person, origin?.agent, more].join('\n');
 }
 
-/** The maximum number of items that are read for one page of a filtered list. */
+/** When a page of a filtered list has read this many items, the page ends. The last chunk may exceed the number. */
 const MAX_LOOKED_AT = 2_000;
 
 export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promise<Page<NotificationView>> {

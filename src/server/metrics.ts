@@ -26,7 +26,9 @@ export class Metrics {
     timed.count++;
   }
 
-  /** Adds to a counter. The counter's name and labels are in the format of Prometheus: `earpiece_queued_total{kind="queued"}`. */
+  /**
+   * Adds `by` to the counter with this name and these labels. In the text for Prometheus: `earpiece_queued_total{kind="queued"}`.
+   */
   count(name: string, with_: Readonly<Record<string, string>> = {}, by = 1): void {
     count(this.#counters, `${name}${labels(with_)}`, by);
   }

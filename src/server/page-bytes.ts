@@ -29,7 +29,7 @@ export function onOnePage<T>(views: readonly T[]): readonly T[] {
 
 /**
  * Decides how many records to read next for one page. The number starts small, because the records may be large. Each read
- * doubles the number.
+ * doubles the number, up to `most`.
  */
 export class Chunks {
   readonly #most: number;

@@ -101,7 +101,10 @@ export function toldOf(error: unknown, body = ''): Told {
 export const beginning = (body: string): string =>
   body === '' ? ': it is empty' : `; it begins with ${JSON.stringify(body.slice(0, 40))}`;
 
-/** Makes the answer to an error. `at` is the id of the answer. A person finds the line in the server's log by this id. */
+/**
+ * Makes the answer to an error. `given` is the body of the request, if it is known. `at` is the id of the answer. A person finds
+ * the line in the server's log by this id.
+ */
 export function problemResponse(error: unknown, at: string, given?: string): Response {
   const { code, detail, field, retryable, headers } = toldOf(error, given);
   const { status, title } = rowOf(code);

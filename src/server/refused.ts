@@ -57,7 +57,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-/** Describes the amount that exceeds a limit: the value of a number, or the length of a text or list. */
+/** Describes the limit that the value breaks: for the value of a number, or for the length of a text or list. */
 function amount(
   bound: string,
   limit: number | bigint,
@@ -96,7 +96,10 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Finds the error to report. For a union, this is the error of the branch that matched furthest. */
+/**
+ * Finds the error to report. For a union, this is the error of the branch that matched furthest, unless that error is about a
+ * type.
+ */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const best = issue.errors

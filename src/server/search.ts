@@ -1,5 +1,5 @@
 /**
- * Searches the log for words, newest records first. One answer reads a limited number of records and characters. The answer says
+ * Searches one log for words, newest records first. One answer reads a limited number of records and characters. The answer says
  * how far back the search went, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
@@ -93,7 +93,7 @@ export class Words {
     return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
   }
 
-  /** Returns the position of the first match. */
+  /** Returns the position of the first match of any word, or 0. */
   first(text: string): number {
     const lower = text.toLowerCase();
     const found = this.#words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);

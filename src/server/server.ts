@@ -61,7 +61,7 @@ export type ServerOptions = ServerSettings & {
   readonly configWriter?: ConfigWriter;
   /** Emits incoming events. Without this option, events are refused. */
   readonly emitter?: Emitter;
-  /** Returns the current subscribers of a project, and whether each is on. */
+  /** Returns the current subscribers of a project, and previews the notification of a subscriber. */
   readonly bus?: Deps['bus'];
   readonly toggles?: SubscriberToggles;
   /** Returns the current webhooks by name. Default: none. */
@@ -85,7 +85,10 @@ export type ServerSettings = {
   readonly timeouts?: Partial<Timeouts>;
 };
 
-/** In milliseconds. A client that exceeds a timeout while it sends a request is disconnected. */
+/**
+ * In ms. `headers` and `request` limit the sending of a request, `keepAlive` an idle connection, and `stop` the wait for open
+ * requests.
+ */
 export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number; readonly stop: number };
 const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, stop: 5_000 };
 
@@ -97,7 +100,7 @@ export interface Server {
   /** The app, for tests and for programs that call `app.fetch` from another HTTP server. */
   readonly app: OpenAPIHono<Env>;
   readonly tokens: Tokens;
-  /** Starts to listen. Throws `bad_argument` for a port that is in use, and for a public address while no token exists. */
+  /** Starts to listen. Throws `bad_argument` for a port in use, and for an address other than loopback while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
   /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;
@@ -348,7 +351,7 @@ function noteHeaders(c: Context<Env>): void {
   };
 }
 
-/** Whether a route needs no token: health, the API document, login, and the console's files. */
+/** Whether a route needs no token: health, the API document, login, webhooks, and the console's files. */
 function isPublic(method: string, path: string): boolean {
   if (path === '/healthz' || path === '/openapi.json') return true;
   if (path === '/api/session') return method === 'POST';

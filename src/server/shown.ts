@@ -43,8 +43,8 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
 }
 
 /**
- * Finds the interrupt that refuses calls. If the agent has active conversations, only interrupts of these conversations are
- * considered.
+ * Finds the interrupt that refuses calls. If the agent has active conversations, only interrupts of these conversations and
+ * untaken interrupts are considered.
  */
 async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
   const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);
@@ -71,7 +71,7 @@ async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly Convers
 const MAX_HISTORY = 300;
 const ABOUT_CHARS = 200;
 
-/** Whether the agent waits for a person's consent before it wakes. Only Earpiece's own agent waits for consent. */
+/** Whether the agent waits for a person's consent before it wakes. Only Earpiece's own agent is considered. */
 function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, conversations: readonly ConversationSummary[]): boolean {
   if (paused || !conversations.some(({ active, host }) => active && host === 'earpiece')) return false;
   const { wake } = policies.policy(splitLog(log).project);

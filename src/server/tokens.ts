@@ -47,7 +47,10 @@ export class Tokens {
     return this.#make(checked(request), {});
   }
 
-  /** Makes the session of a browser. The session has the permissions of `of` until it expires or `of` is revoked. */
+  /**
+   * Makes the session of a browser. The session has the permissions of `of`, or without `of` of an admin, until the session
+   * expires or `of` is revoked.
+   */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
     // A session that another session created belongs to the same token.
@@ -108,7 +111,10 @@ export class Tokens {
     return true;
   }
 
-  /** Calls `tell` for each revocation of this process. Only `check` notices revocations of other processes. */
+  /**
+   * Calls `tell` for each revocation by this process, until the returned function is called. Only `check` and `lives` notice
+   * other processes' revocations.
+   */
   onRevoked(tell: (id: string) => void): () => void {
     this.#revoked.add(tell);
     return () => this.#revoked.delete(tell);

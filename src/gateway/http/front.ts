@@ -10,7 +10,7 @@ import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {
-  /** The address to listen on, 127.0.0.1 by default. Any address other than a loopback address needs a token. */
+  /** The address to listen on, 127.0.0.1 by default. Any address other than 127.0.0.1, ::1 and localhost needs a token. */
   readonly host?: string;
   /** The port to listen on. By default, any free port. */
   readonly port?: number;
@@ -24,7 +24,10 @@ export type HttpFrontOptions = {
 
 /** Answers the requests that passed the front's checks. */
 export interface HttpEndpoint {
-  /** Answers one request. Only a POST has a `body`. The promise must always settle. A rejection becomes status 500. */
+  /**
+   * Answers one request. For a GET or DELETE, `body` is empty. The promise must always settle. If the promise rejects, the front
+   * answers with status 500, or destroys a response whose head is already sent.
+   */
   handle(exchange: Exchange): Promise<void>;
   close(options?: { readonly now?: boolean }): Promise<void>;
 }
@@ -40,8 +43,9 @@ const LAST_ANSWER_MS = 500;
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
 
 /**
- * Serves MCP over streamable HTTP on this machine. `Host` and `Origin` must name this machine, so that no page in a browser can
- * reach the server through DNS rebinding. If a token is set, requests without the token are refused.
+ * Serves MCP over streamable HTTP on this machine. `Host` must be a loopback name, `host` or an allowed host, and so must the
+ * host of an `Origin`. Otherwise, a page in a browser could reach the server through DNS rebinding. If a token is set, requests
+ * without the token are refused.
  */
 export class HttpFront {
   readonly #options: HttpFrontOptions;
@@ -50,7 +54,7 @@ export class HttpFront {
   readonly #report: (line: string) => void;
   readonly #allowed: ReadonlySet<string>;
   readonly #path: string;
-  /** Requests that have not ended, or whose answer is not yet written. */
+  /** The responses that are not closed yet. */
   readonly #open = new Set<ServerResponse>();
 
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {

@@ -7,7 +7,10 @@ import type { Outgoing } from '../riding/carry.ts';
 import { deliver } from './delivering.ts';
 import { CONVERSATION } from '../../mcp/http/headers.ts';
 
-/** Headers that belong to one hop, or that this process writes itself. */
+/**
+ * Headers that are not passed on: headers of one hop, headers that this process writes itself, `origin`, and the gateway's own
+ * header.
+ */
 const NOT_PASSED = [
   'connection',
   'keep-alive',
@@ -26,8 +29,8 @@ const NOT_PASSED = [
 ];
 
 /**
- * Writes bytes to the client. A delivery in these bytes is confirmed after the bytes have left this process. With `last`, the
- * response ends.
+ * Writes bytes to the client. A delivery in these bytes is settled after the bytes have left this process: see `deliver`. With
+ * `last`, the response ends.
  */
 export function write(
   response: ServerResponse,
@@ -46,7 +49,7 @@ export function write(
   });
 }
 
-/** Passes an answer on unchanged. */
+/** Passes an answer on: the status, the headers (see `passed`) with `more`, and the unchanged body. */
 export async function forward(
   upstream: IncomingMessage,
   response: ServerResponse,

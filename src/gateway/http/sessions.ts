@@ -32,7 +32,7 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/** How long a session lasts after its client closed the event stream. A client that still runs begins a new session. */
+/** How long an idle session lasts after its client closed the event stream. A client that still runs begins a new session. */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -44,10 +44,10 @@ const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * Serves streamable HTTP for stdio servers, for several servers, and for a server with prefixed tools. In the older protocol
- * generation, `initialize` begins a session with a separate endpoint. In the stateless generation, all requests with the same
- * client name and conversation share an endpoint. Two windows of one program use the same ids and progress tokens. So the
- * endpoint makes ids and tokens unique for the server, and restores them in the answers.
+ * Serves streamable HTTP, except for a single HTTP server without prefixes. In the older protocol generation, `initialize` begins
+ * a session with a separate endpoint. In the stateless generation, all requests with the same `clientInfo` and conversation share
+ * a session. Two windows of one program use the same ids and progress tokens. So such a session makes ids and tokens unique for
+ * its endpoint, and restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;
@@ -154,7 +154,7 @@ class HttpSession {
   readonly #options: { readonly id: string; readonly stateless: boolean; readonly ended: () => void };
   readonly #endpoint: Endpoint;
   readonly #settling = new Settling();
-  /** Open POSTs, by the id that the endpoint gave the request. */
+  /** Open POSTs, by the id with which the endpoint gets the request. */
   readonly #posts = new Map<string, Post>();
   #stream: { readonly response: ServerResponse; readonly keepAlive: NodeJS.Timeout } | undefined;
   #listened = false;
@@ -232,7 +232,7 @@ class HttpSession {
     this.#kept = [];
   }
 
-  /** Ends the session. Requests still in flight are answered with the error `why`. */
+  /** Ends the session. A request still in flight gets an error, or as a tools/call a failing result, with the text `why`. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(defined({ graceMs }));
     for (const { response, request, streaming } of this.#posts.values()) {
@@ -244,7 +244,7 @@ class HttpSession {
     this.#stream?.response.end();
   }
 
-  /** Gives the request an id and a progress token that no other client of this endpoint uses. */
+  /** In the stateless generation, makes the request's id and progress token unique at this endpoint. */
   #admitted(frame: Request, response: ServerResponse): { request: Request; post: Post } {
     const post = { response, request: frame, method: frame.method, streaming: false };
     const token = param(frame, '_meta', 'progressToken');
@@ -259,10 +259,7 @@ class HttpSession {
     return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
   }
 
-  /**
-   * Replaces the client's id in a cancel by the endpoint's id for that request. A cancel is ambiguous if two open requests have
-   * the client's id.
-   */
+  /** Replaces the client's id in a cancel by the id at the endpoint, unless two open requests have the client's id. */
   #renamed(frame: Frame): Frame {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) return frame;
@@ -330,7 +327,10 @@ class HttpSession {
     return false;
   }
 
-  /** Returns the POST to which a server's frame belongs; undefined if the frame names no request and no progress token. */
+  /**
+   * Returns the POST whose response gets a server's frame. A frame that names no POST goes to the only waiting POST, or without
+   * an event stream to the newest. Otherwise the result is undefined.
+   */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
     const subscription = param(frame, '_meta', META_SUBSCRIPTION);
@@ -356,7 +356,7 @@ class HttpSession {
     return sseEvent(edited(frame.bytes, edits));
   }
 
-  /** Ends the session after its server has ended. Open requests were already answered. */
+  /** Ends the session, because its server has ended or its client will not use it again. */
   #end(why: string): void {
     if (this.#whyEnded !== undefined) return;
     this.#whyEnded = why;

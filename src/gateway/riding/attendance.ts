@@ -37,7 +37,10 @@ export class Attendance {
     return this.#arrived ?? Promise.resolve();
   }
 
-  /** Begins a conversation. Call this before each gate check. Only the first call for a conversation has an effect. */
+  /**
+   * Begins a conversation. Call this before each gate check. Once the conversation has inherited everything, a further call has
+   * no effect.
+   */
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;
     await this.arrive(conversation);

@@ -16,7 +16,10 @@ import type {
   Verdict,
 } from './rider.ts';
 
-/** How long the gateway waits for the rider. After this time, the result is sent to the client without an addition. */
+/**
+ * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides
+ * the call, and the result gets no addition.
+ */
 export const RIDER_WITHIN_MS = 250;
 /** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;
@@ -43,14 +46,18 @@ type Overdue = {
 
 /**
  * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes, unless the last known gate
- * is up. Each outage is reported once. An outage ends when the method that failed first answers again, in time or late. Answers
- * of other methods prove less: reads may work while writes are locked.
+ * is up. Each outage is reported once. If `before`, `after` or `callTool` failed first, the outage ends when the same method
+ * answers again, in time or late. An answer of another of these methods ends an outage only after `CALM_MS`, because reads may
+ * work while writes are locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  /** Late answers of the rider, by connection. The next result carries a late text. Any other late delivery is released. */
+  /**
+   * Late answers of the rider, by connection. The next result carries a late text. A late refusal belongs to the refusal that was
+   * sent in its place. Any other late delivery is released.
+   */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   readonly #lateRides = new LateRides();
   readonly #closed = new WeakSet<Connection>();
@@ -89,8 +96,8 @@ export class GuardedRider {
   }
 
   /**
-   * Returns the rider's text for the handshake; undefined if the rider fails. The rider gets more time than for a call, because
-   * each connection needs the text only once.
+   * Returns the rider's text for the handshake; undefined if the rider has no text, fails, or takes longer than a second. The
+   * rider gets more time than for a call, because each connection needs the text only once.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
     return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
@@ -119,8 +126,8 @@ export class GuardedRider {
 
   /**
    * Runs one of the gateway's own tools, without a time limit. If the tool fails, the call fails, because no server could answer
-   * instead. Notifications in a late offer would be missing from the tool's answer. So the tool waits for the late offers, and
-   * releases them.
+   * instead. Notifications in a late offer would be missing from the tool's answer. So this method first waits for the late
+   * offers, and releases them.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);

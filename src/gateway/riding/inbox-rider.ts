@@ -268,7 +268,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
 }
 
-/** Returns how much text the client can show after this result of one of the gateway's own tools. */
+/** Returns how many characters (or bytes) the client can show after this result of one of the gateway's own tools. */
 function roomAfter({ content, isError }: CallToolResult, profile: Profile): number {
   const shown = content.reduce(
     (sum, block) =>

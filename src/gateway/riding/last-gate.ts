@@ -3,7 +3,7 @@ import { noDelivery, type Call, type Verdict } from './rider.ts';
 
 /**
  * The last known gate of one connection, for a call that the store does not answer in time. A pause keeps the gate up. Any other
- * interrupt keeps the gate up until a call begins a second or more after the last refusal, as with a working store.
+ * interrupt keeps the gate up until a call is decided here a second or more after the last refusal.
  */
 export class LastGate {
   #gate: KnownGate | undefined;

@@ -1,6 +1,6 @@
 /**
- * Texts that the rider returned too late for their results. The next result of the connection carries the text. Otherwise, on a
- * machine that needs more than the time limit for each text, an agent would never get one.
+ * Texts that the rider returned too late for their results. The next result of the connection carries the text. Without this
+ * class, an agent on a machine that exceeds the time limit for each text would never get a text.
  */
 import type { Connection, ReleaseReason, Ride } from './rider.ts';
 
@@ -11,8 +11,8 @@ export class LateRides {
   readonly #kept = new Map<Connection['key'], readonly Kept[]>();
 
   /**
-   * Keeps a text for at most half of its lease, counted from `askedAt` (`performance.now()`), because a hook of the same
-   * conversation could deliver the notifications meanwhile. Returns whether the text was kept.
+   * Keeps a text for at most half of its lease, counted from `askedAt` (`performance.now()`), because after the lease, a hook of
+   * the same conversation could deliver the notifications too. Returns whether the text was kept.
    */
   keep(key: Connection['key'], ride: Late, askedAt: number): boolean {
     const leftMs = askedAt + (ride.leaseMs ?? 0) / 2 - performance.now();

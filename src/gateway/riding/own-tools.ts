@@ -10,7 +10,8 @@ import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog
 export type AskForTools = (params: object, like: Request) => Promise<Success | Failure | undefined>;
 
 /**
- * Keeps the gateway's own tools. Adapts tools/list for clients: adds these tools at the end, and adapts schemas to the profile.
+ * Keeps the gateway's own tools. Adapts tools/list for clients: adds these tools at the end of the last page, and adapts schemas
+ * to the profile.
  */
 export class OwnTools {
   readonly #rider: GuardedRider | undefined;
@@ -26,7 +27,10 @@ export class OwnTools {
     this.#ask = ask;
   }
 
-  /** Returns the gateway's own tool that a call names, if any. Requests the upstream's tools if no client has done so. */
+  /**
+   * Returns the gateway's own tool that a call names, if any. For a name that ends with the name of an own tool, first requests
+   * the upstream's tools, if they are unknown.
+   */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     const known = this.#rider?.toolsKnown();
     return known === undefined
@@ -41,8 +45,8 @@ export class OwnTools {
   }
 
   /**
-   * Returns the client's name for one of the gateway's own tools. Before tools/list, the client knows
-   * no name, so the result may change until then.
+   * Returns the client's name for one of the gateway's own tools. Before the client's first tools/list, the result may still
+   * change.
    */
   nameOf(connection: Connection, tool: string): string {
     return this.#names.get(connection)?.given(tool) ?? tool;

@@ -1,17 +1,17 @@
 /**
  * The profiles of clients. A client's way to show results to its model decides how a result can carry notifications. A profile is
- * chosen once for a connection and is a pure function of the client's `clientInfo`. So the same client always gets the same bytes
- * of tools/list, on which prompt caches depend.
+ * chosen once for a connection and is a pure function of the client's `clientInfo` and the gateway's options. So the same client
+ * always gets the same bytes of tools/list, on which prompt caches depend.
  */
 
 import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 
 export type ProfileKind =
-  /** The client shows text blocks, so an added block is enough. tools/list does not change. */
+  /** The client shows text blocks, so an added block is enough. The schemas in tools/list do not change. */
   | 'blocks'
   /**
-   * If a result has `structuredContent`, the client shows nothing else. So the schema and the content get an optional `_notices`,
-   * and the result also gets a block.
+   * If a result has `structuredContent`, the client shows nothing else. So the output schema and the structured content get an
+   * optional `_notices`, and the result also gets a block.
    */
   | 'extend'
   /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */

@@ -19,7 +19,7 @@ import {
 } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
 
-/** The field for the text in `structuredContent`, and its declaration for tools/list. */
+/** The name of the field for the text in `structuredContent`, and of its property in the output schemas of tools/list. */
 export const NOTICES = '_notices';
 
 /** The field of a result that holds the notification in signal mode, next to `content`. */
@@ -105,8 +105,8 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
 }
 
 /**
- * Estimates how many characters (or bytes) of the result the model sees: the longer of text blocks and structured content. With
- * `joined`, only the text blocks count, joined with each other and with the notification.
+ * Estimates how many characters (or bytes) of the result the model sees: the longer of the content blocks and the structured
+ * content. With `joined`, only the text blocks count, joined with each other and with the notification.
  */
 export function charsOf(
   carrier: Carrier,

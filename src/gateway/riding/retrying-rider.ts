@@ -4,8 +4,9 @@ import type { OwnTool, Rider } from './rider.ts';
 const RETRY_MS = 2_000;
 
 /**
- * Makes a rider for a log that may be unavailable for a while. The gateway starts at once and passes calls, and the rider tries
- * to open the log every 2 s. The rider's own tools do not depend on the log, so the bytes of tools/list stay the same.
+ * Makes a rider for a log that may be unavailable for a while. The gateway starts at once and passes calls. The rider opens the
+ * log when the gateway needs it, but not within 2 s of the last failure. The rider's own tools do not depend on the log, so the
+ * bytes of tools/list stay the same.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,

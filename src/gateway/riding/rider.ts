@@ -3,13 +3,14 @@ import type { Profile } from './profiles.ts';
 
 /**
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
- * notifications. No method of a rider can stop traffic. If a method throws or takes more than 250 ms, the call passes unchanged,
- * unless `held` refuses the call. The gateway writes one line to stderr for each outage.
+ * notifications. No method of a rider can stop traffic. If `before` or `after` throws or takes more than 250 ms, the call or its
+ * result passes unchanged, unless `held` refuses the call. Time while `working` is true does not count, up to a limit. The
+ * gateway reports the beginning and the end of each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
- * `callTool`, writes the bytes, and then calls `confirm` or `release`. After the client cancels a call, the gateway calls no
- * method for this call. `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task
+ * `callTool`, writes the bytes, and then calls `confirm` or `release`. The gateway does not call `after` for a call that the
+ * client has cancelled. `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task
  * handle).
  */
 export interface Rider {
@@ -37,7 +38,10 @@ export interface Rider {
    */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
-  /** Whether `after` would now add nothing to any result. If so, the gateway does not parse results. Must not wait. */
+  /**
+   * Whether `after` would now add nothing to any result. If so, the gateway does not parse results, unless the profile removes
+   * structured content. Must not wait.
+   */
   silent?(connection: Connection): boolean;
   /** Returns the refusal of the last known gate, for a call that `before` does not decide in time. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
@@ -56,9 +60,9 @@ export interface Rider {
   closed(connection: Connection): void;
 
   /**
-   * Called when an upstream disconnects or reconnects. The open calls are answered after this call, so that their results can
-   * carry the notification. `of` is the key of the only connection that uses the upstream. Without `of`, all connections share
-   * the upstream.
+   * Called when the state of an upstream changes: see `UpstreamEvent`. The open calls are answered after this call, so that their
+   * results can carry the notification. `of` is the key of the only connection that uses the upstream. Without `of`, all
+   * connections share the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
@@ -79,7 +83,7 @@ export type Connection = {
    * of the same name.
    */
   readonly nameOf?: (tool: string) => string;
-  /** Returns the client's name for a server's tool. By default, this is the server's own name. */
+  /** Returns the client's name for a server's tool. By default, this is the server's own name for the tool. */
   readonly shown?: (server: string, tool: string) => string;
 };
 
@@ -117,8 +121,8 @@ export type Ride =
   | { readonly kind: 'none' }
   /**
    * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
-   * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text with
-   * `leaseMs` that arrives too late is added to the next result.
+   * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text that
+   * arrives too late is added to the next result within half of `leaseMs`.
    */
   | {
       readonly kind: 'ride';
@@ -132,8 +136,9 @@ export type Ride =
 
 /**
  * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
- * when the client's next frame is not a cancel, or after 250 ms. The gateway calls `release` if the bytes did not arrive, or if
- * the rider took longer than 250 ms and no later result carried the text. Neither method may throw or block.
+ * at the client's next frame that is not a cancel, when the client disconnects regularly, or after 250 ms. The gateway calls
+ * `release` if the client cancels the call, if the bytes do not fit or do not arrive, or if the text comes too late and no later
+ * result carries it. Neither method may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 

@@ -73,7 +73,7 @@ export class Seat {
     return this.#conversation;
   }
 
-  /** Records that the client's model knows this mark from the server's instructions. */
+  /** Records this mark of the server's instructions, if the client's model reads these instructions. */
   said(mark: string): void {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
@@ -97,7 +97,7 @@ export class Seat {
     await Promise.allSettled(this.#settling);
   }
 
-  /** Whether the conversation is identified: by a given name, by its host, or by its client's name. */
+  /** Whether the conversation is identified: by a given address, by its host, or by its client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
   }

@@ -20,9 +20,9 @@ type Unsettled = {
  * The deliveries of one client, from just before the write until they are settled.
  *
  * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
- * of the request releases its delivery. Any other frame of the client confirms the delivery, and so does the end of that time. A
- * client that cancels several answers in a row has read these answers, so its second cancel confirms the delivery. Each delivery
- * is settled exactly once. A cancel of a settled request is ignored, as MCP allows.
+ * of the request releases its delivery. A frame of the client that is not a cancel confirms the delivery, and so does the end of
+ * that time. A client that cancels several answers in a row has read these answers, so the cancel of a later answer confirms its
+ * delivery. Each delivery is settled exactly once. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
   readonly #open = new Map<string, Unsettled>();
@@ -30,7 +30,7 @@ export class Settling {
   #crossed = false;
   /** Whether this client cancels every answer that it has read: see `Profile.cancelsAnswered`. */
   cancelsAnswered = false;
-  /** Returns whether the client's process has died. Called once, when the client disconnects. */
+  /** Returns whether the client's process has died. Called when the client disconnects with unsettled deliveries. */
   hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {

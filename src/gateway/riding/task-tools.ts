@@ -23,5 +23,5 @@ export async function answerTaskCall(conversation: Conversation, call: OwnCall):
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }
 
-/** Returns the token of the conversation that the caller acts for. */
+/** Returns the argument `session_token`: the token of the conversation that the caller acts for. */
 export const tokenOf = ({ args }: OwnCall): unknown => (args as { session_token?: unknown } | null | undefined)?.session_token;

@@ -4,7 +4,7 @@ import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
 
-/** How many of an agent's newest notifications are searched. */
+/** How many of an agent's newest items are searched. */
 const SEARCHED = 500;
 
 /**
@@ -37,8 +37,8 @@ export async function tellWorks(
 }
 
 /**
- * Notifies the agent that a server has disconnected, and withdraws that notification when the server reconnects. Without an
- * emitter, the notifications are queued directly.
+ * Notifies the agent that a server has disconnected or works again. With an emitter, emits an event for that. Without an emitter,
+ * queues the notification, and withdraws the conversation's open notification when the server works again.
  */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },

@@ -10,7 +10,7 @@ export type Toolbox = {
 
 export type BoxAnswer = {
   readonly text: string;
-  /** Whether this answer may carry notifications. Default: no. */
+  /** Whether this answer may carry notifications. Default: no. Has no effect with `delivery`. */
   readonly carries?: boolean;
   /** The delivery that the text carries. */
   readonly delivery?: { confirm(): Promise<unknown>; release(): Promise<unknown> };

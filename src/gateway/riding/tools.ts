@@ -116,8 +116,8 @@ export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): T
 }
 
 /**
- * All known tools of an upstream, collected from every tools/list that passed the gateway. The catalog only grows, so that names
- * do not change.
+ * All known tools of an upstream, collected from every tools/list of a client or of the gateway itself. The catalog only grows,
+ * so that names do not change.
  */
 export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();

@@ -43,7 +43,7 @@ export class SharedCatalog {
     if (call) call.cancelled = true;
   }
 
-  /** Answers a list with the entries of all servers in one page. */
+  /** Answers a list with one page: the entries of all ready servers, and in tools/list also the gateway's own tools. */
   async list(frame: Request, method: ListMethod): Promise<void> {
     if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} has only one page, so it takes no cursor`);
     const entries = await this.#options.lists.all(frame, method);

@@ -4,7 +4,7 @@ import { textOf } from '../../mcp/frames/json.ts';
 import { clientInfoOf, isStateless, META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/frames/protocol.ts';
 import { envelope, initializeParams } from '../../mcp/handshake.ts';
 
-/** The client's introduction, for the handshake with each server. `meta` is the envelope of a stateless client. */
+/** The client's introduction, for the handshake with each server. `meta` is the envelope for requests to stateless servers. */
 export type Introduction = { readonly initialize: object; readonly meta: object; readonly stateless: boolean };
 
 export function introductionIn(frame: Request): Introduction {
@@ -25,7 +25,10 @@ export function introductionIn(frame: Request): Introduction {
   return { stateless: false, meta, initialize };
 }
 
-/** Returns the `_meta` envelope for a request that the gateway makes because of a client's request. */
+/**
+ * Returns the `_meta` envelope for a request that the gateway makes because of a client's request. If that request has no
+ * envelope, returns `otherwise`.
+ */
 export function envelopeLike(like: Request, otherwise: object): object {
   const at = isStateless(like) ? param(like, '_meta') : undefined;
   if (at === undefined) return otherwise;

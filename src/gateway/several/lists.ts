@@ -5,7 +5,10 @@ import type { Request } from '../../mcp/frames/frame.ts';
 import { arrayAt, edited, member, objectAt, stringAt, textOf, valueAt } from '../../mcp/frames/json.ts';
 import type { Peer } from '../peer.ts';
 
-/** The name of each list, and the member that identifies its entries. */
+/**
+ * For each method: the capability that it needs, the member of the result that holds the list, and the member that identifies an
+ * entry.
+ */
 export const LISTS = {
   'tools/list': { capability: 'tools', list: 'tools', known: 'name' },
   'prompts/list': { capability: 'prompts', list: 'prompts', known: 'name' },
@@ -73,7 +76,10 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** Returns the server of a resource. If no list has the resource yet, asks the servers for their lists. */
+  /**
+   * Returns the server of a resource. If no list has the resource yet, returns the only server with resources, or asks several
+   * servers for their lists.
+   */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;

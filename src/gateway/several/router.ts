@@ -40,7 +40,8 @@ export class Router {
   }
 
   /**
-   * Removes and returns the client's request that this server answers. Returns undefined if the server never got such a request.
+   * Removes and returns the client's request that this server answers. Returns undefined if the server never got such a request,
+   * or if the client no longer waits for the answer.
    */
   answered(id: string, peer: Peer): Request | undefined {
     const routed = this.#routed.get(id);
@@ -98,7 +99,7 @@ export class Router {
     peer.send(editedRequest(frame, [...edits, ...envelope]));
   }
 
-  /** Returns the server that a name belongs to, and the server's own name for the tool. */
+  /** Returns the server that a name belongs to, and the server's own name for the tool or prompt. */
   ownerOf(name: string): { peer: Peer; name: string } | undefined {
     // The longest name wins: with servers "a" and "a__b", "a__b__c" is the tool "c" of "a__b".
     const owners = this.#options.peers

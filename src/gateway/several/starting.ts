@@ -17,7 +17,10 @@ export type Patience = {
    * server as one of the older generation, which may ignore this request.
    */
   readonly discoverMs: number;
-  /** Servers that are ready within this time are in the client's first lists. Later servers are announced by list_changed. */
+  /**
+   * How long a client waits for servers at most. The client's first lists have the servers that are ready then. list_changed
+   * announces later servers.
+   */
   readonly graceMs: number;
   /**
    * How long a client that reads its lists only once (`Profile.listsOnce`) waits for servers. Such a client never sees later
@@ -95,7 +98,7 @@ export class Starting {
     this.#late = true;
   }
 
-  /** Resolves to true when the server is ready or has failed, and to false if it is still starting after `callMs`. */
+  /** Resolves to true when the server is ready or has failed its first handshake, and to false after `callMs`. */
   async settled(peer: Peer): Promise<boolean> {
     return peer.ready || (await within(this.#options.patience.callMs, this.#settled.get(peer)!.promise));
   }

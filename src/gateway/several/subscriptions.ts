@@ -56,7 +56,10 @@ export class Subscriptions {
     }
   }
 
-  /** Returns the frames for a server's change, one for each subscription that matches; undefined if the note is not a change. */
+  /**
+   * Returns the frames for a server's change, one for each subscription that matches, and none for an acknowledgement. Undefined
+   * for any other note.
+   */
   of(peer: Peer, note: Note): Buffer[] | undefined {
     if (note.method === 'notifications/subscriptions/acknowledged') return [];
     const part = Object.hasOwn(CHANGES, note.method) ? CHANGES[note.method] : undefined;

@@ -74,7 +74,10 @@ export class Bridge {
     }
   }
 
-  /** Handles a line after the lines before it, so that earlier receipts are settled before a question is answered. */
+  /**
+   * Handles a line after the earlier lines, so that earlier receipts are settled before a question is answered. A line does not
+   * wait for earlier questions, except `asked`.
+   */
   async #handle(line: FromPlugin): Promise<void> {
     const before = this.#order;
     const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';

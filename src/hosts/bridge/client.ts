@@ -76,8 +76,8 @@ export class BridgeClient {
   /** Questions that had no answer in time. If a late answer has a text, the next question of this kind gets the text. */
   readonly #overdue = new Map<number, Overdue>();
   /**
-   * Texts of late answers. `until`: when the lease of the text ends; after that time, the bridge delivers its notifications
-   * again.
+   * Texts of late answers. `until`: when the lease of the text ends, in epoch ms; after that time, the bridge offers the
+   * notifications again.
    */
   readonly #late = new Map<string, Handed & { readonly until: number }>();
   readonly #gates = new Set<string>();
@@ -136,7 +136,10 @@ export class BridgeClient {
     });
   }
 
-  /** Asks the bridge for the text that the model reads at this moment; undefined if no text arrives in time. */
+  /**
+   * Asks the bridge for the text that the model reads at this moment; undefined if no text arrives in time. A call while the gate
+   * is up is denied even without an answer.
+   */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);
     this.start();

@@ -34,7 +34,7 @@ export type Reply = {
   readonly kind: 'nothing' | 'tell' | 'deny' | 'hold';
   readonly text?: string;
   readonly carrier?: string;
-  /** How long the lease of the text lasts, from the question at the earliest. */
+  /** How long the lease of the text lasts in ms, counted from the question or later. */
   readonly leaseMs?: number;
 };
 
@@ -50,7 +50,7 @@ export type Push =
 
 export type FromBridge = Reply | Push | { readonly ready: true };
 
-/** Reads the JSON objects of a byte stream, one per line. Other lines are passed to `odd`. */
+/** Reads the JSON objects of a text stream, one per line. Other lines are passed to `odd`. */
 export function lines(each: (value: Record<string, unknown>) => void, odd: (line: string) => void): (chunk: string) => void {
   let rest = '';
   return (chunk) => {

@@ -9,8 +9,8 @@ import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
 /**
- * The number of days whose folders are searched for a session's file. The file is in the folder of the day on which the session
- * began.
+ * The number of the newest day folders that are searched for a session's file. The file is in the folder of the day on which the
+ * session began.
  */
 const DAYS = 4;
 
@@ -33,7 +33,10 @@ function isGiven({ type, payload }: Entry): boolean {
   return item['type'] === 'message' ? item['role'] !== 'assistant' : String(item['type']).endsWith('_output');
 }
 
-/** Returns the path of another session's file. For a session that began more than `DAYS` ago, the path does not exist. */
+/**
+ * Returns the path of another session's file. If the `DAYS` newest day folders have no file of the session, the path does not
+ * exist.
+ */
 function ofSession(file: string, session: string): string {
   const root = dirname(dirname(dirname(dirname(file))));
   const days = ofNames(root).flatMap((year) =>

@@ -26,7 +26,7 @@ type Shown = {
   idle?: () => void;
 };
 
-/** Requests of opencode itself: titles, summaries. */
+/** The agents of opencode's own requests: titles, summaries, compactions. */
 const OWN_AGENTS: ReadonlySet<string> = new Set(['title', 'summary', 'compaction']);
 const IDLE_WITHIN_MS = 5_000;
 

@@ -31,7 +31,10 @@ export async function install(plan: FilePlan, book: InstallBook): Promise<void> 
   await write(plan, after);
 }
 
-/** Removes Earpiece's entries from the file. Throws like `install`. */
+/**
+ * Removes Earpiece's entries or the whole file, as planned, then the empty folders that Earpiece made, and the record. Throws
+ * like `install`.
+ */
 export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void> {
   const { file, before, after } = plan;
   const known = book.get(file);
@@ -80,7 +83,7 @@ function missingFolders(folder: string): readonly string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
-/** Removes a folder. Returns false if the folder is not empty. */
+/** Removes a folder. Returns false if the folder still exists, for example because it is not empty. */
 function removeEmpty(folder: string): boolean {
   try {
     rmdirSync(folder);

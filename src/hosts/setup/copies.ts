@@ -21,8 +21,8 @@ const SOURCES: Readonly<Record<string, (place: Place) => readonly Source[]>> = {
 };
 
 /**
- * Returns the hooks that start Earpiece, and that `earpiece install` does not manage: hooks in other files, and hooks that a person
- * wrote. `managed` are the files to which an installation writes.
+ * Returns the files with hooks that start Earpiece, but that `earpiece install` does not manage: hooks in other files, and hooks
+ * that a person wrote. `managed` are the files to which an installation writes.
  */
 export function copiesOf(host: string, place: Place, managed: readonly string[]): readonly HookCopy[] {
   const sources = new Map((SOURCES[host]?.(place) ?? []).map((source) => [source.name, source]));

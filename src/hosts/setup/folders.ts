@@ -81,7 +81,7 @@ export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
 const opencodeIn = (folder: string, of: SettingsFile['of']): readonly SettingsFile[] =>
   ['opencode.json', 'opencode.jsonc'].map((name) => ({ file: join(folder, name), of }));
 
-/** The settings of Claude Code. The last file decides. */
+/** The settings of Claude Code of the user and the project. The last file decides. */
 export const claudeSettings = (place: Place): readonly string[] => [
   join(claudeFolder(place), 'settings.json'),
   join(place.project, '.claude', 'settings.json'),
@@ -104,7 +104,7 @@ export function pluginFile(name: keyof typeof PLUGIN_FILES, place: Place): strin
 /** Returns the folder of the agent's settings. The plugin's file is two levels below that folder. */
 export const pluginFolder = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(pluginFile(name, place)));
 
-/** Returns the path of opencode's settings. opencode reads `opencode.json`, and `opencode.jsonc` for settings with comments. */
+/** Returns the path of opencode's settings: `opencode.jsonc` if that file exists, otherwise `opencode.json`. */
 export function opencodeConfig(place: Place): string {
   const folder = place.scope === 'project' ? place.project : pluginFolder('opencode', place);
   const jsonc = join(folder, 'opencode.jsonc');

@@ -38,7 +38,10 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
     ),
   );
 
-/** The time limit of the waiting command. If the host ends this command, the next end of a turn starts another. */
+/**
+ * The time limit of the waiting command. If the host ends this command, the next start of a session or end of a turn starts
+ * another.
+ */
 const WAITS_S = 7 * 24 * 3_600;
 
 const waiter = (command: string, lines: Lines): Group['hooks'][number] => ({

@@ -100,7 +100,7 @@ function without(text: string, settings: HookSettings, of: (event: string) => bo
   return edited;
 }
 
-/** Whether the text has the wanted handler exactly once. */
+/** Whether exactly one group of the event has handlers of Earpiece, and this group equals the wanted group. */
 function isCurrent(text: string, event: string, group: Group, settings: HookSettings): boolean {
   const own = groupsOf(text, event).filter((each) => handlersOf(each).some(ours(settings)));
   return own.length === 1 && isDeepStrictEqual(own[0], group);

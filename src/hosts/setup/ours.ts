@@ -11,7 +11,9 @@ export type Ours = {
   readonly fetched?: readonly string[];
   /** The path of the database, if it is not the default that each process of this user finds. */
   readonly db?: string;
-  /** The state folder with the marks of quiet sessions; undefined if no hook checks for a mark. */
+  /**
+   * The state folder with the marks of quiet sessions and the lists of wrapped servers; without it, no hook checks for a mark.
+   */
   readonly state?: string;
   /**
    * Whether to put one gateway in front of the agent's servers. Servers that are already wrapped stay wrapped without this
@@ -42,9 +44,9 @@ export const fetching = (version: string, home: string): readonly string[] => [
 ];
 
 /**
- * Makes the line for hosts that pass a command to a shell. If this Node no longer exists because a version manager removed it,
- * the line runs the `node` on the PATH. If the cache was cleaned, the line runs npx. If no program exists, the hook reports that,
- * and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
+ * Makes the line for hosts that pass a command to a shell. If a version manager has removed this Node, the line runs the `node`
+ * on the PATH. With `fetched`, the line runs npx instead, and also if the cache was cleaned. If no program exists, the hook
+ * reports that, and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
@@ -126,7 +128,7 @@ export const isOurServer = (words: readonly string[]): boolean =>
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 
-/** Finds Node, the entry file and the database in a hook command of Earpiece. Empty for a line that Earpiece did not write. */
+/** Finds Node, the entry file and the database in a hook command of Earpiece. A part that the line does not have is missing. */
 export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {
   const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s';])+/gu)].map(([word]) =>
     word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word,

@@ -20,7 +20,7 @@ export type Place = {
   readonly system: string;
 };
 
-/** One change of one file. Both functions leave all other bytes as they are, and neither throws. */
+/** One change of one file. `add` and `remove` leave all other bytes as they are, and neither throws. */
 export type Part = {
   readonly file: string;
   /** The text that a person reads before they agree: `hooks at Stop`. */
@@ -28,7 +28,8 @@ export type Part = {
   /** Adds Earpiece's entries, and replaces older Earpiece entries. */
   add(text: string): Edited;
   /**
-   * Removes Earpiece's entries. `base`: the text before the first installation. The empty tables that this text contains stay.
+   * Removes Earpiece's entries. `base`: the text before the first installation. A table of this text stays, even if it is then
+   * empty.
    */
   remove(text: string, base?: string): Edited;
   /** Set for a file of Earpiece that only its user may read. */

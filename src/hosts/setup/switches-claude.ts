@@ -97,7 +97,7 @@ function notAllowed(
   return isAllowed ? [] : found.slice(0, 1).map((first) => serverOff(first, `without "${SERVER_NAME}"`));
 }
 
-/** If this file exists, Claude Code has only the servers of this file. */
+/** If `managed-mcp.json` exists, Claude Code has only the servers of this file. */
 const exclusive = (place: Place): readonly Disabled[] =>
   sourcesOf(ofMachine(claudeMachine(place).map((folder) => join(folder, 'managed-mcp.json'))), strictJson)
     .filter((source) => each([source], ['mcpServers', SERVER_NAME]).length === 0)

@@ -28,7 +28,7 @@ export const strictJson: Read = (text) => {
   }
 };
 
-/** Returns the files that exist, in the same order. */
+/** Reads the files that exist, in the same order. */
 export const sourcesOf = (files: readonly SettingsFile[], read: Read): readonly Source[] =>
   files.flatMap(({ file, of }) => {
     const { text } = readSettings(file);
@@ -106,7 +106,7 @@ export const others = (found: readonly Found[], where = ''): readonly Disabled[]
 export const isOn = (value: unknown): value is string =>
   typeof value === 'string' && ['1', 'true', 'yes', 'on'].includes(value.toLowerCase().trim());
 
-/** Reports a variable of the shell that switches hooks off. */
+/** Reports a variable of the shell that switches hooks or plugins off. */
 export const variableOff = (name: string, value: string, effect = 'no hook runs'): Disabled => ({
   why: `the variable ${name} is ${value}: ${effect}`,
   advice: `unset ${name}`,

@@ -4,8 +4,8 @@ import { formatProblem, readToml } from '../../config/index.ts';
 import { readSettings } from './plan.ts';
 
 /**
- * Returns the place and the reason of the first syntax error, for people. Undefined if the file is missing, empty or correct, or if
- * the file has another format than JSON or TOML.
+ * Returns the place and the reason of the first syntax error, or the reason why the file cannot be read. Undefined if the file is
+ * missing, empty or correct, or has another format than JSON or TOML.
  */
 export function syntaxProblem(file: string): string | undefined {
   if (!/\.(?:jsonc?|toml)$/u.test(file)) return undefined;

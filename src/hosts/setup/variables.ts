@@ -14,7 +14,7 @@ import { each, jsonc, last, sourcesOf, strictJson, type Found, type Source } fro
 import { qwenEnvFiles } from './switches-gemini.ts';
 import { opencodeSources } from './switches-plugins.ts';
 
-/** The variables that move the database, the configuration, or the address of an agent. */
+/** The variables that change the database, the configuration, the project, or the address of an agent. */
 const NAMES = ['EARPIECE_DB', 'EARPIECE_PROJECT', 'EARPIECE_ADDRESS', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME'];
 
 const VARIABLES: Readonly<Record<string, (place: Place) => readonly SetVariable[]>> = { claude, codex, gemini, qwen, opencode };
@@ -85,7 +85,7 @@ const dotEnv = (files: readonly string[]): readonly Source[] =>
 const upwards = (folder: string): readonly string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))];
 
-/** Returns the variables of a table. With `place`, the agent replaces references to other variables. */
+/** Returns the variables of a table. With `place`, replaces references to other variables, as the agent does. */
 const inTable = (
   sources: readonly Source[],
   path: readonly string[],

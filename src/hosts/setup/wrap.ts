@@ -30,7 +30,9 @@ type Server = { readonly command: string; readonly args: readonly string[]; read
 /** The keys of a server's entry that keep their meaning behind a gateway. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
-/** The servers of an agent that are wrapped (`taken`), and the servers that are not wrapped, each with the reason (`left`). */
+/**
+ * The servers of an agent that can be wrapped (`taken`), and the servers that cannot be wrapped, each with the reason (`left`).
+ */
 export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
 
 export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {

@@ -1,4 +1,4 @@
-/** The largest frame. Longer frames are refused, because a frame must fit in memory. */
+/** The largest frame, in bytes. Longer frames are refused, because a frame must fit in memory. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export type LineSink = {
@@ -162,7 +162,7 @@ export class SseReader {
   }
 }
 
-/** Makes the event with `bytes` in place of its data. */
+/** Makes an event with `bytes` as its data and the other fields of `like`. Default: an event `message`. */
 export function sseEvent(
   bytes: Buffer,
   like: { readonly event?: string; readonly id?: string; readonly retry?: string } = { event: 'message' },

@@ -118,7 +118,8 @@ export function insert(position: number, put: string | Buffer): Edit {
 }
 
 /**
- * Returns `json` with all edits applied. The edits must not overlap. Edits at the same position are applied in the given order.
+ * Returns `json` with all edits applied. The edits must not overlap. Insertions at the same position are applied in the given
+ * order.
  */
 export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return json;
@@ -141,7 +142,7 @@ export function addMember(object: ObjectAt, name: string, value: string): Edit {
   return last === undefined ? insert(object.start + 1, entry) : insert(last.end, `,${entry}`);
 }
 
-/** Makes the edits that add elements after the last element. */
+/** Makes the edit that adds elements after the last element. */
 export function addElements(array: ArrayAt, values: readonly string[]): Edit {
   const last = array.elements.at(-1);
   const text = values.join(',');

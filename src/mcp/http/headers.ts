@@ -30,7 +30,9 @@ export function nameIn(request: Request): string | undefined {
 
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** Makes a header value from any text. Text that is not plain ASCII becomes Base64 between `=?base64?` and `?=`. */
+/**
+ * Makes a header value from any text. Text that a header would not keep unchanged becomes Base64 between `=?base64?` and `?=`.
+ */
 export function headerValue(text: string): string {
   const plain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !ENCODED.test(text);
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;

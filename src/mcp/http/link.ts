@@ -155,7 +155,7 @@ export class HttpLink implements Link {
     this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
   }
 
-  /** Passes on the frames of a JSON body. Returns false if no frame answers the request. */
+  /** Passes on the frames of a JSON body. Returns false for a body that is neither an answer nor a batch, and drops that body. */
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
@@ -235,7 +235,7 @@ export class HttpLink implements Link {
 
   /**
    * Sends a GET for the server's own frames, or for the missing part of a broken stream. Resolves to undefined if the server
-   * offers no stream.
+   * offers no stream, or cannot be reached in `tries` attempts.
    */
   async #resume(
     lastEventId: string | undefined,

@@ -31,7 +31,8 @@ export class HttpTarget {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // The server closed an open connection when it was reused. The server has received no part of this request.
+      // A reused connection was reset, usually because the server closed it before this request arrived. So the request is sent
+      // again.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }

@@ -14,7 +14,7 @@ import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;
-/** The maximum number of items for one answer. If more items exist, the answer says that it is incomplete. */
+/** After this number of items, the answer ends and says that it is incomplete. The last chunk may exceed the number. */
 const MAX_ITEMS = 20_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
@@ -159,7 +159,7 @@ function deliveryOf(times: readonly number[]): Delivery {
 
 /**
  * Reads the items that were closed in the period or open at its end. Only these items can have been queued, delivered or waiting
- * in the period. Returns true if more items exist than were read.
+ * in the period. Returns true if a limit ended the reading, so that more items may exist.
  */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
   const { log, project, to } = asked;
@@ -195,8 +195,8 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
 }
 
 /**
- * Reads the items that were open at the end of the period and were queued at most a week before the period. This limit keeps a
- * chart fast.
+ * Reads the items that have this state now and were open at the end of the period. For `closed`, stops at items that were queued
+ * more than a week before the period, so that a chart stays fast.
  */
 async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {
   const { from, to } = walk.asked;

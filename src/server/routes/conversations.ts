@@ -1,4 +1,4 @@
-/** Reads the history of a conversation, and sends a person's messages and interrupts to it. */
+/** Reads the history of a conversation or a log, and sends a person's messages and interrupts. */
 import { conversationId, type ConversationId, type LogKey } from '../../core/address.ts';
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../wire/api.ts';
 import type { Action } from '../../core/notification.ts';
@@ -174,11 +174,14 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   pause: 'Pause: finish this step and wait.',
 };
 
-/** Returns the name of the person. A browser session has the name of the person whose token created the session. */
+/**
+ * Returns the name of the person: the name of the token. For a browser session, this is the name of the token that created the
+ * session, if a token did.
+ */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 
-/** Describes the effect of an action on each of its conversations. */
+/** Describes the effect of an action on the named conversation, or on each active conversation of the agent. */
 export async function effectsOf(
   inbox: Inbox,
   { log, conversation }: { readonly log: LogKey; readonly conversation?: ConversationId },

@@ -19,7 +19,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
 
   /**
    * Emits all events in their order, without waiting for each result, so that repeated events can be folded. A failed event does
-   * not stop the others.
+   * not stop the others. Then throws the first error.
    */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();
@@ -156,7 +156,7 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
 
 /**
  * Reads events in structured, batch or binary mode, as the CloudEvents specification defines. Plain JSON counts as structured
- * mode.
+ * mode, or as batch mode if it is a list.
  */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
@@ -188,7 +188,10 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   });
 }
 
-/** Returns the default subject of an event: the target of the token, otherwise every active agent in the server's project. */
+/**
+ * Returns the default subject of an event: the agent or conversation of the token, otherwise every active conversation of the
+ * token's project or of the server's project.
+ */
 const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
   if (project === null || agent === null) return `${project ?? own}/*`;
   return conversation === null ? `${project}/${agent}` : `${project}/${agent}#${conversation}`;
@@ -231,9 +234,9 @@ function jsonOf(body: Buffer): Json {
 }
 
 /**
- * Limits an event to the permissions of the token. Events of agents and send-only tokens are treated like webhooks: their source
- * and keys get a prefix. The prefix keeps them from changing the counts of other producers' notifications, and from replacing or
- * withdrawing them.
+ * Limits an event to the permissions of the token. With an agent's or a send-only token, the event loses `about`, `purpose` and
+ * `deliver`. Its severity is at most `MAX_LEVEL`, its source is `token/<id>`, and its key gets this prefix. The prefix keeps the
+ * event from changing the counts of other producers' notifications, and from replacing or withdrawing them.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

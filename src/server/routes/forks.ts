@@ -1,4 +1,4 @@
-/** Shows the lineage of a conversation: its origin, its forks, and the point where a new fork would begin. */
+/** Shows the lineage of a conversation: its origin, its forks, and its number of turns up to a record. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Fork, ForksReply } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';

@@ -282,7 +282,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
             },
           },
         );
-      // If the server stops during the wait, it answers with the receipt so far.
+      // If the server stops during the wait, the answer is the receipt so far.
       const state = await look({ withinMs: wait * 1_000, signal }).catch((error: unknown) => {
         if (signal.aborted) return look({ withinMs: 0 });
         throw error;
@@ -293,7 +293,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** Finds the log of an id: the named log, or the first readable log that contains the id. */
+/** Finds the log of an id: the named log, the log of an agent's token, or the first readable log that contains the id. */
 async function logWith(inbox: Inbox, who: Principal, id: string, named: string | undefined): Promise<LogKey> {
   if (named !== undefined || who.kind === 'agent') return scopeOf(who, { log: named }).log as LogKey;
   if (who.kind === 'send') mustRead(who, { project: who.project ?? undefined });

@@ -1,4 +1,7 @@
-/** Searches the whole log of a conversation for words. A page of the console has loaded only a part of the log. */
+/**
+ * Searches the whole history of a conversation for words or a period. A page of the console has loaded only a part of the
+ * history.
+ */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';

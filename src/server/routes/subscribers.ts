@@ -265,7 +265,8 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
 }
 
 /**
- * Limits of counting this week's events: the maximum number of positions that are read, and the time for which a count is reused.
+ * Limits of counting this week's notifications: the maximum number of positions that are read, and the time for which a count is
+ * reused.
  */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;

@@ -4,8 +4,8 @@
  * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
  *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
  * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all streams.
- * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the log was replaced, or
- *   the server stops.
+ * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the log was replaced or
+ *   cannot be read, or the server stops.
  *
  * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for it.
  */
@@ -38,7 +38,7 @@ const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
 /**
  * The maximum number of bytes that all streams hold for slow readers. Above this limit, each stream that is behind is
- * disconnected at its next record.
+ * disconnected at its next record or heartbeat.
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /**
@@ -107,7 +107,7 @@ export class Hub implements Streams {
 
   /**
    * Opens a stream and returns the body of its answer, with server-sent events. `hangUp` closes the connection and drops its
-   * unsent data. Throws `too_many_streams`, and `bad_argument` for a position that the log does not have.
+   * unsent data. Throws `too_many_streams`, `store_unavailable`, and `bad_argument` for a position after the newest one.
    */
   async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     const leave = this.#places.take(who);

@@ -12,15 +12,15 @@ const MAX_BEHIND_BYTES = 512 * 1024;
  * memory.
  */
 const PAGE_BYTES = 64 * 1024;
-/** The maximum number of bytes that a stream holds for its reader before it reads more. */
+/** A stream reads its next page only while it holds fewer bytes than this for its reader. */
 const HELD_BYTES = 64 * 1024;
 /** The number of records on the first page of a stream. The number is small, because the size of the records is still unknown. */
 const FIRST_PAGE = 16;
 /** The time that a client waits before it reconnects. */
 const RETRY_MS = 1_000;
-/** The number of heartbeats after which a reader that takes no data is disconnected. */
+/** A reader that takes no data for more than this many heartbeats in a row is disconnected. */
 const STUCK_BEATS = 6;
-/** The number of records on a page. */
+/** The maximum number of records on a page. */
 const PAGE = 200;
 
 const encoder = new TextEncoder();
@@ -149,7 +149,7 @@ export class Stream {
     }
   }
 
-  /** Sends one page. Returns true if the page contained records, which the reader should take before the next page. */
+  /** Sends one page. Returns true if records were sent, which the reader should take before the next page. */
   async #catchUp(): Promise<boolean> {
     const { store } = this.#options;
     const { project, log } = this.#query;

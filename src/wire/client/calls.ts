@@ -59,7 +59,7 @@ export interface Client {
   ): Promise<RecordsPage>;
   /**
    * Finds words in a conversation, newest match first. `next` continues with older records. Without words, the call lists the
-   * records.
+   * records from `from` to `to`.
    */
   search(
     conversation: AddressText,
@@ -179,13 +179,13 @@ export interface Client {
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
 
-  /** Lists tasks, newest first. Without a project, lists the tasks of the server's own project. */
+  /** Lists tasks, newest first. Without a project, lists the tasks of the token's project, otherwise of the server's project. */
   tasks(
     query?: Paged & {
       readonly project?: string;
       readonly status?: TaskStatus | readonly TaskStatus[];
       readonly assignee?: string;
-      /** If true, only tasks that have not ended are listed. */
+      /** If true, lists the tasks that have not ended, in addition to the tasks with `status`. */
       readonly open?: boolean;
       readonly before?: string;
     },

@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions = {}): Client {
       if (init.signal?.aborted) throw error;
       throw unreachable(url === '' ? 'the server' : url, error);
     } finally {
-      // For a stream, the timeout covers only the head of the response.
+      // The timeout covers only the head of the response, because a stream does not end.
       clearTimeout(timer);
     }
   };

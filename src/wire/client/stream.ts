@@ -17,7 +17,7 @@ export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
   /** Called at each change of the connection, so that a display can show whether its data is current. */
   readonly onState?: (state: StreamState) => void;
-  /** The longest pause between attempts. Default 30 s. */
+  /** The longest pause between attempts, in ms, if the server asks for no other pause. Default: 30 s. */
   readonly maxBackoffMs?: number;
 };
 

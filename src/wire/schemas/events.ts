@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';
 
-/** Only the API document uses this schema. The source itself checks CloudEvents. */
+/** Only the API document uses this schema. `eventFromCloudEvent` checks the values. */
 export const cloudEvent = z
   .looseObject({
     specversion: z.string(),

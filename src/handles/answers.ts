@@ -1,4 +1,4 @@
-/** Makes the answer that a model reads about a handle: JSON text `{id, state, content | result}`. */
+/** Makes the answer that a model reads about a handle: `{id, state, content, result}`. The tools send the answer as JSON text. */
 import { defined } from '../core/defined.ts';
 import type { Handle } from './handle.ts';
 import type { Range } from './stateful-tool.ts';

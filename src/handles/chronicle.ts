@@ -13,7 +13,7 @@ export class Chronicle {
     this.#record({ type: 'handle_spawned', ...nameOf(handle), call: handle.callId });
   }
 
-  /** Records that the handle has a new phase. */
+  /** Records the new phase of a background handle, and the question of any handle whose tool asks one. */
   entered(handle: Handle): void {
     const { phase, ending } = handle;
     if (handle.background) {

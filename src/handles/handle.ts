@@ -62,11 +62,11 @@ export class Handle {
   contentNoticed = false;
   contentNotices = 0;
   /**
-   * Whether the handle seemed to wait and then continued by itself. Further apparent waits cause no notification until a call
-   * reads the handle.
+   * Whether the handle seemed to wait and then continued by itself. Further waits cause no notification until a call reads the
+   * handle.
    */
   flaps = false;
-  /** Whether the tool itself asked the question. False if the question was guessed from the output. */
+  /** Whether the tool itself asks the open question. False if the question was guessed from the output. */
   asked = false;
   stoppedAt: number | undefined;
   ending: Ending | undefined;
@@ -104,7 +104,7 @@ export class Handle {
     return this.#phase.type !== 'stopped';
   }
 
-  /** The reason why the agent ended the handle. Undefined if the agent did not end the handle. */
+  /** The reason of the first `abort`. Undefined if the handle was not aborted. */
   get because(): string | undefined {
     return this.#because;
   }
@@ -133,7 +133,7 @@ export class Handle {
     return { content: this.#shown };
   }
 
-  /** Passes input to the tool. Throws `bad_argument` if the tool does not accept it. */
+  /** Passes input to the tool. Throws `bad_argument` if the tool does not accept the input. */
   async apply(input: Omit<Input, 'answers'>): Promise<void> {
     const answers = this.#phase.type === 'waiting';
     if (this.#answer !== undefined) {

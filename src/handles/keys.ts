@@ -35,7 +35,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the bytes of a key: `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument` for any other name.
+ * Returns the bytes of a key: a single character, or a key such as `enter`, `ctrl-c`, `alt-b` or `up`. Throws `bad_argument` for
+ * an unknown name.
  */
 export function keyBytes(name: string): string {
   const key =

@@ -1,6 +1,6 @@
 /**
- * Keeps a small file of the handles whose end the conversation's model has not read. After a crash, this file names the lost
- * handles, the processes to end, and the notifications to queue.
+ * Keeps a small file of the active handles and of the handles whose end the conversation's model has not read. After a crash,
+ * this file names the lost handles, the processes to end, and the notifications to queue.
  *
  * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file.
  */
@@ -65,7 +65,10 @@ export class Ledger {
   }
 }
 
-/** Reads the file. An unreadable file is renamed and ignored, because the conversation can continue without its handles. */
+/**
+ * Reads the file. A damaged file is renamed and ignored, because the conversation can continue without its handles. Throws if the
+ * file exists but cannot be read.
+ */
 function load(path: string): readonly LedgerEntry[] {
   let text: string;
   try {

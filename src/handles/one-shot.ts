@@ -9,8 +9,8 @@ export function outcomeOf({ result }: Extract<Phase, { type: 'stopped' }>, text:
 }
 
 /**
- * Returns the output of a failed call, which explains more than the message. If the output lacks the message, the message is
- * added.
+ * Returns the output of a failed call, which explains more than the message. If the output does not end with the exit code or the
+ * reason of the end, the message is added.
  */
 function failure(text: string, message: string): string {
   if (text === '') return message;

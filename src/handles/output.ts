@@ -10,7 +10,7 @@ import { lastLineOf, readable } from './text.ts';
 export type OutputOptions = {
   /** The file, made with mode 0600 at the first byte. If undefined, only the beginning and the end of the output are kept. */
   readonly path?: string;
-  /** The largest size of the file. Default 64 MiB. */
+  /** The largest size of the file, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
   /** Returns the instruction for reading the part that is cut out of the middle: `fetch … from 61`. */
   readonly how?: (from: Range) => string;
@@ -65,12 +65,12 @@ export class Output {
     this.#keep(chunk);
   }
 
-  /** Returns the last line with text. Undefined if no line has text. */
+  /** Returns the last line with text. Undefined if the last 4,096 bytes have no text. */
   lastLine(): string | undefined {
     return lastLineOf(readable(this.#tailBuffer().subarray(-4_096)));
   }
 
-  /** Returns the text after the last line end: a prompt, or an unfinished line. */
+  /** Returns the text after the last line end, at most 1,024 bytes: a prompt, or an unfinished line. */
   openLine(): string {
     if (!this.#endsOpen) return '';
     const text = readable(this.#tailBuffer().subarray(-1_024));
@@ -90,7 +90,7 @@ export class Output {
     return this.#cut(head, tail, maxChars);
   }
 
-  /** Reads a part of the output, at most `maxChars`. */
+  /** Reads a part of the output, at most `maxChars` bytes. */
   async read(range: Range, maxChars: number): Promise<Reading> {
     if ('fromByte' in range) {
       const length = Math.min(range.bytes ?? maxChars, maxChars);
@@ -176,7 +176,7 @@ export class Output {
     return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${lost} …]\n${readable(rest)}`;
   }
 
-  /** Returns the offset of a line. Undefined if the line was not kept. */
+  /** Returns the offset of a line in bytes. Undefined if the bytes before the line were not kept. */
   async #lineStart(line: number): Promise<number | undefined> {
     const block = Math.min(Math.floor((line - 1) / INDEX_LINES), this.#index.length - 1);
     let offset = this.#index[block] ?? 0;
@@ -214,7 +214,7 @@ export class Output {
   }
 }
 
-/** Finds the end of the first `wanted` lines, or of all lines if there are fewer. */
+/** Finds the end of the first `wanted` lines, or of all complete lines if there are fewer. */
 function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number } {
   let lines = 0;
   let end = 0;

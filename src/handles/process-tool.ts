@@ -125,7 +125,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
 
 /**
  * Waits for the end of the process. Ends the process if its handle is aborted or a time limit is reached. Returns the reached
- * limit in ms.
+ * limit in ms, or undefined.
  */
 async function timeOver(running: RunningProcess, line: CommandLine, handle: HandleSide): Promise<number | undefined> {
   const { signal } = handle;

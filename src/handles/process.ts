@@ -125,7 +125,9 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
-/** Returns the shell for the command. If the command cannot run, throws `ToolFailure`, whose message says what to do. */
+/**
+ * Returns the shell for the command. Throws `ToolFailure` for a command that contains NUL, and for a `cwd` that is not a folder.
+ */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
   if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character; remove it');
   if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
@@ -133,7 +135,7 @@ export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 
-/** Returns the bytes of a key that also works without a terminal. */
+/** Returns the bytes of a key that also works without a terminal. Throws `bad_argument` for any other key. */
 function typed(key: string): string {
   const bytes = keyBytes(key);
   if (bytes === '\r') return '\n';

@@ -24,7 +24,7 @@ export type PtyOptions = Omit<ProcessOptions, 'stdin'> & {
   readonly settleMs?: number;
   /** The time without output after which a line that looks like a prompt counts as a prompt. Default 300 ms. */
   readonly promptMs?: number;
-  /** Called with the question for which the process seems to wait, and with undefined when the process continues. */
+  /** Called with the question for which the process seems to wait, and with undefined if the process continues without input. */
   readonly prompted?: (question: string | undefined) => void;
 };
 

@@ -27,8 +27,8 @@ export type RecoverDeps = {
 const KEEP_MS = 24 * 3_600_000;
 
 /**
- * Returns the handles that were running. Must be called once. If a handle had ended without a notification, the notification is
- * queued now.
+ * Ends the processes of the lost handles, and returns the background handles that were running. Must be called once. Queues the
+ * notifications about these handles, and about handles that had ended without a notification.
  */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
@@ -67,7 +67,7 @@ const isOfAnotherAgent = (entry: LedgerEntry, self: Owner): boolean => {
 
 /**
  * Ends the session of a handle's process. The process is identified by its start time. If the process has exited, the session is
- * identified by the mark of its other processes.
+ * identified by the mark of its other processes. Returns false if no process of the session runs.
  */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {
   if (owned === undefined) return false;

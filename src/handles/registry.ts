@@ -101,7 +101,7 @@ export class HandleRegistry implements AsyncDisposable {
     return this.#shelf.active().length;
   }
 
-  /** Executes a stateful tool for a call of the model. Never throws. */
+  /** Executes a stateful tool for a call of the model. A failure of the tool or a wrong command is an outcome with `isError`. */
   async execute(tool: StatefulTool, raw: Json, call: ToolCall): Promise<ToolOutcome> {
     this.#settle(call);
     try {
@@ -134,17 +134,17 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Records that a call of the batch will not be executed, for example because a person refused it. A call that awaits its handle
-   * then gets the reason instead of waiting.
+   * Records that a call of the batch will not be executed, for example because a person refused the call. A call of `await` for
+   * the handle of that call then gets the reason instead of waiting.
    */
   notRun(callId: string, why: string): void {
     if (this.#calls.failed(callId, why)) this.#changes.happened();
   }
 
   /**
-   * Handles the end of a turn. Call this when the turn is about to end. For each active handle, the model is asked, or the handle
-   * is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait. The
-   * notification of that handle needs another cycle.
+   * Handles the end of a turn. Call this when the turn is about to end. For each active background handle, the model is asked, or
+   * the handle is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait.
+   * The notification of that handle needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -190,7 +190,7 @@ export class HandleRegistry implements AsyncDisposable {
     return this.#background.idle();
   }
 
-  /** Ends all running handles, notifies the conversation, and removes the outputs. */
+  /** Ends all active handles, notifies the conversation, and removes the outputs. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -387,7 +387,7 @@ export class HandleRegistry implements AsyncDisposable {
 
 export const handleRegistry = (options: HandleRegistryOptions): HandleRegistry => new HandleRegistry(options);
 
-/** Turns a stateful tool into a tool of the agent's loop. Its handles are in `registry`. */
+/** Turns a stateful tool into a tool of the agent's loop. The tool's handles are in `registry`. */
 export function statefulTool(tool: StatefulTool, registry: HandleRegistry): Tool {
   return {
     name: tool.name,

@@ -6,7 +6,7 @@ import { processTool, type ProcessToolOptions } from './process-tool.ts';
 import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
 
 export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
-  /** The folder in which commands start and the base of `cwd`. Default: the folder of this process. */
+  /** The folder in which commands start, and the base of the argument `cwd`. Default: the folder of this process. */
   readonly cwd?: string;
   /** Variables that commands get in addition to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
@@ -14,8 +14,8 @@ export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' 
   readonly passEnv?: readonly string[];
   readonly shell?: string;
   /**
-   * The time limit of a command in the foreground, unless the call sets one. Default 300 s. A command in the background has no
-   * limit.
+   * The time limit of a command in the foreground, unless the call sets one. Default 300 s. A command in the background has a
+   * limit only if the call sets one.
    */
   readonly timeoutSecs?: number;
   readonly onTurnEnd?: OnTurnEnd;

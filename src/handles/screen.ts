@@ -8,7 +8,10 @@ export interface Screen {
   flushed(): Promise<void>;
   /** Returns the current rows, without trailing blanks and without blank rows at the end. */
   text(): string;
-  /** Returns the lines that have scrolled off (up to 1,000 rows) and the current rows, with wrapped lines joined. */
+  /**
+   * Returns the lines that have scrolled off (up to 1,000 rows) and the current rows, with wrapped lines joined. While a program
+   * uses the whole screen, returns only the rows of that program.
+   */
   all(): string;
   /** Returns the text before the cursor in its line. */
   cursorLine(): string;

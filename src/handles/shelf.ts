@@ -10,11 +10,11 @@ const KEPT = 50;
 export class Shelf {
   /** The newest handle of each name, oldest first. */
   readonly #handles = new Map<string, Handle>();
-  /** How often each name was used. */
+  /** How often each name was claimed, counted from the first background handle with the name. */
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used` holds the names of handles from before a restart. These names stay reserved. */
+  /** `used` holds the names of handles from before a restart. A new handle with such a name gets another subject. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
@@ -48,8 +48,8 @@ export class Shelf {
   }
 
   /**
-   * Reserves a name for a new handle, and returns the subject of its notifications. Throws if another handle runs under the name.
-   * A stopped handle with the name can no longer be fetched.
+   * Reserves a name for a new handle, and returns the subject of its notifications. Throws `bad_argument` if an active handle has
+   * the name. A stopped handle with the name can no longer be fetched.
    */
   claim(id: string, { background }: { readonly background: boolean }): string {
     const holder = this.#handles.get(id);
@@ -69,7 +69,7 @@ export class Shelf {
   }
 
   /**
-   * Removes the handle of an answered one-shot call. If the output was cut, the handle stays, so that the model can read the
+   * Removes the handle of a one-shot call that has ended. If the output was cut, the handle stays, so that the model can read the
    * missing part by range.
    */
   forget(handle: Handle): void {

@@ -2,7 +2,7 @@
  * The states of a handle.
  *
  * ```
- * running → waiting → running (after an answer) … → stopped
+ * running → waiting → running (after an answer, or by itself) … → stopped
  * ```
  * `stopped` is final and can follow `running` and `waiting`.
  */

@@ -51,8 +51,8 @@ export type StatefulTool = {
   /** How many seconds the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
   /**
-   * Whether the tool runs an agent. Its end is then emitted as `subagent.complete` or `subagent.failed`, not as the end of a
-   * tool.
+   * Whether the tool runs an agent. If this agent ends by itself, its end is emitted as `subagent.complete` or `subagent.failed`,
+   * not as the end of a tool.
    */
   readonly isAgent?: boolean;
   /** Whether to also notify of new output (`tool.content`), at most once until a call reads the output. Default false. */
@@ -76,7 +76,7 @@ export interface HandleSide {
   /** An id that is never reused. */
   readonly uid: string;
   readonly signal: AbortSignal;
-  /** Whether no call waits for the handle's end, because it was spawned or waits for input. */
+  /** Whether no call waits for the handle's end, because the handle was spawned, or has waited for input. */
   readonly background: boolean;
   /**
    * A folder for the handle's files. The folder is made on first use with mode 0700, and exists as long as the handle can be
@@ -111,8 +111,8 @@ export type Serves = {
   /** Accepts input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
   /**
-   * Resolves when the content is steady, or after a time limit of the tool. Spawn, fetch and apply wait for this before they
-   * answer.
+   * Resolves when the content is steady, or after a time limit of the tool. While the handle is active, the calls of its tool
+   * wait for this before they answer.
    */
   readonly settle?: () => Promise<void>;
 };
@@ -120,7 +120,7 @@ export type Serves = {
 /** Content, or a part of it that `range` names (`lines 1–200 of 5,230`). */
 export type Reading = { readonly content: string; readonly range?: string };
 
-/** The names that the arguments of a stateful tool must not have, because the registry adds them to each tool. */
+/** The names that the parameters of a stateful tool must not have, because the registry uses them. */
 export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'from', 'lines', 'from_byte', 'bytes'];
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];

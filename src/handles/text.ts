@@ -6,7 +6,10 @@ import { stripVTControlCharacters } from 'node:util';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Returns the text of these bytes. Incomplete characters at the beginning and the end are omitted. */
+/**
+ * Returns the text of these bytes. Incomplete characters at the beginning and the end are omitted. For binary data, returns a
+ * note with the number of bytes.
+ */
 export function readable(bytes: Uint8Array): string {
   const whole = wholeCharacters(bytes);
   if (isBinary(whole)) return `[binary, ${whole.length.toLocaleString('en')} bytes]`;
@@ -56,7 +59,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return broken > 16 && broken > head.length / 10;
 }
 
-/** Returns the last line with text, shortened. */
+/** Returns the last line with text, shortened to 200 characters. Undefined if no line has text. */
 export function lastLineOf(text: string): string | undefined {
   const line = text
     .split('\n')

@@ -1,7 +1,8 @@
 /**
  * At the end of a turn, treats each active handle as its tool defines.
  *
- * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. Waiting adds a cycle.
+ * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. A wait lasts up to
+ *   `turnEndSecs`, and adds a cycle if the handle stops.
  * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification is delivered at the start of the
  *   next turn.
  * - `abort`: the handle is aborted.
@@ -35,13 +36,15 @@ export type Inquiry = {
 export type TurnEndOptions = {
   /**
    * Asks all questions with one request to a model, and returns an answer for each id. A handle without a valid answer keeps
-   * running. If `ask` throws or is missing, all handles keep running.
+   * running. If `ask` throws or is missing, all handles with `inquire` keep running.
    */
   readonly ask?: (
     inquiries: readonly Inquiry[],
     options: { readonly signal: AbortSignal },
   ) => Promise<Readonly<Record<string, TurnEndAnswer>>>;
-  /** Aborts when the person stops the turn. No question is then asked, and no handle is awaited. */
+  /**
+   * Aborts when the person stops the turn. No question is then asked, and no handle is awaited. Handles with `abort` still end.
+   */
   readonly signal?: AbortSignal;
 };
 

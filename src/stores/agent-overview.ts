@@ -6,10 +6,10 @@ import { levelOf } from './item-row.ts';
 
 export type AgentColumns = {
   readonly log: LogKey;
-  /** For each level: its rank, and the number of open items. */
+  /** For each level with open items: its rank, and the number of these items. */
   readonly open: readonly (readonly [level: number, count: number])[];
   readonly oldest: number | null;
-  /** The interrupts that hold a gate up. */
+  /** The items whose field `gate` is true, expired items included. */
   readonly gates: readonly {
     readonly at: number;
     readonly clock: number | null;

@@ -11,8 +11,8 @@ const PAUSE_MS = { min: 20, max: 250 };
 export class Late extends Error {}
 
 /**
- * Repeats an attempt that fails for a temporary reason, until the call's time limit is reached. `explain` translates the last
- * error.
+ * Repeats an attempt that fails for a temporary reason (`isPassing`), until the call's time limit is reached. `explain`
+ * translates the error of the last attempt.
  */
 export async function insist<T>(
   options: Wait | undefined,
@@ -35,7 +35,7 @@ export async function insist<T>(
   }
 }
 
-/** Resolves to the promise's value. Rejects with `Late` at the deadline. */
+/** Settles as the promise does. At the deadline, calls `onLate` and rejects with `Late`. */
 export async function before<T>(deadline: number, promise: Promise<T>, onLate: () => unknown): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

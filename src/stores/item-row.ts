@@ -39,7 +39,7 @@ export function itemOf(row: ItemRow): Item {
 
 export type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
 
-/** Returns the stored state of an item. An item that only its queue record has touched needs no stored state. */
+/** Returns the stored state of an item as JSON. Null for an open item that only its queue record has touched. */
 export function stateOf(item: Item): string | null {
   if (item.state === 'open' && item.history.length === 1) return null;
   const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;

@@ -108,7 +108,7 @@ export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<
 /** Types of records whose new items are copies. A copy has the age of its original. */
 export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
-/** Puts the cell into the indexes to which its new item belongs. */
+/** Puts the new item into the cell. Moves the cell into the indexes to which the new item belongs, and out of the others. */
 export function place(log: Log, cell: Cell, item: Item): void {
   const { key } = item.notification;
   const previous = cell.item;

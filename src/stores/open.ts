@@ -73,12 +73,16 @@ export function partsOf(url: string): { readonly scheme: string | undefined; rea
   return { scheme, rest };
 }
 
-/** A name with a colon, at the beginning or between two slashes: `POSTGRES:/`, ` nats:/`. One letter is a drive of Windows. */
+/**
+ * Matches a name with a colon and a slash, at the beginning of a path or after a slash: `POSTGRES:/`, ` nats:/`. The name has at
+ * least two letters, because one letter is a drive of Windows.
+ */
 const HIDDEN = /(?:^|\/)(\s*([a-z][a-z0-9+.-]+)):\/+(.*)$/isu;
 
 /**
- * Refuses a path that is the address of a server with capital letters or a leading space. The configuration has already made
- * such an address a path inside of a folder. A file at this path would hold the data, and its name would show the password.
+ * Refuses a path that contains an address, for example the address of a server with capital letters or a leading space. The
+ * configuration has already made such an address a path inside of a folder. A file at this path would hold the data, and its name
+ * would show the password. An absolute path passes if its name with the colon is an existing folder and names no engine.
  */
 export function refuseHiddenAddress(path: string, named = ''): void {
   const [, shown = '', name = '', rest = ''] = HIDDEN.exec(path) ?? [];

@@ -16,11 +16,11 @@ export type Placed = {
   readonly at: number;
   readonly clock?: number;
   readonly items: readonly Item[];
-  /** True if no draft concerned an existing item. */
+  /** True if no draft concerned an existing item or an item of an earlier draft. */
   readonly isFresh: boolean;
 };
 
-/** The result of an append, without the records. The caller makes them from its drafts. */
+/** The result of an append, without the records. The caller makes the records from its drafts. */
 export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
 
 type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
@@ -28,7 +28,9 @@ type Place = { readonly seq: number; readonly at: number; readonly clock?: numbe
 export const written = (drafts: readonly Draft[]): Written[] =>
   drafts.map((body) => ({ body, text: storable(body, () => JSON.stringify(body)) }));
 
-/** Throws `bad_argument` for a draft that JSON cannot hold, such as a draft that contains itself. */
+/**
+ * Returns the result of `copy`. Throws `bad_argument` for a draft that JSON cannot hold, such as a draft that contains itself.
+ */
 export function storable<T>(draft: Draft, copy: () => T): T {
   try {
     return copy();

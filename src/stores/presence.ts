@@ -3,7 +3,7 @@ import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
 /**
  * Applies an update to a conversation's presence, as `touch` stores and returns it. Undefined fields stay as they were. `endedAt`
- * stays until an update has `ended: false`.
+ * stays set until an update has `ended: false`.
  */
 export function presenceAfter(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
   const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;

@@ -5,7 +5,8 @@ import type { NotificationId } from '../core/notification.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
 
 /**
- * Types of records that only concern items. Records of other types belong to a transcript or are unknown, and are never pruned.
+ * Types of records that only concern items or their delivery. Records of other types, such as the records of a transcript, of
+ * tasks or of unknown types, are never pruned.
  */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'system_notification_queued',
@@ -27,7 +28,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
 
-/** Throws for a record that concerns items or their delivery, because such records are removed together with their items. */
+/** Throws `bad_argument` for a record that concerns items or their delivery, because only `prune` may remove such records. */
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;

@@ -17,7 +17,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves with the head when it is above `after`, or with `after` on abort, timeout or close. */
+  /** Resolves with the head of the next `wake` above `after`, or with `after` on abort, timeout or close. */
   wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     const { withinMs, signal } = options;
     if (signal?.aborted || withinMs === 0) return Promise.resolve(after);

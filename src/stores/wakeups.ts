@@ -1,7 +1,7 @@
 /**
- * Wakes waiting callers when records are appended. An append of this process wakes them directly. A notification of the server
- * wakes them after an append of another process. While a caller waits, a poll also reads the head, because a notification may be
- * lost, and a connection may break without an error.
+ * Wakes waiting callers when records are appended. An append of this process wakes them directly. A message from the server
+ * wakes them after an append of another process. While a caller waits, a poll also reads the head, because a message may be lost,
+ * and a connection may break without an error.
  */
 import { Waiters } from './waiters.ts';
 

@@ -1,6 +1,6 @@
 /** The board of a project, which lists its open tasks and the used task numbers. This file does no I/O. */
 
-/** `gone`: the numbers of tasks that were removed long after they finished, as ranges with inclusive ends, lowest first. */
+/** `gone`: the numbers of tasks that were removed after they had ended, as ranges with inclusive ends, lowest first. */
 export type Board = {
   readonly next: number;
   readonly open: readonly string[];
@@ -26,7 +26,7 @@ export function* numbersBelow(board: Board, below: number): Iterable<number> {
 export const isGone = ({ gone = [] }: Board, number: number): boolean =>
   gone.some(([from, to]) => from <= number && number <= to);
 
-/** Returns the board without these tasks. */
+/** Returns the board with these task numbers in `gone`. */
 export function without(board: Board, numbers: readonly number[]): Board {
   const ranges = [...(board.gone ?? []), ...numbers.map((n) => [n, n] as const)].toSorted((a, b) => a[0] - b[0]);
   const gone: [number, number][] = [];

@@ -2,13 +2,13 @@
  * Decides the effects of a command on a task, as a pure function of the stored task. One append then writes the facts and their
  * notifications, or nothing.
  *
- *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
+ *   backlog ⇄ todo        backlog, todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
  * An execution is one agent's work on the task. An execution starts when the task becomes `in_progress` (without a conversation
- * yet) or when an agent takes the task. The execution ends when the agent reports, or is lost when the agent's conversation ends.
- * If a person takes the task from an agent, the execution is interrupted but does not end. The agent is notified once, and its
- * report ends the execution.
+ * yet) or when an agent takes the task. The execution ends when the agent reports. If the agent's conversation has ended without
+ * a report, a later command ends the execution as lost. If a person takes the task from an agent, the execution is interrupted
+ * but does not end. The agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -48,7 +48,7 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. The command is refused if the task has changed since then. */
+  /** The status or the version that the caller saw. The command is refused if the task has another one now. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
   readonly notification: string;
@@ -81,7 +81,8 @@ export type Telling = {
   readonly reason?: string;
   /**
    * The conversation that works on the task and gets the notification. Null if no conversation has taken the task: then each
-   * conversation of the agent gets the notification.
+   * active conversation of the agent gets a request to stop, and the first conversation that carries notifications gets
+   * `unblocked`.
    */
   readonly conversation: string | null;
 };

@@ -1,5 +1,5 @@
 /**
- * A record of a task is in the log of the agent that has the task at that time, or in `project/*` for an unassigned task.
+ * A record of a task is in the log of the agent that has the task or works on it, or in `project/*` for an unassigned task.
  * `version` counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';

@@ -1,4 +1,4 @@
-/** Passes the executions of an ended conversation to its heir, with the interrupts that wait for a report. */
+/** Passes the executions of an ended conversation to its heir, including interrupted executions that wait for a report. */
 import { splitLog } from '../core/address.ts';
 import type { Store, Swap } from '../core/ports.ts';
 import type { Draft } from '../core/records.ts';

@@ -45,7 +45,7 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. If the task has changed since then, the change is refused (`conflict`). */
+  /** The status or the version that the caller saw. If the task has another one now, the change is refused (`conflict`). */
   readonly expected?: TaskStatus | number | undefined;
 };
 
@@ -152,9 +152,9 @@ export class Tasks {
   }
 
   /**
-   * Removes the tasks that ended before `before` (epoch ms), with all their records. Tasks of any age that have not ended stay.
-   * An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost. This
-   * mark changes the task, so only a call with a later `before` removes the task.
+   * Removes the ended tasks whose last change was before `before` (epoch ms), with all their records. Tasks that have not ended
+   * stay. An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost.
+   * This mark changes the task, so only a call with a later `before` removes the task.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -182,8 +182,8 @@ export class Tasks {
   }
 
   /**
-   * Removes these tasks. If one of these tasks has changed since it was read, or has the store's newest record, the call removes none
-   * and returns false.
+   * Removes these tasks. If one of these tasks has changed since it was read, or has the store's newest record, the call removes
+   * none and returns false.
    */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [
@@ -204,7 +204,7 @@ export class Tasks {
     return false;
   }
 
-  /** Marks a running execution of an ended task as lost if no conversation is left to report it. */
+  /** Marks each running execution of an ended task as lost if no conversation is left to report the execution. */
   async #lose(task: Task): Promise<void> {
     if (NEXT_STATUSES[task.status].length > 0) return;
     for (const { agent } of task.executions.filter(({ endedAt }) => endedAt === null))
@@ -239,7 +239,7 @@ export class Tasks {
 
   /**
    * Changes a task. If the change is refused, throws `conflict`, `not_found` or `bad_argument`, writes nothing and notifies no
-   * agent.
+   * agent. Throws `store_unavailable` if the task keeps changing.
    */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
     checkActor(by);

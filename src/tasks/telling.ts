@@ -18,7 +18,7 @@ export function tellingOf(
     kind: `task.${why}`,
     message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${reason === undefined ? '' : `: ${reason}`}`,
     key: keyOf(task),
-    // Only conversations for tasks get the notification. Conversations in which people talk about the task do not.
+    // A conversation with another purpose, in which people may talk about the task, does not get the notification.
     purpose: 'task',
     data: { task_id: task.id, title: task.title, ...defined({ reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },

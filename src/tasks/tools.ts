@@ -1,6 +1,6 @@
 /**
- * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. Their names,
- * arguments and answers are the same for every agent. The rooms that offer the tools add only the transport.
+ * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. The arguments are
+ * the same for every agent. The rooms that offer the tools add the transport and the names that their agents know.
  */
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';

@@ -25,8 +25,8 @@ export type Report = { readonly result: string; readonly summary: string; readon
 
 export type Reported = {
   /**
-   * `interrupted` means that a person had already stopped the execution. `go_on` means that the reason to stop has ended and the
-   * execution continues.
+   * `interrupted` means that a person or another agent had already stopped the execution. `go_on` means that the reason to stop
+   * has ended and the execution continues.
    */
   readonly kind: 'ended' | 'interrupted' | 'go_on';
   readonly tasks: readonly Task[];
@@ -36,7 +36,10 @@ export type Reported = {
 
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
-/** Finds the agent's next action. With `rides`, the agent owns its transcript, so delivered notifications count as read. */
+/**
+ * Finds the agent's next action. If this is a task, the conversation takes the task. With `rides`, the agent owns its transcript,
+ * so delivered notifications count as read.
+ */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
   const gate = await conversation.gate();
@@ -65,8 +68,8 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
 }
 
 /**
- * Reports the result of a task. If this conversation has nothing to report, throws `bad_argument` or `not_found`, and changes
- * nothing.
+ * Reports the result of a task, or `blocked` for all stopped tasks (`chosen`). If this conversation has nothing to report, throws
+ * `bad_argument` or `not_found`, and changes nothing.
  */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
   const { project, agent, by } = await worker(conversation);
@@ -94,8 +97,8 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
 }
 
 /**
- * Returns the tasks that a report without a task id concerns: the stopped tasks if the result is `blocked`, otherwise the task in
- * progress.
+ * Returns the tasks that a report without a task id concerns: the stopped tasks if the result is `blocked`, otherwise the only
+ * task in progress. Throws `not_found` without such a task, and `bad_argument` if there are several.
  */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));

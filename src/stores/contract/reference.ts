@@ -30,7 +30,7 @@ export async function expectedAppend(store: Store, log: LogKey, drafts: readonly
   return { kind: 'settled', items: [...changed.values()] };
 }
 
-/** Compares each query of one log's items with a filter over its replay. */
+/** Compares `countOpen` and the queries of one log's items, except `closed`, with a filter over a replay of the log. */
 export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promise<void> {
   const records = await store.read({ log, limit: 1_000_000 });
   const all = [...replay(records).values()];

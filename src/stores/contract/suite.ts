@@ -7,10 +7,10 @@ import { ids, LOG } from './drafts.ts';
 import { produceHere } from './producing.ts';
 import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
 
-/** The cases of the suite, registered with the caller's test runner. */
+/** Registers cases with the caller's test runner. */
 export type Suite = {
   readonly test: (name: string, body: Case) => void;
-  /** Registers a case for stores with these capabilities. A store without them skips the case and prints its reason. */
+  /** Registers a case for stores with these capabilities. If the store lacks one of them, skips the case and gives the reason. */
   readonly testWhere: (needs: Capability | readonly Capability[], name: string, body: Case) => void;
 };
 
@@ -21,7 +21,7 @@ export type Stage = {
   readonly clock: Clock & { time: number };
   /** Appends to `LOG`. Fails if the store refuses the drafts. */
   readonly append: (...drafts: readonly Draft[]) => Promise<Extract<Appended, { kind: 'appended' }>>;
-  /** The item of `LOG` with this id. */
+  /** Returns the first item of `LOG` with this id. */
   readonly item: (id: string) => Promise<Item>;
   /** Makes another empty store. */
   readonly fresh: () => Promise<Store>;
@@ -33,7 +33,7 @@ export type Stage = {
   readonly producers: (count: number) => Promise<Producing>;
 };
 
-/** Runs the case of this rule. At the end, verifies the store, and closes every store that the case opened. */
+/** Runs the case of this rule. At the end, stops the producers, verifies `store`, and closes every store that the case opened. */
 export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule: string, body: Case): Promise<void> {
   const clock = { time: 1_000_000, now: (): number => clock.time };
   const store = await backend.make({ clock });
@@ -74,7 +74,7 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule:
   try {
     await body(stage);
   } catch (failed) {
-    // If the case has failed, its own error is thrown.
+    // The case's own error is thrown, and an error of the end is ignored.
     await end().catch(() => []);
     throw broken(rule, failed);
   }

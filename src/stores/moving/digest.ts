@@ -1,6 +1,6 @@
 /**
- * Computes sums of a store's content. The sum of a record covers its position, log, time and body. Positions are unique, so the
- * order of reading does not change the sum, and each engine reads in the order that costs it least.
+ * Computes sums of a store's content. The sum of a record covers its position, log, time, clock and body. The sum of a log adds
+ * the sums of its records, so the order of reading does not change it, and each engine reads in the order that costs it least.
  */
 import { hash } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
@@ -20,7 +20,7 @@ const add = ({ count, sum }: Sum, text: string): Sum => ({
 
 const textOf = ({ seq, log, at, clock, body }: Stored): string => JSON.stringify([seq, log, at, clock ?? null, body]);
 
-/** Reads a whole store, and computes the sums of its content. Calls `onRecords` with the number of records that it has read. */
+/** Reads a whole store, and computes the sums of its content. Calls `onRecords` with the number of records so far. */
 export async function contentOf(end: End, onRecords: (count: number) => void): Promise<Content> {
   const logs = new Map<LogKey, Sum>();
   for await (const { records, cursor } of end.records(undefined)) {

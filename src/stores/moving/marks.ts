@@ -17,7 +17,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   );
 }
 
-/** The error of a writer that opened the source before it was marked. */
+/** The error of a writer that opened the source before the source was marked. */
 export const frozenError = (name: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_refused',
@@ -28,7 +28,7 @@ export const frozenError = (name: string, cause: unknown): EarpieceError =>
 /** The text with which a database's own triggers refuse a write. */
 export const FROZEN = 'earpiece: this database is being migrated or was migrated';
 
-/** Returns the command that continues a move. The addresses in it have no passwords. */
+/** Returns the command that continues a move. The addresses in the command have no passwords. */
 export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
   `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;

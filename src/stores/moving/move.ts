@@ -1,5 +1,6 @@
 /**
- * Moves the content of one store to another engine. If the process is killed, the next run continues with the unfinished step.
+ * Moves the content of one store to another store, usually of another engine. If the process is killed, the next run continues
+ * with the unfinished step.
  * The steps are:
  *
  * 1. The source is checked, and the target gets its mark. 2. The source gets its mark, and from then on refuses all writers.
@@ -17,7 +18,7 @@ export type Phase = 'check' | 'copy' | 'compare' | 'verify';
 export type MoveOptions = {
   /** `done` of `of` records. */
   readonly onProgress?: (phase: Phase, done: number, of: number) => void;
-  /** Stops the move after the current page. */
+  /** Stops the copy after the current page, and the check of the source and the comparison after the store that is being read. */
   readonly signal?: AbortSignal;
   /** Called as soon as the source refuses writers. */
   readonly onMarked?: (mark: Mark) => void;
@@ -28,7 +29,7 @@ export type Moved =
   | {
       readonly kind: 'moved';
       readonly records: number;
-      /** The records that an earlier run had copied. */
+      /** The number of records that an earlier run had copied. */
       readonly copiedBefore: number;
       readonly logs: number;
       readonly rows: Readonly<Record<string, number>>;
@@ -199,7 +200,7 @@ async function copy(from: End, to: End, { mark, before, options }: Copying): Pro
   return signal?.aborted ? { kind: 'stopped', mark, copied, of } : undefined;
 }
 
-/** Reads both stores. Returns undefined if the move was stopped. */
+/** Reads and compares both stores, and then checks the target. Returns undefined if the move was stopped. */
 async function compare(
   from: End,
   to: End,

@@ -1,4 +1,4 @@
-/** Opens one end of a move. Nothing is created before `begin`. */
+/** Opens one end of a move. Only `begin` creates a store. */
 import { EarpieceError } from '../../core/errors.ts';
 import { partsOf, pathOf, refuseHiddenAddress } from '../open.ts';
 import type { End } from './port.ts';

@@ -23,8 +23,8 @@ export type Mark = {
 };
 
 /**
- * The position up to which the records were copied. A source that yields one log after another, ordered by name, also gives the
- * log.
+ * The position up to which the records were copied, and the number of copied records. A source that yields one log after another,
+ * ordered by name, also gives the log.
  */
 export type Cursor = { readonly seq: number; readonly log?: LogKey; readonly copied: number };
 
@@ -57,7 +57,7 @@ export interface End {
   readonly address: string;
   readonly engine: 'sqlite' | 'postgres' | 'nats';
 
-  /** Checks the content at the address. Creates nothing. */
+  /** Checks the content at the address. Creates no store, but may migrate the tables of an older release. */
   find(): Promise<Found>;
 
   /**
@@ -103,14 +103,17 @@ export interface End {
   close(): Promise<void>;
 }
 
-/** The maximum number of records in one page. */
+/** The number of records at which a page is full. */
 export const PAGE = 2_000;
 /** The first page is small, because the records may be large. The pages then grow. */
 export const FIRST_PAGE = 100;
 export const GROWTH = 4;
 const PAGE_BYTES = 8_000_000;
 
-/** Returns the number of records for the next page, so that this page holds about `PAGE_BYTES` at most. */
+/**
+ * Returns the number of records for the page after these records: at most `PAGE`, at most `GROWTH` times as many, and not more
+ * than fit into about `PAGE_BYTES`.
+ */
 export function nextLimit(bodies: readonly { readonly body: string }[]): number {
   const bytes = bodies.reduce((sum, { body }) => sum + body.length, 0);
   const fitting = Math.floor((PAGE_BYTES * bodies.length) / Math.max(1, bytes));

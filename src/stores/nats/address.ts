@@ -2,13 +2,13 @@
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
-  /** The servers for the driver, each as `host:port`. */
+  /** The servers for the driver, each as `host` or `host:port`. */
   readonly servers: readonly string[];
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
   readonly tls: boolean;
-  /** The address without user and password, for command lines. */
+  /** The address without user, password and parameters, for command lines. */
   readonly shown: string;
   /** `nats host:4222/name`. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Appends to one log. Calls that wait during a write share the next message, and each call gets its own answer. */
+/** Appends to one log. Calls that wait during a write are written together, and each call gets its own answer. */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -287,7 +287,7 @@ const nothing = (): Answer => ({ kind: 'done', appended: { kind: 'appended', rec
 export const enterLog = (tables: Tables, log: LogKey): Promise<unknown> =>
   tables.change<{ log: LogKey }>(`log.${logTokens(log)}`, randomUUID(), (known) => (known === undefined ? { log } : KEEP));
 
-/** Returns the items that the drafts touch, by their keys. */
+/** Returns the items that the drafts touch, by `itemKey`. */
 function touched(view: View, batch: readonly Asked[]): Map<string, Item> {
   const nobody = { made: new Map(), changed: new Map() };
   const items = batch

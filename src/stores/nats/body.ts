@@ -3,7 +3,10 @@ import type { Draft } from '../../core/records.ts';
 import type { Written } from '../placing.ts';
 
 export type Body = {
-  /** The writer's unique name for this append, so that the writer can find the append in the log. */
+  /**
+   * The writer's unique name for this append, so that the writer can find the append in the log. Empty if no writer searches for
+   * the message.
+   */
   readonly tx: string;
   readonly at: number;
   /** The writer's own clock, if it differs from `at`. */

@@ -122,7 +122,9 @@ export class Conversations {
       if (value.at < before && !left.has(presenceRow(value.log, value.conversation))) await this.#tables.drop(subject, seq);
   }
 
-  /** Removes all rows of one log, and returns the numbers of removed rows. */
+  /**
+   * Removes the presence, bindings and withheld results of one log. Returns the numbers of conversations and withheld results.
+   */
   async erase(log: LogKey): Promise<{ readonly conversations: number; readonly withheld: number }> {
     const drop = async (rows: readonly { readonly subject: string; readonly seq: number }[]): Promise<number> =>
       (await Promise.all(rows.map(({ subject, seq }) => this.#tables.drop(subject, seq)))).filter(Boolean).length;

@@ -1,4 +1,4 @@
-/** The maximum number of simultaneous calls to the server; further calls would only wait at the server. */
+/** The maximum number of elements in work at the same time. The calls of further elements would only wait at the server. */
 const AT_ONCE = 32;
 
 /** Runs the work for each element, at most `AT_ONCE` at the same time, and returns the results in the order of the elements. */

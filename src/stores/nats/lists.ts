@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts';
 
 export type Listing = { readonly server: Server; readonly tables: Tables; readonly logs: Logs };
 
-/** The number of messages in each step of a read over several logs. */
+/** The number of messages in each step of a read over several logs. With `newestFirst`, the number of positions. */
 const STEP = 2_000;
 /** The maximum number of logs that are brought up to date at the same time. */
 const AT_ONCE = 32;
@@ -95,7 +95,7 @@ export async function agentsPage(
 
 /**
  * Checks all logs, and returns a text for each problem: items in memory that differ from a replay of their log's records, or
- * records in memory that the stream lacks.
+ * records in memory that the stream lacks. `onProgress` gets numbers of logs.
  */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);

@@ -85,7 +85,7 @@ export class Logs {
     return this.#refresh(log, { view: undefined, turn: Promise.resolve(), next: undefined });
   }
 
-  /** Adds the messages up to this one, which this process has just stored, to the view. */
+  /** Adds this message, which this process has just stored, and all earlier messages of the log to the view. */
   async take(log: LogKey, view: View, message: Message, onEffect: OnEffect): Promise<void> {
     if (message.seq === view.seq + 1) onEffect(message.seq, view.apply(message));
     else await this.#readUpTo(log, view, message.seq, onEffect);

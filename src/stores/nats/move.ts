@@ -2,8 +2,8 @@
  * The two streams of a store as one end of a move. A limit of one byte for a message refuses all writers, and the metadata of the
  * stream of the logs holds the mark.
  *
- * A position is a sequence of the stream. A new stream begins at the first position. Messages on a separate subject
- * fill a gap between two records. The server removes them again, and their sequences stay used.
+ * A position is a sequence of the stream. A new stream begins at the position of the first record. Messages on a separate subject
+ * fill a gap between two records. These messages are then removed, and their sequences stay used.
  */
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { LogKey } from '../../core/address.ts';

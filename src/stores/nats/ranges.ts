@@ -102,7 +102,7 @@ export class Ranges {
     return { messages, next: seen };
   }
 
-  /** Returns the subjects of at most `limit` messages after `after`, oldest first. `head` is the last sequence of the stream. */
+  /** Returns at most `limit` messages after `after` and up to `head`, oldest first. Their texts may be empty. */
   async subjects(
     stream: string,
     subject: string,
@@ -200,7 +200,10 @@ export class Ranges {
   }
 }
 
-/** Whether a subject matches a pattern, in which `*` is any token and a final `>` is any further tokens. */
+/**
+ * Whether a subject matches a pattern, in which `*` is any token and a final `>` is any further tokens. The numbers of tokens are
+ * not compared: a pattern without `>` has as many tokens as the subjects of its kind.
+ */
 function isBelow(subject: string, pattern: string): boolean {
   const tokens = subject.split('.');
   return pattern.split('.').every((token, n) => token === '>' || token === '*' || token === tokens[n]);

@@ -1,6 +1,6 @@
 /**
- * Retention, and the removal of single records and of whole agents. Before messages are deleted, a row for the log lists the
- * removed records, so that a reader ignores those messages.
+ * Retention, and the removal of single records and of whole agents. Before single messages are deleted, a row for the log lists
+ * the removed records, so that a reader ignores those messages.
  */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
@@ -23,7 +23,10 @@ export type Removing = {
   readonly conversations: Conversations;
 };
 
-/** The number of notifications that one step of a prune removes. The server needs about a millisecond for each record. */
+/**
+ * The approximate maximum number of notifications that one step of a prune removes. The server needs about a millisecond for each
+ * record.
+ */
 const CHUNK = 500;
 
 /** Removes one chunk of a log's old records; removes nothing if no old records are left. The newest record of the store stays. */
@@ -74,7 +77,7 @@ async function remove({ server, tables, logs }: Removing, view: View, seqs: read
 /** The maximum number of listed records, because the row must fit into one message. */
 const MOST_LISTED = 50_000;
 
-/** Removes one agent's data: its records below a position in one step, and then its rows. */
+/** Removes one agent's data: its records below a position in one step, and then its settings and rows. */
 export async function eraseAgent(of: Removing, log: LogKey, before: number): Promise<Erased> {
   const { server, tables, logs, conversations } = of;
   return logs.exclusive(log, async (refresh) => {

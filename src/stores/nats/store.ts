@@ -50,8 +50,8 @@ export type NatsOptions = {
 
 /**
  * Opens a store on NATS servers of version 2.10 or newer with JetStream, and makes its two streams if needed. Needs the packages
- * `@nats-io/transport-node` and `@nats-io/jetstream`. Rejects with `bad_argument`, `store_refused`, `store_full` or (if the
- * server gives no answer) `store_unavailable`. No error message contains the password.
+ * `@nats-io/transport-node` and `@nats-io/jetstream`. Rejects with `bad_argument`, `store_refused`, `store_corrupt`, `store_full`
+ * or (if the server gives no answer) `store_unavailable`. No error message contains the password.
  */
 export async function openNatsStore(options: NatsOptions): Promise<Store> {
   const address = addressOf(options.url, options);

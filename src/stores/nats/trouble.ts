@@ -13,7 +13,7 @@ const TOO_FEW = 10_005;
  * cannot apply a message because it must first copy other messages. The message may be stored.
  */
 const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023, 10_063, 10_118, 10_059, 10_014]);
-/** The message is larger than the stream accepts. A stream with the mark of a move accepts no message. */
+/** The message is larger than the stream accepts. The stream of a frozen store, the source of a move, accepts no message. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 /** A server whose storage is full answers 10023 to each message. */

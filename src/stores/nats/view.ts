@@ -100,7 +100,7 @@ export class View {
     return this.#removed.has(seq);
   }
 
-  /** If `seq` is inside an append, returns the append's last position; otherwise returns `seq`. */
+  /** If `seq` is inside one of the newest `SPANS` appends, returns the last position of that append; otherwise returns `seq`. */
   wholeUpTo(seq: number): number {
     return this.#spans.find(({ first, last }) => first <= seq && seq < last)?.last ?? seq;
   }

@@ -1,17 +1,17 @@
 /**
- * Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The address may
- * name several hosts: `host:5432,other:5432`.
+ * Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The address
+ * may name several hosts: `host:5432,other:5432`.
  */
 import { accessSync, constants } from 'node:fs';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
   /**
-   * The URLs for the driver, one for each host, without Earpiece's own parameters. These URLs hold the password, so they must never
-   * be shown.
+   * The URLs for the driver, one for each host, without Earpiece's own parameters. These URLs hold the password, so they must
+   * never be shown.
    */
   readonly urls: readonly string[];
-  /** The address without the password, for command lines. */
+  /** The address without the password, and only with the parameters in `SHOWN` and the schema, for command lines. */
   readonly shown: string;
   /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
   readonly name: string;
@@ -97,7 +97,10 @@ export function addressOf(given: string, wanted?: string): Address {
 const bad = (message: string): EarpieceError => new EarpieceError('bad_argument', message);
 const isPort = (digits: string): boolean => Number(digits) >= 1 && Number(digits) <= 65_535;
 
-/** Refuses unknown parameters. A misspelled `sslmode` would give a connection without encryption. */
+/**
+ * Refuses unknown parameters, wrong values of `sslmode` and `port`, and unreadable files. A misspelled `sslmode` would give a
+ * connection without encryption.
+ */
 function checkParameters(parameters: URLSearchParams): void {
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {

@@ -47,7 +47,7 @@ const AGENTS = `
   FROM page l ORDER BY l.log`;
 
 type AgentRow = OpenRow & {
-  /** The stamp of each interrupt that holds a gate up, its writer's clock, and the notification as text. */
+  /** For each item with `gate`, also if the item has expired: its stamp, its writer's clock, and the notification as text. */
   readonly gates: readonly [number, number | null, string][] | null;
   readonly presence: readonly string[] | null;
   readonly last: readonly [string, number, string | null, string | null] | null;

@@ -2,9 +2,10 @@
  * Appends to one log. Calls that wait while an append runs share the next append, in their order. Each append is settled
  * separately, so a refused append does not affect the others.
  *
- * An append is one statement, which writes only if the items and settings have not changed since the append was settled. A
- * notification with a new id needs only that statement. Any other append first reads the items and settings that it touches. If
- * another process changes them in the meantime, the append reads them again while it holds the lock of its log.
+ * An append is one statement, which writes only if the items and settings have not changed since the append was settled. An
+ * append that only adds new notifications and records without items first tries this statement alone. Any other append first
+ * reads the items and settings that it touches. If another process changes them in the meantime, the append reads them again
+ * while it holds the lock of its log.
  */
 import { randomBytes } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
@@ -85,7 +86,10 @@ export async function appendAll(
   return locked({ ...appending, withinMs: leftMs() }, at);
 }
 
-/** Appends in one statement. Undefined if nothing was written, because another process was first. */
+/**
+ * Appends in one statement. Undefined if nothing was written, because another process was first, or because the append needs a
+ * transaction (`locked`).
+ */
 async function attempt(appending: Appending, first: Seen): Promise<Batch | undefined> {
   const { db, withinMs, log } = appending;
   const token = randomBytes(8).readBigInt64BE().toString();
@@ -100,7 +104,7 @@ async function attempt(appending: Appending, first: Seen): Promise<Batch | undef
   return result.kind === 'done' ? doneOf(appending, plan, result) : undefined;
 }
 
-/** Appends in a transaction that holds the lock of the log. */
+/** Appends in a transaction that holds the locks of the log and of the settings. */
 async function locked(appending: Appending, at: number): Promise<Batch> {
   const { db, log, keys, withinMs } = appending;
   return db.write(

@@ -11,7 +11,7 @@ import type { Address } from './address.ts';
 import { closingClient, type Driver, typesOf } from './driver.ts';
 import { explain, incomplete, isIncomplete, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
 
-/** Runs one statement. In its text, `@name` is replaced by the table of that name in the schema. */
+/** Runs one statement. In its text, `@name` is replaced by the object of that name in the schema, such as a table. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
 
 /** The names of locks. While a transaction holds them, no other transaction of any process can take them. */
@@ -24,7 +24,7 @@ export class Database {
   readonly address: Address;
   /** A pool for each host of the address. */
   readonly #pools: readonly pg.Pool[];
-  /** The host that was the primary the last time. */
+  /** The index of the host for the next call. After an error that another host may not have, the index moves to the next host. */
   #at = 0;
   /** Connections to a primary. */
   readonly #primary = new WeakSet<pg.PoolClient>();
@@ -49,12 +49,12 @@ export class Database {
     });
   }
 
-  /** The URL of the host that was the primary the last time. */
+  /** The URL of the host for the next call. */
   get url(): string {
     return this.address.urls[this.#at] as string;
   }
 
-  /** Replaces each `@name` in the text by the table's quoted name with its schema. */
+  /** Puts the quoted schema before each name that is written as `@name`. */
   named(text: string): string {
     let named = this.#texts.get(text);
     if (named === undefined) {
@@ -215,8 +215,8 @@ export class Database {
       failed = error;
       throw error;
     } finally {
-      // A connection whose transaction failed is closed, so that the server rolls the transaction back. The pool no longer listens
-      // to such a connection, and the server may still end the connection with an error.
+      // A connection whose transaction failed is closed, so that the server rolls the transaction back. The pool no longer
+      // listens to such a connection, and the server may still end the connection with an error.
       if (failed === undefined) client.off('error', broke);
       client.release(failed !== undefined);
     }
@@ -254,7 +254,10 @@ export class Database {
   }
 }
 
-/** Whether the transaction with this number was committed. A server that does not know the number did not commit the transaction. */
+/**
+ * Whether the transaction with this number was committed. A server that does not know the number did not commit the transaction.
+ * Throws if the transaction is still in progress.
+ */
 async function isCommitted(client: pg.PoolClient, { xid }: Unsure): Promise<boolean> {
   const { rows } = await client
     .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [xid])

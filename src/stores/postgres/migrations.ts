@@ -1,6 +1,6 @@
 /**
- * The schema, step by step, by the rules of the SQLite store: a released step never changes, and within a major version steps only
- * add. `version` in `meta` is `MAJOR * 1000 + number of steps`. `golden/schema.sql` is the result of all steps.
+ * The schema, step by step, by the rules of the SQLite store: a released step never changes, and within a major version steps
+ * only add. `version` in `meta` is `MAJOR * 1000 + number of steps`. `golden/schema.sql` is the result of all steps.
  *
  * The key of each large table begins with `log`, and each statement of an append names one log.
  */
@@ -109,7 +109,7 @@ export const STEPS: readonly string[] = [
 ];
 
 export const VERSION = MAJOR * 1000 + STEPS.length;
-/** The version of tables with the mark of a move, which every other release leaves alone. */
+/** The value of `version` in tables with the mark of a move. No release opens such tables as a store. */
 export const MOVING = 'moving';
 /** The oldest supported server. Older servers lack `pg_current_xact_id` and `pg_xact_status` with 64-bit numbers. */
 const LEAST_SERVER = 130_000;
@@ -138,7 +138,10 @@ export async function migrate(db: Database): Promise<void> {
   fault('migrate.committed');
 }
 
-/** Returns the version of the tables. 0 if there are no tables. Throws for tables with a mark. */
+/**
+ * Returns the version of the tables. 0 if there are no tables. Throws `store_refused` for an old server, and for tables with a
+ * mark, of another program or of a newer major version.
+ */
 export async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
     // `to_regclass` is not used, because the server's cache may lack a table that another process has just made.

@@ -3,8 +3,8 @@
  *
  * - An append takes its positions while it holds the lock of its log. So the positions of a log become visible in their order.
  * - Before its first position, an append takes the shared lock of the writers, and holds the lock until its transaction ends. A
- *   reader of several logs reads the sequence first. Then it waits for the writers that hold the lock at that moment. Every position
- *   up to the value of the sequence is then visible, or will never be used.
+ *   reader of several logs reads the sequence first. Then it waits for the writers that hold the lock at that moment. Every
+ *   position up to the value of the sequence is then visible, or will never be used.
  */
 import { BEHIND_MS } from '../../core/clocks.ts';
 import { OPEN } from '../item-row.ts';
@@ -15,12 +15,13 @@ import type { Query } from './database.ts';
  *
  * - `done`: the positions of the records, and their time
  * - `changed`: an item or a setting is no longer as the caller read it
- * - `later`: the log has a later time than the caller settled with
+ * - `later`: the log has a later time than the caller settled with, and an item to write contains the earlier time
  * - `dead`: the caller has repeated this call, and no longer waits for it
- * - `locked`: the server's default transaction would not see what other transactions commit; the caller must begin its own
- *   transaction
+ * - `locked`: the server's default transaction is read-only, or would not see what other transactions commit; the caller must
+ *   begin its own transaction
  *
- * Only `done` has an effect. A position that is not known yet is given as `base` plus the number of its record.
+ * Only `done` changes records, items and settings. A position that is not known yet is given as `base` plus the number of its
+ * record, from 0.
  *
  * The function `queue` is the short form for one new notification of one audience. `queue` returns the position and the time, or
  * writes nothing and returns NULL if `append` must decide.

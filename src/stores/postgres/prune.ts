@@ -10,10 +10,13 @@ import { selectItems } from './items.ts';
 import { bodiesOf } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
-/** The number of notifications that one transaction removes. Other processes can write between two transactions. */
+/**
+ * The maximum number of notifications that one transaction removes, in addition to the notifications that were folded into them.
+ * Other processes can write between two transactions.
+ */
 const CHUNK = 200;
 
-/** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
+/** The numbers of rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**

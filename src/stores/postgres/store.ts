@@ -48,7 +48,7 @@ export type PostgresOptions = {
   readonly url: string;
   /** The schema that holds the tables. Default: `schema` in the address, otherwise `earpiece`. */
   readonly schema?: string;
-  /** The maximum number of connections of this process, in addition to the connection that listens. Default 4. */
+  /** The maximum number of connections to each host, in addition to the connection that listens. Default 4. */
   readonly connections?: number;
   readonly clock?: Clock;
 };
@@ -57,7 +57,8 @@ const CONNECTIONS = 4;
 
 /**
  * Opens a PostgreSQL database, and makes or migrates its tables if needed. Needs the package pg. Rejects with `bad_argument`,
- * `store_refused`, `store_full`, or `store_unavailable` if the server does not answer. No error message contains the password.
+ * `store_refused`, `store_corrupt`, `store_full`, or `store_unavailable` if the server does not answer. No error message contains
+ * the password.
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = addressOf(options.url, options.schema);

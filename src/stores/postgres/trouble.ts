@@ -37,7 +37,10 @@ const CONNECTION: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
 ]);
-/** Error codes of a server that starts, stops or fails over, is a read-only standby, or has no free connection. */
+/**
+ * Error codes of a server that starts, stops or fails over, is a read-only standby, has no free connection, or has ended an idle
+ * transaction.
+ */
 const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '25006', '53300', '25P03']);
 /** Error codes of a conflict with another transaction. */
 const CLASH: ReadonlySet<string> = new Set(['40001', '40P01']);

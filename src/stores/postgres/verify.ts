@@ -1,4 +1,7 @@
-/** Finds the differences between the items and a replay of each log, and between the columns of a row and its item. */
+/**
+ * Finds the differences between the items and a replay of each log, and between the columns of a row and its item. Also finds
+ * missing objects of the schema, items without a record, and records above the newest position.
+ */
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import type { Stored } from '../../core/records.ts';

@@ -32,7 +32,7 @@ export const listenWith =
     return end;
   };
 
-/** The minimum time between two notifications of one process. */
+/** The minimum time between two NOTIFY commands of one process. */
 const PAUSE_MS = 50;
 
 /**
@@ -54,7 +54,7 @@ export class Announcer {
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
   }
 
-  /** Resolves after the last notification. */
+  /** Resolves after the last NOTIFY. */
   async end(): Promise<void> {
     this.#ended.abort();
     await this.#running;
@@ -63,7 +63,7 @@ export class Announcer {
   async #run(): Promise<void> {
     for (let told = 0; told < this.#newest;) {
       told = this.#newest;
-      // A lost notification does no harm, because listeners also ask from time to time.
+      // A lost NOTIFY does no harm, because waiting processes also read the head from time to time.
       await this.#db.read({ withinMs: 1_000 }, 'SELECT pg_notify($1, $2)', this.#db.channel, String(told)).catch(() => {});
       await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#ended.signal }).catch(() => {});
     }

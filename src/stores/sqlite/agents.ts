@@ -36,7 +36,7 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  /** For each interrupt that holds a gate up: its stamp, its writer's clock, its end, and its action. */
+  /** For each item with `gate`, also if the item has expired: its stamp, its writer's clock, its end, and its action. */
   readonly gates: string;
   readonly presence: string;
   readonly last: string | null;

@@ -3,7 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
 
-/** The size of the main file on the disk before and after the work, in bytes. */
+/**
+ * The size of the database before and after the work, in bytes. If `readable` has the main file, that file has not shrunk yet.
+ */
 export type Compacted = {
   readonly before: number;
   readonly after: number;
@@ -36,7 +38,10 @@ export const fileBytes = (db: Database): number => number(db, 'page_count') * nu
 export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 
-/** Does one step, and returns false if nothing is left to do. Must not run inside a transaction. */
+/**
+ * Does one step. Returns false if no further step is needed, or if the file is too large to be rewritten. Must not run inside a
+ * transaction.
+ */
 export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
   const free = number(db, 'freelist_count');
   if (free === 0) return false;
@@ -52,8 +57,8 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
 }
 
 /**
- * Writes the `-wal` into the main file, which thereby shrinks, and empties the `-wal`. Returns the files that could not be
- * emptied because another process uses them. A retry a moment later can help.
+ * Writes the `-wal` into the main file, which thereby shrinks, and empties the `-wal`. Returns the files that still contain
+ * removed records because another process uses them. A retry a moment later can help.
  */
 export function finishCompact(db: Database): readonly string[] {
   const done = db.get<{ busy: number; log: number; checkpointed: number }>('PRAGMA wal_checkpoint(TRUNCATE)');

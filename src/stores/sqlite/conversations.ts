@@ -125,7 +125,7 @@ export class Conversations {
     return held;
   }
 
-  /** Removes the presence of conversations that ended before `before`, and withheld results that have expired. */
+  /** Removes conversations that ended before `before`, old bindings without presence, and withheld results that have expired. */
   prune(before: number, now: number): void {
     this.#db.run('DELETE FROM withheld WHERE until <= ?', now);
     // If notifications wait for the conversation, its presence stays, because a wrong clock may have recorded its end.

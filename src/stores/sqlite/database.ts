@@ -42,19 +42,21 @@ type Row = Record<string, SQLOutputValue>;
 /** One open and migrated connection, with cached statements and transactions. All methods except `backup` are synchronous. */
 export class Database {
   readonly path: string;
-  /** Grows when the file at the path was replaced and the new file opened. Caches of the old file are then invalid. */
+  /**
+   * Grows when the files are opened again, for example because the file was replaced. Caches of the old file are then invalid.
+   */
   generation = 0;
   /**
-   * The number of transactions that this connection committed. SQLite's `data_version` counts the transactions of all other
+   * The number of transactions that this connection committed. SQLite's `data_version` changes only with the commits of other
    * connections.
    */
   #commits = 0;
-  /** The value of `#commits` at the last check of other connections in this turn of the event loop. -1 if there was no check. */
+  /** The value of `#commits` at the last check in the running synchronous code. -1 if this code has made no check. */
   #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions & OpensMarked;
   readonly #statements = new Map<string, StatementSync>();
-  /** The open connection. Undefined while the file is reopened. */
+  /** The open connection. Undefined while no files are open: after `close`, or if the files could not be opened again. */
   #open: DatabaseSync | undefined;
   #real = '';
   #files: Files = { main: '', wal: '', shm: '', size: 0 };
@@ -62,7 +64,10 @@ export class Database {
   #checkedAt = 0;
   readonly #timer: NodeJS.Timeout;
 
-  /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy". A retry after "busy" can help. */
+  /**
+   * Throws `store_refused`, `store_corrupt`, `store_full`, `Half`, or an error of SQLite. After `Half` or "busy", a retry can
+   * help.
+   */
   constructor(options: DatabaseOptions & OpensMarked) {
     this.path = options.path;
     this.#options = options;
@@ -72,9 +77,9 @@ export class Database {
   }
 
   /**
-   * Opens the files at the path if these are not the opened files. Must not run inside a transaction. Callers that write pass
-   * `atOnce` to check the files at each call. Without `atOnce`, the files are checked every 500 ms, and other calls check only
-   * the folder. The error of a broken file is thrown to each caller until the file is fixed.
+   * Opens the files at the path if these are not the opened files. Must not run inside a transaction. If the last check is at
+   * least 500 ms old, the call checks the files. Callers that write pass `atOnce`: the call then also checks the files if the
+   * folder may have changed since the last check. Throws the error of a broken file to each caller until the file is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -147,7 +152,7 @@ export class Database {
 
   /**
    * Runs several callers' work in one transaction, in their order. Each part is kept or rolled back separately. If the whole
-   * transaction fails, throws and keeps nothing.
+   * transaction fails, or if the only part throws, throws and keeps nothing.
    */
   writeAll(steps: readonly Step[]): readonly Outcome[] {
     const [only] = steps;
@@ -183,7 +188,7 @@ export class Database {
   }
 
   /**
-   * Whether any process has committed since the last call. All calls of one turn of the event loop share one read of the file. A
+   * Whether any process has committed since the last call. The calls of one run of synchronous code share one read of the file. A
    * read takes more time than all other work before a tool call. With `atOnce`, each call reads the file.
    */
   changed(atOnce = false): boolean {
@@ -202,7 +207,7 @@ export class Database {
     return reading(this.#db, work);
   }
 
-  /** Returns the time at which the file was made, by the kernel's clock, epoch ms. 0 if the file system does not record it. */
+  /** Returns the time at which the file was made, by the kernel's clock, epoch ms. 0 if that time is not recorded. */
   bornAt(): number {
     const file = statSync(this.path, { throwIfNoEntry: false });
     return file === undefined || file.birthtimeMs > file.mtimeMs ? 0 : Math.floor(file.birthtimeMs);
@@ -235,8 +240,8 @@ export class Database {
 
   /**
    * Closes the connection. The last connection that closes writes the `-wal` into the main file, and deletes `-wal` and `-shm` by
-   * their paths. If another program now uses these paths, its records would be lost. In that case, the connection stays open
-   * until the process ends.
+   * their paths. If another program now uses these paths, its records would be lost. In that case, and if the main file was
+   * truncated, the connection stays open until the process ends.
    */
   close(): void {
     clearInterval(this.#timer);
@@ -287,7 +292,7 @@ export class Database {
     this.#leave();
   }
 
-  /** Writes the content of the deleted files into the main file. The next process that opens the database makes new files. */
+  /** Writes the content of the deleted files into the main file, and closes it. The next opening makes new companions. */
   #restore(missing: readonly string[]): void {
     const done = this.#db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     if (done?.['busy'] !== 0 || done['log'] !== done['checkpointed']) throw new Half(this.#real, missing);

@@ -4,9 +4,9 @@ import type { Erased } from '../../core/ports.ts';
 import type { Database } from './database.ts';
 
 /**
- * Rewrites each page of the file, so that no byte of the removed data is left. Must not run inside a transaction. `secure_delete`
- * is not enough: when SQLite splits a page, it leaves copies of rows in the free space of the neighbouring pages. Other writers
- * wait until the rewrite ends, about a second for 256 MB.
+ * Rewrites each page of the file, so that no byte of the removed data is left after the file is closed. Must not run inside a
+ * transaction. `secure_delete` is not enough: when SQLite splits a page, it leaves copies of rows in the free space of the
+ * neighbouring pages. Other writers wait until the rewrite ends, about a second for 256 MB.
  */
 export const rewrite = (db: Database): void => void db.all('VACUUM');
 

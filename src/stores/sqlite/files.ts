@@ -110,7 +110,7 @@ export function changeOf(opened: Files, now: Files): Change {
   return { kind: 'half', missing: sides.map((side) => `-${side}`) };
 }
 
-/** Returns the companions that a main file lacks: `-wal`, `-shm`, both or none. */
+/** Returns the companions that a main file lacks: `-wal`, `-shm`, both or none. A file that is not in WAL mode lacks none. */
 export function missingAt(path: string): readonly string[] {
   const { main, wal, shm } = filesAt(path, realPath(path));
   if (main === NONE || headerOf(path)?.wal !== true) return [];

@@ -89,8 +89,8 @@ export function glance({
 }
 
 /**
- * Returns a text that changes with the open items of a conversation. The text is empty if no item is open, and undefined if the
- * process does not show the conversation.
+ * Returns a text that changes with the open items of a conversation. The text is empty if no item is open. Returns undefined if
+ * the process does not show the conversation, or if the database cannot be read.
  */
 export function openMark({
   path,
@@ -125,6 +125,7 @@ export type OpenLevels = { readonly counts: readonly number[]; readonly gates: n
 
 /**
  * Returns the numbers of open items of the conversation by level, info first, and the number of interrupts that hold its gate up.
+ * Undefined if the database cannot be read.
  */
 export function openLevels({
   path,
@@ -154,7 +155,7 @@ export function openLevels({
   }
 }
 
-/** Opens the database. Undefined if the schema has another major version. */
+/** Opens the database for reading. Undefined if the schema has another major version. */
 function open(path: string): DatabaseSync | undefined {
   // `node:sqlite` is not imported, because an older Node lacks this module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });

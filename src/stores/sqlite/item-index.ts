@@ -104,7 +104,7 @@ export class ItemIndex {
       );
       return;
     }
-    // A folded notification has its own id. Its other columns come from its target.
+    // A folded notification has its own id. The rest of the notification comes from its target.
     const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
     this.#db.run(
       // `OR REPLACE` is needed because a record may name an audience twice.

@@ -7,10 +7,13 @@ import type { ItemIndex } from './item-index.ts';
 import { DONE, UNREAD } from '../item-row.ts';
 import { ITEMS } from './rows.ts';
 
-/** The number of notifications that one transaction removes. Other processes can write between two transactions. */
+/**
+ * The maximum number of notifications that one transaction removes, in addition to the notifications that were folded into them.
+ * Other processes can write between two transactions.
+ */
 const CHUNK = 200;
 
-/** The rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
+/** The numbers of rows that a chunk removed. `next` is the start of the next chunk, and undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**

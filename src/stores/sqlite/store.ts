@@ -47,15 +47,15 @@ export type SqliteOptions = DatabaseOptions & {
   /** How long a call waits for other processes' locks, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
   /**
-   * Whether all calls of one turn of the event loop are committed in one transaction. Set in a separate thread that serves
-   * several callers.
+   * Whether writes that wait at the same time are committed in one transaction. Set in a separate thread that serves several
+   * callers.
    */
   readonly together?: boolean;
 };
 
 export interface SqliteStore extends Store {
   readonly path: string;
-  /** The newest time in the log that this process has seen, epoch ms. 0 if it has seen no record. */
+  /** The newest time in the store that this process has seen, epoch ms. 0 if this process has seen no record. */
   readonly lastAt: number;
   /** Writes a consistent copy to a new file, while other processes continue. */
   backup(to: string): Promise<void>;
@@ -102,9 +102,9 @@ class SqliteFile implements OwnedStore {
   /** Whether the clock is the system's and not a test's. */
   readonly #ownClock: boolean;
   readonly #wakeups: Wakeups;
-  /** The conversations for which nothing is open in the file's current state. */
+  /** The conversations for which `quiet` was true in the file's current state. */
   readonly #quiet = new Set<string>();
-  /** The newest known time of the log. No new record gets an earlier time. */
+  /** The newest known time in the store. No new record gets an earlier time. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 

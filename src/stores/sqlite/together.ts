@@ -15,8 +15,8 @@ type Waiting = Step & {
 const MOST = 256;
 
 /**
- * Commits all waiting writes in one transaction, with one sync of the disk, in the order of their arrival. Each caller gets its
- * own result. A write that throws or is rolled back does not affect the other writes.
+ * Commits the waiting writes, at most `MOST`, in one transaction, with one sync of the disk, in the order of their arrival. Each
+ * caller gets its own result. A write that throws or is rolled back does not affect the other writes.
  */
 export class Together {
   readonly #db: Database;
@@ -42,7 +42,7 @@ export class Together {
       resolve: resolve as (result: unknown) => void,
       reject,
     });
-    // Runs after the other calls of this turn of the event loop, so that they share the transaction.
+    // Runs after the current synchronous code, so that all its calls share the transaction.
     this.#running ??= Promise.resolve().then(() => this.#run());
     return promise;
   }

@@ -32,7 +32,9 @@ const errcode = (error: unknown): number | undefined =>
     ? (error as Error & { errcode: number }).errcode
     : undefined;
 
-/** Whether another connection holds the lock, so that an immediate retry may succeed. */
+/**
+ * Whether another connection holds the lock, or holds deleted files of the database open (`Half`), so that a retry may succeed.
+ */
 export function isBusy(error: unknown): boolean {
   if (error instanceof Half) return true;
   const code = errcode(error);
@@ -41,10 +43,12 @@ export function isBusy(error: unknown): boolean {
   return primary === CODE.BUSY || primary === CODE.LOCKED || primary === CODE.PROTOCOL;
 }
 
-/** Whether another process held the lock for longer than the caller waits. */
+/**
+ * Whether the error is `store_unavailable`, for example because another process held the lock for longer than the caller waits.
+ */
 export const isUnavailable = (error: unknown): boolean => error instanceof EarpieceError && error.code === 'store_unavailable';
 
-/** Turns an error of SQLite into an `EarpieceError`. Returns other errors unchanged. */
+/** Turns an error of SQLite into an `EarpieceError`. Returns locks (`isBusy`), unknown codes and other errors unchanged. */
 export function explain(error: unknown, path: string): unknown {
   const code = errcode(error);
   if (code === undefined) return error;

@@ -37,7 +37,8 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
   if (header === undefined)
     return opened ? truncated(path, `has ${file.size} bytes left and no header: the file was truncated`) : undefined;
   const { pageSize } = header;
-  // The log is read before the size, because SQLite writes pages into the main file before it counts them as written.
+  // The `-shm` or `-wal` is read before the size, because SQLite writes pages into the main file before it counts them as
+  // written.
   const log = byIndex(real) ?? byFrames(real, pageSize);
   const size = sizeOf(path);
   const bytes = log === undefined ? header.bytes : log.pages * pageSize;
@@ -78,7 +79,7 @@ const FIRST = 136;
 const FRAMES_PER_BLOCK = 4_096;
 const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
 
-/** Reads the log from the `-shm`. Undefined if there is no `-shm`, if it is half written, or if the `-wal` is empty. */
+/** Reads the facts from the `-shm`. Undefined if there is no `-shm`, if it is half written, or if the `-wal` is empty. */
 function byIndex(real: string): Log | undefined {
   const start = readStart(`${real}-shm`, INDEX_START);
   if (start === undefined || start.length < INDEX_START) return undefined;
@@ -107,8 +108,7 @@ const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
 
 /**
- * Reads the facts about pages from the `-wal`, as SQLite does after the last process was killed. Undefined if the `-wal` has no
- * commit.
+ * Reads the facts from the `-wal`, as SQLite does after the last process was killed. Undefined if the `-wal` has no commit.
  */
 function byFrames(real: string, pageSize: number): Log | undefined {
   const wal = `${real}-wal`;

@@ -6,7 +6,7 @@ import { truncation } from './truncation.ts';
 /** `askedAt`: in a shared transaction, the time at which its first call began, by `performance.now()`. */
 type Asked = Wait & { readonly askedAt?: number };
 
-/** The number of attempts before the event loop runs again. These attempts delay the event loop by at most about 1 ms. */
+/** The number of attempts before the event loop runs again. The pauses between them delay the event loop by about 1 ms. */
 const TRIES_IN_A_GO = 4;
 /**
  * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms. With that handler, the slowest append took 5
@@ -62,7 +62,7 @@ export class Turns {
     return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
-  /** Refuses further calls. Resolves when the waiting calls have run or timed out. */
+  /** Refuses further calls. Resolves when the waiting writes have run or failed. A waiting write fails if a lock is held. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#waiting;

@@ -52,7 +52,7 @@ function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
   }
 }
 
-/** Yields the items of the rows. Adds each row whose columns contradict its item to `misfits`. */
+/** Yields the items of the rows. Adds a line to `misfits` for each row whose columns contradict its item. */
 function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
   for (const row of rows) {
     const item = itemOf(row);

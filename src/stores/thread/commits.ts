@@ -2,17 +2,17 @@
  * Checks whether any process has committed to a database since the last check. Needs no lock and no call of the thread.
  *
  * In WAL mode, each commit of any process changes the header of the `-shm` file. The header is the first 48 bytes: a counter, the
- * length of the log, and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into
- * memory, so reading it does not wait for the disk. If its bytes are unchanged, nothing was committed. If they differ, if the
- * file cannot be read, or if another file is at the path, the thread must be asked. Another file means that the open file was
- * deleted, moved or replaced, and that other processes may commit elsewhere.
+ * length of the `-wal`, and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite maps that file into
+ * memory, so a read of the header does not wait for the disk. If the header is unchanged, nothing was committed. If the header
+ * differs, if the file cannot be read, or if another file is at the path, the thread must be asked. Another file means that the
+ * open file was deleted, moved or replaced, and that other processes may commit elsewhere.
  */
 import { fstatSync, readSync, statSync, type Stats } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';
 import { closeRaw, openRaw } from '../sqlite/raw-file.ts';
 
 const HEADER_BYTES = 48;
-/** How long a check is valid. After this time, another program may have replaced the main file without the `-shm`. */
+/** How long a check is valid. The time is short, because another program may replace the main file without the `-shm`. */
 const TRUSTED_MS = 200;
 
 export class Commits {
@@ -52,7 +52,10 @@ export class Commits {
     closeRaw(fd);
   }
 
-  /** Opens the current file at the path if it was replaced. No new file can have the inode of the open file. */
+  /**
+   * Returns false if the file at the path is already open. Otherwise closes the open file, opens the file at the path if there is
+   * one, and returns true. No new file can have the inode of the open file.
+   */
   #follow(): boolean {
     const at = statSync(this.#path, { throwIfNoEntry: false });
     if (at !== undefined && at.ino === this.#opened?.ino && at.dev === this.#opened.dev) return false;

@@ -1,7 +1,7 @@
-/** Sends all values of one turn of the event loop in one message, so that the other thread wakes once for all of them. */
+/** Collects the values that one run of synchronous code adds, and sends one message, so that the other thread wakes only once. */
 export type Outbox<T> = {
   readonly add: (one: T) => void;
-  /** Sends at once, for a caller that cannot wait until the end of this turn. */
+  /** Sends at once, for a caller that does not return to the event loop before it needs the answer. */
   readonly flush: () => void;
 };
 

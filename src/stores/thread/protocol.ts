@@ -46,8 +46,8 @@ export type Ask = { readonly now?: number } & (
 );
 
 /**
- * An answer. `lastAt`: the newest time in the log that the thread has seen. Questions and answers are sent in lists, because each
- * message wakes a thread.
+ * An answer. `lastAt`: the newest time in the store that the thread has seen. Questions and answers are sent in lists, because
+ * each message wakes a thread.
  */
 export type Answer =
   | { readonly kind: 'ready'; readonly name: string; readonly path: string; readonly lastAt: number }

@@ -1,6 +1,6 @@
 /**
- * A store whose database is open in a separate thread. The calling thread never opens the file, so a hanging disk or a held lock
- * stops only callers that wait for the store. The thread commits all waiting writes in one transaction.
+ * A store whose database is open in a separate thread. The calling thread never opens the main file, so a hanging disk or a held
+ * lock stops only callers that wait for the store. The thread commits all waiting writes in one transaction.
  */
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -278,7 +278,7 @@ class ThreadStore implements SqliteStore {
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }
 
-  /** Waits for the thread's answer. `waits`: the call fails after this many ms. */
+  /** Waits for the thread's answer. `waits`: the call fails this many ms, and `SPARE_MS`, after its start. */
   async #answerTo<T>(
     ask: (id: number) => Ask,
     { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,

@@ -5,6 +5,6 @@ export type Effect = {
   readonly name: string;
   readonly given: readonly Draft[];
   readonly when: Draft;
-  /** The items by id, or by `id for audience`. For a refused record, the conflict. */
+  /** The changed and new items by id, or by `id for audience`. For a refused record, the conflict. */
   readonly becomes: Readonly<Record<string, unknown>> | { readonly conflict: Readonly<Record<string, string>> };
 };

@@ -15,8 +15,8 @@ const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
   /**
-   * Writes data, and closes and reopens the store. `seen` must return the same value before and after, and this value must
-   * include `expected`.
+   * Writes data, and closes and reopens the store. `seen` must return the same value before and after. If `expected` is given,
+   * this value must include it. `after` runs more checks on the reopened store.
    */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {
@@ -341,7 +341,7 @@ async function everything(store: Store, log = LOG): Promise<unknown> {
   return { head, records, items };
 }
 
-/** Writes data of each kind that erase removes, with the secret text in each field that can hold a text. */
+/** Writes data of each kind that erase removes. The messages, the folder and the withheld body contain the secret text. */
 async function fill(store: Store, log: LogKey, now: number): Promise<void> {
   const main = { log, conversation: X.conversation };
   await store.append(log, [queued('secret-note', { message: SECRET }), said(SECRET, 'x')]);

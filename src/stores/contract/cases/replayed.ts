@@ -9,8 +9,8 @@ import { expectedAppend, expectIndexEqualsReplay } from '../reference.ts';
 import type { Stage, Suite } from '../suite.ts';
 
 /**
- * The index is checked after this many appends. A check requests thirty lists, which takes a long time if the database runs in
- * another process.
+ * The index is checked once in this many steps. A check requests about thirty lists, which takes a long time if the database runs
+ * in another process.
  */
 const CHECK_EVERY = 5;
 

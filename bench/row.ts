@@ -8,7 +8,7 @@ export type Row = {
   readonly what: string;
   /** The bar: all checks must hold. Each check names a figure that `run` returns. */
   readonly bar: readonly Check[];
-  /** Peers that are installed before the row runs. If that fails, the row is skipped, with the reason. */
+  /** Peers that are installed before the row runs. If that fails, the row fails, with the reason. */
   readonly peers?: readonly PeerName[];
   readonly run: (options: RunOptions) => Promise<Measured>;
 };

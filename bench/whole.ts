@@ -10,8 +10,8 @@ export const CLI = path.join(import.meta.dirname, '../dist/cli/main.js');
 export type Process = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly input?: string };
 
 /**
- * Compares the CPU time of an Earpiece command with that of `node -e 0`, in ms. `before` is called before each round of the
- * command.
+ * Compares the CPU time of an Earpiece command with that of `node -e 0`, in ms. `before` is called before each round of either
+ * side.
  */
 export async function wholeVersusNode(
   args: readonly string[],

@@ -3,8 +3,8 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, symlink
 import { dirname, join } from 'node:path';
 
 /**
- * Puts a package `earpiece` of this version into the folder, under its own name and in its node_modules. The folder's `.npmrc`
- * names a registry that does not exist. Returns the commands of that package that ran.
+ * Makes the folder a package `earpiece` of this version, and puts the same package into its node_modules. The folder's `.npmrc`
+ * names a registry that does not exist. Returns a function that lists the commands of that package that ran.
  */
 export function clonedInto(folder: string, version: string): () => readonly string[] {
   const ran = join(folder, 'ran');

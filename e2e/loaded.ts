@@ -1,4 +1,5 @@
-// Preloaded with `--import`: each loaded module and each started process becomes a line in the file EARPIECE_TEST_LOADED.
+// Preloaded with `--import`: each loaded module becomes a line, and each started process two lines in the file
+// EARPIECE_TEST_LOADED.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';

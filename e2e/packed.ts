@@ -42,7 +42,7 @@ export function installPacked(folder: string): void {
   for (const name of Object.keys(dependencies)) link(app, name);
 }
 
-/** Links one more package into the app: the copy of this folder. */
+/** Links one more package into the app, from the node_modules of this repository. */
 export function link(app: string, name: string): void {
   mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
   // A repeated test links the same package again.

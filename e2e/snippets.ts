@@ -9,10 +9,10 @@ import type { Command } from 'commander';
 
 export type Block = { readonly line: number; readonly language: string; readonly text: string; readonly note: string };
 
-/** The places for commands and files. */
+/** The files, scripts and commands that exist. */
 export type Known = { readonly root: string; readonly scripts: ReadonlySet<string>; readonly program: Command };
 
-/** Returns one line for each block of `page` that breaks these rules. */
+/** Returns one line for each fault of the blocks of `page`. */
 export function wrongSnippets(name: string, page: string, known: Known): string[] {
   return blocksOf(page).flatMap((block) => wrong(name, block, known).map((why) => `${name}:${block.line} ${why}`));
 }
@@ -91,7 +91,9 @@ function wrongCommands(line: string, known: Known): string[] {
 const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
 const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo', 'export']);
 
-/** Returns the first word or option that the command line does not know. Words after `--` belong to another program. */
+/**
+ * Returns a line about the first word or option that the command line does not know. Words after `--` belong to another program.
+ */
 function wrongEarpiece(words: readonly string[], program: Command): string[] {
   let command = program;
   const options = new Set<string>();

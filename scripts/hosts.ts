@@ -49,7 +49,7 @@ async function selfTest(): Promise<void> {
 }
 
 /**
- * Prints a table of the time that Earpiece's hooks add to each tool call, in ms. Its figures are valid only on an idle machine.
+ * Prints a table of the time that Earpiece's hooks add to each tool call, in ms. The figures are valid only on an idle machine.
  */
 async function cost(): Promise<void> {
   const { isBuilt, STATES, stepOf } = await import('../e2e/hosts/cost.ts');

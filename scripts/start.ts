@@ -31,7 +31,7 @@ const write = (text: string): unknown => silent || stdout.write(text);
 const page = new Page(width, write);
 let stage: Stage | undefined;
 let over = false;
-/** Whether errors are ignored, because the story is being ended. */
+/** Whether output is suppressed, because the story is being ended. */
 let silent = false;
 /** Aborts when the person ends the console. */
 const enough = new AbortController();

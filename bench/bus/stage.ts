@@ -57,8 +57,8 @@ export function event(n: number): EventInput {
 }
 
 /**
- * A bus on a log in memory, with the shipped subscribers, an agent that reads regularly, and retention that removes read
- * notifications.
+ * A bus, by default on a log in memory, with nine of the shipped subscribers, an agent that reads regularly, and retention that
+ * removes read notifications.
  */
 export class Stage {
   readonly inbox: Inbox;

@@ -1,7 +1,10 @@
 import path from 'node:path';
 import type { Target } from './target.ts';
 
-/** Returns the command of the gateway as a user starts it, with a separate database and the shipped configuration. */
+/**
+ * Returns the command of the gateway as a user starts it. Run the command with the folder and the environment of `where`, which
+ * name a separate database.
+ */
 export const gateway = ({ server }: Target, ...options: readonly string[]): readonly string[] => [
   process.execPath,
   path.join(import.meta.dirname, '../../src/cli/main.ts'),

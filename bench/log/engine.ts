@@ -1,4 +1,7 @@
-/** Compares queueing with the raw driver of a database server: four processes with two clients each, one write at a time per client. */
+/**
+ * Compares queueing with the raw driver of a database server: four processes with two clients each, one write at a time per
+ * client.
+ */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';

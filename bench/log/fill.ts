@@ -7,8 +7,8 @@ import { data, message } from './ours.ts';
 const RECORDS_OF_A_TURN = 14;
 
 /**
- * Appends the records of a typical agent to its log: turns with five tool calls each, and one notification delivered per turn. The
- * last turn is whole, so the log may get a few records more than `to`. A later fill continues with `from`.
+ * Appends the records of a typical agent to its log: turns with five tool calls each, and one notification delivered per turn.
+ * The last turn is whole, so the log may get a few records more than `to`. A later fill continues with `from`.
  */
 export async function fill(
   store: Store,

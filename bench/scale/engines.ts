@@ -15,7 +15,7 @@ export type Started = {
   readonly url: string;
   /** Opens an inbox on a new, empty store. */
   readonly open: (name: string) => Promise<Inbox>;
-  /** Returns the bytes of one store on the disk. All stores of one server count together. */
+  /** Returns the bytes of all stores of this engine on the disk. */
   readonly bytes: () => number;
   readonly remove: () => Promise<void>;
 };

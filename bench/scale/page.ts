@@ -23,8 +23,8 @@ const COLORS: Readonly<Record<string, readonly [name: string, color: string]>> =
 export const read = (): Measurements => JSON.parse(fs.readFileSync(FIGURES, 'utf8')) as Measurements;
 
 /**
- * Replaces each block of the page. A block names a curve, for a table of all its figures, or a curve and one figure, for a plot:
- * `<!-- scale: records -->` or `<!-- scale: records carry ms -->`.
+ * Replaces each block of the page. A block names a curve, for a table of all its figures, a curve and one figure, for a plot, or
+ * `machine`, for the measured machines. Examples: `<!-- scale: records -->` and `<!-- scale: records carry ms -->`.
  */
 export function page(text: string, { machine, points }: Measurements): string {
   return text.replaceAll(BLOCK, (...args) => {
@@ -55,7 +55,7 @@ function table(points: readonly Point[]): string {
   return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
 }
 
-/** Makes a diagram with one line for each engine that was measured at all sizes of the plot. */
+/** Makes a diagram with one line for each engine, at the sizes at which every engine was measured. */
 function plot(points: readonly Point[], figure: string): string {
   const engines = [...new Set(points.map(({ engine }) => engine))];
   const at = (engine: string): number[] => points.filter((point) => point.engine === engine).map((point) => point.at);
@@ -93,7 +93,7 @@ function plot(points: readonly Point[], figure: string): string {
 }
 
 const count = (at: number): string => at.toLocaleString('en-US');
-/** Formats a figure with three digits. */
+/** Formats a figure with three digits, or from 1,000 on as a whole number. */
 const short = (value: number): string =>
   value >= 1_000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 

@@ -64,7 +64,9 @@ export class GitHub implements AsyncDisposable {
     return { GH_HOST: HOST, GH_TOKEN: 'gho_test', HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '', no_proxy: '' };
   }
 
-  /** Makes a job of GitHub Actions, whose step `step` fails with this log, or which passes. */
+  /**
+   * Makes a job of GitHub Actions, whose step `Run tests` passes, or fails with this log. Without `went`, the job is in progress.
+   */
   job(id: number, name: string, went: 'success' | 'failure' | undefined, log: readonly string[] = []): void {
     this.runs = [
       ...this.runs.filter((run) => run['name'] !== name),

@@ -881,7 +881,7 @@ func TestCart(t *testing.T) {
   'vite-dev-terminal': { ...VITE, terminal: true },
 };
 
-/** Dev servers build what a browser asks for. */
+/** The addresses that a recording requests at intervals, because a dev server builds only requested pages and modules. */
 const ASKED: Readonly<Record<string, string | readonly string[]>> = {
   'next-dev-two': ['http://127.0.0.1:38917/', 'http://127.0.0.1:38917/price'],
   'vite-two': ['main', 'cart', 'price'].map((name) => `http://127.0.0.1:38918/${name}.ts`),

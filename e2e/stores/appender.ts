@@ -1,7 +1,6 @@
 /**
  * Waits for a line on stdin, then appends `count` records to a log in a database file. Prints `ready` first and the result last.
- * Run: node appender.ts
- * <path> <log> <name> <count>
+ * Run: `node appender.ts <path> <log> <name> <count>`.
  */
 import { once } from 'node:events';
 import { said } from '../../src/stores/contract/drafts.ts';

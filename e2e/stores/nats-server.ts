@@ -76,8 +76,8 @@ async function hasFormed({ url, nodes }: NatsServers, size: number): Promise<boo
 }
 
 /**
- * Starts the nodes. `storage` names the folder of each node's data. `config` gets the settings of
- * JetStream, and returns them with further settings.
+ * Starts the nodes. `storage` names the folder of each node's data. `config` gets the settings of JetStream, and returns the
+ * configuration of the server, which contains these settings.
  */
 async function startOnce(
   size = 1,

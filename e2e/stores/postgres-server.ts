@@ -244,7 +244,7 @@ ignore_startup_parameters = extra_float_digits
   };
 }
 
-/** Puts files into the folder of a stopped cluster, readable by its user only. */
+/** Copies a file into the folder of a stopped cluster, readable by its user only. */
 export function place(server: PostgresServer, name: string, from: string): void {
   const to = join(server.data, name);
   cpSync(from, to);

@@ -21,7 +21,10 @@ const PRINTED = 15;
 /** A storm of all windows reaches each moment within this time, in seconds. */
 const REACHES_ALL_S = 300;
 
-/** Resolves with the exit code: 0 if all rules hold and every moment was reached, 2 if the command line is wrong, otherwise 1. */
+/**
+ * Resolves with the exit code: 0 if all rules hold and every required moment was reached, 2 if the command line is wrong,
+ * otherwise 1.
+ */
 export async function commandOfSystem(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   if (typeof asked === 'string') {

@@ -130,7 +130,7 @@ export type History = {
   readonly storm: readonly StormLine[];
 };
 
-/** Reads all files of a storm's folder. */
+/** Reads the journals in a storm's folder. */
 export function readHistory(folder: string): History {
   const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
   const of = <Line>(start: string): Line[][] =>

@@ -20,13 +20,13 @@ export type LibraryOptions = {
   readonly window: string;
   readonly agent: string;
   readonly way: 'carry' | 'offer';
-  /** Addresses that it sends to. */
+  /** Addresses to which this program sends. */
   readonly to: readonly string[];
   readonly seed: string;
   readonly drain?: true;
 };
 
-/** The part of the library that it uses. */
+/** The part of the library that this program uses. */
 type Ear = {
   queue(to: string, input: object): Promise<{ kind: string }>;
   conversation(address: string): Conversation;

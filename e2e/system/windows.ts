@@ -355,7 +355,7 @@ export class Window {
     this.workingSince = this.#openedAt;
     const has = (what: Answered): boolean => did.answered?.includes(what) === true;
     if (has('gone')) return this.#reconnect(host);
-    // A gateway that dies between its answer and the client's next frame does not know whether the client read it.
+    // A gateway that dies between its answer and the client's next frame does not know whether the client read the answer.
     if (has('told') && host.gateway !== undefined && this.options.url === undefined && this.#chance.of(0.15)) {
       this.#world.kill('gateway', host.gateway);
       return this.#reconnect(host);

@@ -14,7 +14,7 @@ import type { Did, HostOptions, Report, Wish } from './orders.ts';
 const HERE = import.meta.dirname;
 export type Project = 'shop' | 'lab';
 
-/** The result of a command of the product. `code` is null if a kill ended it. */
+/** The result of a command of the product. `code` is null if a kill ended the command. */
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 export class World {
@@ -157,7 +157,7 @@ export class World {
     return new Host(this, program, options, env);
   }
 
-  /** Starts a process, and resolves when a line of its stdout or stderr reports that it is ready. */
+  /** Starts a process. Its `ready` resolves when a line of its stdout or stderr reports that the process is ready. */
   service(what: string, args: readonly string[], said: RegExp, env: Record<string, string> = {}): Service {
     return new Service(this, what, args, said, env);
   }

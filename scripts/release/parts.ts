@@ -15,7 +15,7 @@ export type Publisher = {
   readonly branch: string;
 };
 
-/** Returns one line for each reason not to publish now. */
+/** Returns a text for each reason not to publish now. */
 export function refusals(state: {
   readonly publisher: Publisher;
   readonly branch: string;

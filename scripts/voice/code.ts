@@ -28,7 +28,7 @@ export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
   return joined(texts.toSorted((a, b) => a.line - b.line));
 }
 
-/** Calls `enter` with each node, parents first. Its children are visited if it returns true. */
+/** Calls `enter` with each node, parents first. A node's children are visited if `enter` returns true. */
 function visit(node: Node, enter: (node: Node) => boolean): void {
   if (!enter(node)) return;
   for (const child of Object.values(node).flat()) if (isNode(child)) visit(child, enter);

@@ -63,8 +63,8 @@ export function areaOf(file: string): string {
 }
 
 /**
- * A title is always a sentence. Another string without a full stop is often only a part of a sentence, so rules about openings do
- * not apply to short strings.
+ * A title is always a sentence. Another string without a full stop is often only a part of a sentence, so the rules for whole
+ * sentences do not apply to short strings.
  */
 const asText = (sentence: Sentence, { kind }: Text): Sentence =>
   kind === 'title'

@@ -1,6 +1,6 @@
 /**
- * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. All state in memory
- * can be rebuilt from the log, so another process can continue after a crash.
+ * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. Another process can
+ * continue the conversation from the log after a crash.
  */
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -106,7 +106,7 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  /** Whether the agent is paused. During a pause, nothing wakes the agent. */
+  /** Whether the agent is paused. During a pause, only a resume wakes the agent. */
   async paused(): Promise<boolean> {
     return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
@@ -177,7 +177,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Whether the last turn has not ended, so that `resume` can continue it. */
+  /** Whether `resume` can continue the last turn. False while a turn runs. */
   get cutOff(): boolean {
     return this.#turn === undefined && this.#transcript.cutOffAt() !== undefined;
   }
@@ -193,7 +193,10 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Runs a turn about the notifications that are due now, without a message from a person. */
+  /**
+   * Runs a turn about the notifications that are due now, without a message from a person. Resolves to undefined if a turn runs
+   * or the agent is closed.
+   */
   async wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<TurnResult | undefined> {
     if (this.#turn || this.#closed) return undefined;
     return this.#run('notification', at === 'forced' ? FORCED : WOKEN, async () => {
@@ -226,7 +229,7 @@ export class Agent implements AsyncDisposable {
 
   /**
    * Releases the conversation, so that a later agent can continue it. With `over`, no agent will continue the conversation, so
-   * the agent's notes for itself are closed too.
+   * the notes of this conversation are closed too.
    */
   async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
@@ -291,7 +294,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Returns the open notifications, and keeps them from waking the agent until a person continues the conversation. */
+  /** Returns the open notifications, and keeps them from waking the agent until a person sends the next message. */
   async #handBack(): Promise<readonly NotificationId[]> {
     const { log, id } = this.conversation;
     const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });

@@ -15,8 +15,8 @@ import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.
 export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
 
 /**
- * How the model ended a whole answer. `cut` means that the answer reached the limit of output tokens. `refused` means that the
- * model or a filter of its provider declined to answer. `raw` is the provider's own name for the reason.
+ * How the model ended an answer. `cut` means that the answer reached the limit of output tokens. `refused` means that the model
+ * or a filter of its provider declined to answer. `raw` is the provider's own name for the reason.
  */
 export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
 
@@ -54,8 +54,8 @@ type Part =
   | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
 
 /**
- * Asks the model, and never rejects. Calls `onTaken` once, when the first part of an answer arrives. If `options.abortSignal`
- * aborts before the part `finish` arrives, the rest of the stream is ignored.
+ * Asks the model, and never rejects. Calls `onTaken` once, when the first part arrives that shows that the provider accepted the
+ * request. If `options.abortSignal` aborts before the part `finish` arrives, the rest of the stream is ignored.
  */
 export async function askModel(
   model: LanguageModelV4,
@@ -177,7 +177,7 @@ export async function askModel(
   }
 }
 
-/** The provider's stream broke off; the same request may succeed. */
+/** The provider's stream broke off or ended with an error; the same request may succeed. */
 export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }
@@ -188,8 +188,8 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
 
 /**
- * Returns the records of an answer that reached its token limit. Reasoning at the end is dropped, because a later request must
- * not end in reasoning.
+ * Returns the records of an answer that reached its token limit. Reasoning at the end is dropped, because providers that check
+ * reasoning refuse an answer that ends in reasoning.
  */
 function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
   const last = parts.at(-1);
@@ -200,8 +200,8 @@ function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
 }
 
 /**
- * Returns the part of an interrupted answer that a later request may contain: non-empty text, signed reasoning, and calls with
- * complete arguments.
+ * Returns the part of an interrupted answer that a later request may contain: text that is not blank, signed reasoning, and calls
+ * with complete arguments.
  */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
@@ -255,7 +255,10 @@ function recordsOf(part: Part, partial: boolean, last = false, cut = false): Ans
   ];
 }
 
-/** Whether reasoning has the data by which providers recognize it. Without that data, providers drop or refuse the reasoning. */
+/**
+ * The names of the fields by which providers recognize their reasoning. Without such a field, providers drop or refuse the
+ * reasoning.
+ */
 const SIGNATURES = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature'] as const;
 const isSigned = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
   Object.values(metadata ?? {}).some((options) =>

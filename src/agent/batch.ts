@@ -11,7 +11,7 @@ export type Batch = {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** Called when a call begins, and again when the call ends, before its result is written. */
+  /** `began` is called when a call begins, and `ended` when the call ends, before its result is written. */
   readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
   /**
    * Writes one result. Called for one result at a time, in the order of arrival. `last` is true for the last result of the batch.

@@ -4,8 +4,8 @@
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
 /**
- * Makes the function that sends the questions at the end of a turn. `ask` sends one question to the model. If the model's reply
- * does not have the requested form, the function returns no answers.
+ * Makes the function that sends the questions at the end of a turn. `ask` sends one question to the model. The function returns
+ * only the valid answers in the model's reply; a reply without a JSON object has none.
  */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>

@@ -1,9 +1,6 @@
 import type { NotificationId } from '../core/notification.ts';
 
-/**
- * The reason why the agent ended a stream or tools. The retry logic recognizes this class, and does not count such an end as a
- * failure of the provider.
- */
+/** The reason why the agent ended a stream or tools. `is` decides how the turn continues. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly is:

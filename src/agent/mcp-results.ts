@@ -1,6 +1,7 @@
 /**
  * Converts an MCP tool's result for the model. Text that is too long is cut in the middle, and the whole text is written to a
- * file. Images and audio are written to files too. Only the user can read these files, and they are deleted after a day.
+ * file. Images and audio are written to files too. Only the user can read these files. The next write deletes files that are
+ * older than a day.
  */
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

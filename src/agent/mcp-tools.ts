@@ -14,7 +14,7 @@ export type McpToolsOptions = ResultLimits & {
   /** Called when a server fails, disconnects or reconnects. */
   readonly onUpstream?: (event: ServerEvent) => void;
   readonly report?: (line: string) => void;
-  /** How long a server may take to list its tools. Default 30,000 ms, or 12,000 ms with several servers. */
+  /** How long a server may take to list its tools. Default 30,000 ms. With several servers, at most 12,000 ms. */
   readonly withinMs?: number;
 };
 

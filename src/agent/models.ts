@@ -82,7 +82,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 };
 
-/** Opens a model. Throws `bad_argument` for an invalid name, and `bad_config` for a missing key or package. */
+/** Opens a model. Throws `bad_argument` for an invalid name, and `bad_config` for a missing key, address or package. */
 export async function openModel(name: string, env: Env): Promise<LanguageModelV4> {
   const colon = name.indexOf(':');
   const [providerName, model] = [name.slice(0, Math.max(colon, 0)), name.slice(colon + 1)];

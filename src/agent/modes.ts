@@ -3,16 +3,17 @@
  *
  * - `idle`: no turn runs, and notifications may wake the agent. A message or a wake leads to `streaming`.
  * - `streaming`: one request is with the model, and every call in the log is answered. An answer with calls leads to `executing`,
- *   and an answer without calls to `continuing`. A critical notification or Ctrl+C leads to `interrupted`.
- * - `executing`: the answer is in the log, and its calls run. The last result leads to `continuing`. A cancel, a pause or Ctrl+C
- *   leads to `interrupted`.
- * - `continuing`: the results of the calls, or the final answer, are in the log. Results or an urgent notification lead to
- *   `streaming`, otherwise the turn is `complete`.
+ *   and an answer without calls to `continuing`. A critical notification, a person's reply or Ctrl+C leads to `interrupted`, and
+ *   a failed request, a refusal or a limit to `aborted`.
+ * - `executing`: the answer is in the log, and its calls run. The last result leads to `continuing`. A cancel, a pause, a
+ *   person's reply or Ctrl+C leads to `interrupted`.
+ * - `continuing`: the results of the calls, or the final answer, are in the log. Results, a reply or an urgent notification lead
+ *   to `streaming`. Otherwise the turn is `complete`, or `aborted` if its answer was cut off or a person stopped the turn.
  * - `interrupted`: the agent ended the stream or the tools, and the kept part is in the log. A forced request or aborted tools
  *   lead to `streaming`, a person's reply to `replying`, and a person's stop to `aborted`.
  * - `replying`: a person's reply inside the turn is in the log. The next request leads to `streaming`.
  * - `complete`: the turn ended by itself. The agent then becomes `idle`.
- * - `aborted`: a person or an error ended the turn. The agent then becomes `idle`.
+ * - `aborted`: a person, a refusal, a limit or an error ended the turn. The agent then becomes `idle`.
  */
 export type Mode = 'idle' | 'streaming' | 'executing' | 'continuing' | 'interrupted' | 'replying' | 'complete' | 'aborted';
 

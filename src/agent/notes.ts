@@ -8,7 +8,10 @@ import type { Conversation } from '../inbox/index.ts';
 /** The conversation in which notes wait for the agent's next conversation. No agent runs in this conversation. */
 export const NEXT: ConversationId = conversationId('~next');
 
-/** Moves waiting notes into this conversation. Call this function before each turn of the conversation. */
+/**
+ * Moves the waiting notes of the agent's other conversations into this conversation. Call this function before each turn of the
+ * conversation.
+ */
 export async function takeOverNotes(conversation: Conversation): Promise<void> {
   const { inbox, log, id } = conversation;
   const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });

@@ -122,8 +122,8 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     id: inbox.ids.make('note'),
     type: category === 'reminder' ? 'agent.self.remind' : 'agent.self.notify',
     source: 'agent',
-    // A note with a time or a number of turns is delivered to the conversation that is active at that moment. Other notes wait
-    // for the next conversation.
+    // A persisted note with a time, a tool or a number of turns is delivered to the conversation that is active at that moment.
+    // Other persisted notes wait for the next conversation.
     subject: !persist ? conversation.address : typeof deliver === 'object' ? conversation.log : `${conversation.log}#${NEXT}`,
     severity: SEVERITY[priority],
     message,
@@ -188,7 +188,10 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 
 const KEY_CHARS = 80;
 
-/** Returns the key of a note. The key contains the agent's conversation, so that an agent can withdraw only its own notes. */
+/**
+ * Returns the key of a note. The key of a note of one conversation contains that conversation. The key of a persisted note does
+ * not, so that a later conversation can replace or withdraw the note.
+ */
 function keyOf(key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)
     throw bad('key', key, `must be a text of 1 to ${KEY_CHARS} characters`);
@@ -236,7 +239,7 @@ async function whenOf(
   return { deliver: when, said };
 }
 
-/** Returns the time until the note expires, in milliseconds. */
+/** Returns how long the note stays open after its due time, in milliseconds. */
 async function expiryOf(given: Json | undefined, here: { readonly now: number; readonly timeZone: string }): Promise<number> {
   if (given === undefined) return DAY_MS;
   if (given === 0 || given === '0') return NEVER_MS;

@@ -63,7 +63,7 @@ export type TurnEnding = {
   readonly signal: AbortSignal;
   /**
    * Sends the model a separate request. Neither question nor answer becomes part of the conversation. Rejects if the model does
-   * not answer.
+   * not answer, or if the tokens of the turn are used up.
    */
   readonly ask: (question: string) => Promise<string>;
 };
@@ -76,7 +76,7 @@ export type TurnResult = {
    * - `truncated`: the answer reached the limit of output tokens.
    * - `refused`: the model or a filter of its provider declined to answer.
    * - `stopped`: a person or a signal ended the turn.
-   * - `failed`: there is no answer.
+   * - `failed`: a request failed, or the turn reached its limit of requests or tokens.
    */
   readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
   readonly text: string;

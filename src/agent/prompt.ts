@@ -1,6 +1,7 @@
 /**
  * Builds the request to a provider as a pure function of the log. The same records give the same messages. If records are added
- * to the log, the earlier messages stay the same, byte for byte. Only the types of `PROVIDER_VISIBLE` reach a provider.
+ * to the log, the earlier messages stay the same, byte for byte, unless a record compacts turns or leaves out notifications. Only
+ * the types of `PROVIDER_VISIBLE` reach a provider.
  */
 import type {
   LanguageModelV4Message,
@@ -25,7 +26,10 @@ import type { Placement } from './placement.ts';
 export type PromptOptions = {
   readonly system?: string;
   readonly placement: Placement;
-  /** Replaces the carriers of these notifications by one line, as if the log had recorded that they were left out. */
+  /**
+   * Replaces the view of each carrier of these notifications with one line, as if the log had recorded that the notifications
+   * were left out.
+   */
   readonly without?: readonly string[];
 };
 
@@ -94,8 +98,8 @@ export function unanswered(records: readonly Draft[]): readonly ToolCallRequestR
 }
 
 /**
- * Returns a provider's own data for a part, such as signatures and encrypted items. Without this data the part cannot be sent
- * again.
+ * Returns a provider's own data for a part, such as signatures and encrypted items. A part that has such data cannot be sent
+ * again without it.
  */
 export function providerMetadata(
   metadata: Json | undefined,
@@ -132,8 +136,8 @@ const resultPart = (
 });
 
 /**
- * Returns the ids of notifications that were left out. A carrier that the provider refused stays one line in all later requests,
- * so that the conversation can continue.
+ * Returns the ids of notifications that were left out. The view of their carrier stays one line in all later requests, so that
+ * the conversation can continue.
  */
 const redactions = (records: readonly Draft[]): readonly string[] =>
   records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));

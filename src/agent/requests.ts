@@ -43,7 +43,7 @@ export type RequestsOptions = ModelOptions & {
   }) => Promise<void>;
 };
 
-/** The kind of the next request, after the provider has refused a request. */
+/** The kind of the next request in the trials that the head of this file describes. */
 type Trial = 'whole' | 'again' | 'without' | 'once more';
 
 export class Requests {
@@ -53,7 +53,10 @@ export class Requests {
     this.#options = options;
   }
 
-  /** Asks the model until the provider answers, `signal` aborts, or a retry cannot help. Never rejects for a provider's error. */
+  /**
+   * Asks the model until the provider answers, `signal` aborts, a retry cannot help, or the retries are used up. Never rejects
+   * for a provider's error.
+   */
   async ask(signal: AbortSignal): Promise<Answer> {
     const { maxRetries = 4, maxRetryAfterMs = 60_000, chance = Math.random, emit, leaveOut } = this.#options;
     let trial: Trial = 'whole';
@@ -128,7 +131,10 @@ export class Requests {
     return askModel(this.#options.model, this.#request(signal), (event) => this.#options.emit(event));
   }
 
-  /** Tests whether the provider accepts the request without the suspected notifications. Ends the stream at its first part. */
+  /**
+   * Tests whether the provider accepts the request without the suspected notifications. Ends the stream when the provider has
+   * accepted the request.
+   */
   async #tryWithout(signal: AbortSignal): Promise<Answer> {
     const { model, records } = this.#options;
     const taken = new AbortController();
@@ -171,7 +177,7 @@ const definitionOf = ({ name, description, inputSchema }: Tool): LanguageModelV4
   inputSchema,
 });
 
-/** Notifications with more characters than this, about 4,000 tokens, may make a prompt too long. */
+/** Unread views with this many characters in total, about 4,000 tokens, may make a prompt too long. */
 const LONG_CHARS = 16_000;
 
 type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };

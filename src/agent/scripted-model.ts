@@ -10,8 +10,8 @@ export type Step = {
   /** Called with the request, and awaited, before the answer begins. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
   /**
-   * Called after each part, and awaited before the next part. `n` counts the parts from 0; `aborted` resolves when the request is
-   * aborted.
+   * Called after each part except the last, and awaited before the next part. `n` counts the parts from 0; `aborted` resolves
+   * when the request is aborted.
    */
   readonly between?: (n: number, aborted: Promise<void>) => Promise<void> | void;
   /** Whether the stream ends without a `finish` part. */

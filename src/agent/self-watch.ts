@@ -1,7 +1,7 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
- * setup. Errors of these events never fail or delay the agent: emits run in the background, and their errors are reported. Only a
- * carrier waits for pending emits, at most `EMITTED_WITHIN_MS`.
+ * setup. Errors of these events never fail the agent: emits run in the background, and their errors are reported. The agent waits
+ * for pending emits only when it opens, at a carrier, at the end of a turn and when it closes, and only for a limited time.
  */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -30,7 +30,7 @@ export type SelfWatchOptions = {
   readonly onTrouble: (error: unknown) => void;
 };
 
-/** The maximum time that a slow store or bus may delay a carrier. */
+/** The maximum time that a slow store or bus may delay a carrier, without the time in which templates run. */
 const EMITTED_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 2_000;
 
@@ -40,9 +40,12 @@ export class SelfWatch {
   readonly #loops = new Loops();
   readonly #rateLimits: RateLimits;
   readonly #calls = new ToolCalls();
-  /** Emitted events that are not durable yet. */
+  /** Emits and withdrawals that still run. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Emitted events that were still pending when a carrier stopped waiting. Later carriers do not wait for these events. */
+  /**
+   * Emitted events that were still pending when a carrier stopped waiting. While one of these events is pending, later carriers
+   * do not wait.
+   */
   #stuck: readonly Promise<unknown>[] = [];
   /** Emitted events that are withdrawn when the turn ends. */
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
@@ -100,7 +103,7 @@ export class SelfWatch {
     this.#tell([this.#rateLimits.refused({ afterMs })]);
   }
 
-  /** Records that the batch of an answer begins. Events about the answer's token use are emitted with the batch. */
+  /** Records that the batch of an answer begins. Emits the events about reached limits and loops now. */
   batchBegan(calls: readonly ToolUse[]): Batch {
     const now = this.#now();
     this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
@@ -157,7 +160,7 @@ export class SelfWatch {
     await this.told();
   }
 
-  /** Resolves when all emitted events are durable, or after the time limit. */
+  /** Resolves when all emitted events are durable, or after the time limit, or at once while an earlier emit is stuck. */
   async told(withinMs = EMITTED_WITHIN_MS): Promise<void> {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
@@ -222,7 +225,7 @@ export class SelfWatch {
   }
 }
 
-/** Returns the key of the event about a call. The model knows the event when the result of the call is recorded. */
+/** Returns the `about` of the event about a call. The model knows the event when the result of the call is recorded. */
 export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {

@@ -111,7 +111,7 @@ export class Transcript {
     this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
   }
 
-  /** Returns the last record of a turn that was cut off; undefined if the last turn has ended. */
+  /** Returns the last record of a turn that was cut off or failed; undefined if the last turn ended otherwise. */
   cutOffAt(): Draft | undefined {
     const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
     if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;

@@ -33,7 +33,10 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** Whether a tool was called in this step. Such a step is not aborted, because the effects of a call cannot be undone. */
+  /**
+   * Whether a call of this step runs, or has a result that is not composed yet. Such a step is not aborted, because the effects
+   * of a call cannot be undone.
+   */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -69,7 +72,10 @@ export class Carriers {
     return withView(output, view, this.parts) ?? output;
   }
 
-  /** Leases due notifications, and returns the text for the message. If the store fails, resolves to undefined. */
+  /**
+   * Leases due notifications, and returns the text for the message. Resolves to undefined if no notification is due or the store
+   * fails.
+   */
   async offer(options: OfferOptions, call?: string): Promise<string | undefined> {
     const offer = await this.try(() => this.conversation.offer(options));
     if (offer === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
  * Notifications and the gate for any agent of the AI SDK, in the major versions 6 and 7. Instead of `generateText(options)`, call
- * `run(generateText, options)`. `run` also takes `streamText` or an agent.
+ * `run(generateText, options)`. `run` also takes `streamText` or an agent. `run` throws `bad_argument` if a turn is running.
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';

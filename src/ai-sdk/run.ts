@@ -31,7 +31,7 @@ export type Turn<M extends Message, R> = {
   readonly text: string;
   /** `stopped`: the caller's `abortSignal` ended the turn. */
   readonly how: 'complete' | 'stopped';
-  /** How often the model was called again because of an interrupt. */
+  /** How often an interrupt was added and the model was called again. */
   readonly interrupts: number;
   /** The result of the last call. */
   readonly result: Awaited<R> | undefined;

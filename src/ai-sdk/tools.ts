@@ -1,4 +1,4 @@
-/** Wraps tools, so that the gate is checked before each call and due notifications ride on each result. */
+/** Wraps tools, so that the gate is checked before each call and the last result of a batch carries the due notifications. */
 import type { Carriers } from './carriers.ts';
 import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';

@@ -1,7 +1,7 @@
 /**
  * Turns events into queued notifications. Each event reaches the subscribers of its subject's project that listen to its type.
  * Their notifications are queued for that subject only. Each inbox has one bus. The buses of different processes share only the
- * log.
+ * store.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -21,8 +21,8 @@ export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
   /**
-   * Reads the ids of the subscribers that are off in a project. Called before each notification is queued. Default: all
-   * subscribers are on.
+   * Reads the ids of the subscribers that are off in a project. Called before each notification of a subscriber that is not core
+   * is queued. Default: all subscribers are on.
    */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
   /** Stores a template's text, so that any renderer finds the text by its hash. Default: templates are not rendered. */
@@ -41,7 +41,7 @@ export type BusDeps = {
 };
 
 const FOLD_MS = 100;
-/** The number of recent event ids that the bus remembers. A second event with one of these ids is ignored. */
+/** The number of recent event ids that the bus remembers. A second event with the same id, source and subject is ignored. */
 const IDS_KEPT = 10_000;
 /**
  * The maximum length of a chain of causes. In such a chain, an agent's event leads to a notification, and the notification leads

@@ -1,8 +1,8 @@
 /**
  * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events
- * of the key are held back and counted for `foldMs`, and then queued. The inbox folds them into the first notification. In a
- * storm (more different events at once than one line lists), further events are only counted. `ordered-writer.ts` defines the
- * order of all writes.
+ * of the key, unless they are critical, are held back and counted for `foldMs`, and then queued. The inbox folds them into the
+ * first notification. In a storm (more different events at once than one line lists), further events are only counted.
+ * `ordered-writer.ts` defines the order of all writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Handled } from '../core/event.ts';
@@ -26,7 +26,9 @@ export type ChannelDeps = {
    * Reads the notifications of the subscriber that any process queued for this address after `since` (epoch ms), newest first.
    */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
-  /** Finds the newest notification of the key that is open for this address, was never offered, and does not wait for a time. */
+  /**
+   * Returns the id of the key's newest open notification, if it was never offered and waits for no time, tool or number of turns.
+   */
   readonly undelivered: (key: string) => Promise<string | undefined>;
   /** Returns the event as the log keeps it, with secrets redacted. */
   readonly redacted: (event: Event) => Event;
@@ -34,7 +36,7 @@ export type ChannelDeps = {
   readonly counted: () => Promise<Counted>;
   /** Subtracts events that have ended from the counts. */
   readonly recount: (over: Counted) => Promise<void>;
-  /** Called when `dueAt` becomes earlier. */
+  /** Called when a withdrawal may have made `dueAt` earlier. */
   readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
@@ -59,7 +61,7 @@ const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
-/** The maximum share of time that is spent reading the notifications of other processes. */
+/** The maximum share of time that is spent reading recent notifications in the log. */
 const READING = 1 / 20;
 
 export class Channel implements Holder {
@@ -75,7 +77,7 @@ export class Channel implements Holder {
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
   /** Counted events whose state has ended and that the log still counts. */
   #over: Over | undefined;
-  /** The details that other processes queued recently. The log is read again after `#readTick`. */
+  /** The details that any process queued recently, from the log. The log is read again after `#readTick`. */
   #lately = new Map<string, RecentDetails>();
   #readTick = Number.NEGATIVE_INFINITY;
   readonly #outlet: Outlet;

@@ -1,4 +1,6 @@
-/** Reads from the log the notifications that one subscriber has queued for one address, in any process. */
+/**
+ * Reads, recounts and withdraws in the log the notifications of one subscriber for one address, whichever process queued them.
+ */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { ANYONE, type Item } from '../core/items.ts';
@@ -45,8 +47,8 @@ export class InLog {
   }
 
   /**
-   * Reads the counts in open notifications under `restKey`, of all processes. If several notifications count a key, the highest
-   * count is used.
+   * Reads the counts in open notifications under `restKey` that were never offered, of all processes. If several notifications
+   * count a key, the highest count is used.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
@@ -57,8 +59,8 @@ export class InLog {
   }
 
   /**
-   * Subtracts ended events from the counts. Each affected notification is closed and queued again in one step. So no notification
-   * is lost or delivered twice.
+   * Subtracts ended events from the counts. Each affected notification is closed and, unless its count is now 0, queued again in
+   * one step. So no notification is lost or delivered twice.
    */
   async recount(restKey: string, over: Counted): Promise<void> {
     for (const log of await this.#logs())
@@ -118,8 +120,8 @@ export class InLog {
   }
 
   /**
-   * Finds the newest notification of the key that was never offered and does not wait for a time. Always undefined for a whole
-   * project, because its agents may have read different notifications.
+   * Returns the id of the key's newest open notification, if that notification was never offered and waits for no time, tool or
+   * number of turns. Always undefined for a whole project, because its agents may have read different notifications.
    */
   async undelivered(key: string): Promise<string | undefined> {
     if (this.#address.kind === 'project') return undefined;

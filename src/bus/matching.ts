@@ -3,7 +3,7 @@ import { checksum, severityRank, type Event } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
-/** Finds the subscribers of a type without scanning all of them. */
+/** Finds the subscribers of a type. Only the first event of a type is compared with all subscribers. */
 export class TypeIndex {
   readonly #listening: ByType;
   readonly #withdrawn: ByType;
@@ -51,8 +51,8 @@ export const matchesType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
 
 /**
- * Returns the reason why a subscriber that listens to this type does not get the event. Undefined if the subscriber gets the
- * event.
+ * Returns the reason why a subscriber that listens to this type does not get the event. Undefined if neither the severity nor the
+ * source excludes the event.
  */
 export function excludedBecause({ events }: Subscriber, event: Event): string | undefined {
   if (severityRank(event.severity) < severityRank(events.severityFilter))

@@ -89,8 +89,8 @@ export async function previewOf(
 export const TEST_SOURCE = 'test';
 
 /**
- * Makes a test notification. Its message first says that nothing happened, and then quotes the text. The level of a test
- * notification is so low that it neither interrupts nor wakes an agent.
+ * Makes a test notification. Its message first says that nothing happened, and then quotes the text. The notification's level
+ * `info` does not interrupt an agent, and by default does not wake an agent.
  */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {
   const deliver = MOMENT_OF[subscriber.output.injectAt];

@@ -50,8 +50,8 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
- * Finds the details by key in the subscriber's `items`, newest first. After a notification was withdrawn or its state has ended,
- * the same event counts as new. With `supersede`, only the newest item of a key counts.
+ * Finds the details by key in the subscriber's `items`, which are sorted newest first. After a notification was withdrawn or its
+ * state has ended, the same event counts as new. With `supersede`, only the newest item of a key counts.
  */
 export function recentBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, RecentDetails> {
   const recent = new Map<string, RecentDetails>();

@@ -16,7 +16,7 @@ export class Storm {
   readonly details = new Map<string, Listed>();
   readonly more = new Tally();
   last: Event;
-  /** The number of counted events. */
+  /** The number of events, listed or only counted. */
   events = 0;
   /** The results of events that had to be queued before the storm's other events. */
   readonly before: Promise<Handled>[] = [];
@@ -65,9 +65,7 @@ export class Storm {
 /** The maximum number of tracked keys. Events of further keys stay counted even after their state has ended. */
 const KEYS = 4_000;
 
-/**
- * The maximum number of keys that a storm's last record names. That record counts the events that the storm's line does not list.
- */
+/** The maximum number of keys that the notification about surplus events names. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
@@ -83,7 +81,7 @@ export class Tally {
     if (known !== undefined || this.#byKey.size < KEYS) this.#byKey.set(key, (known ?? 0) + count);
   }
 
-  /** Stops counting the key. */
+  /** Subtracts the events of the key. */
   take(key: string): void {
     this.total -= this.#byKey.get(key) ?? 0;
     this.#byKey.delete(key);

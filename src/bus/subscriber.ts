@@ -1,12 +1,12 @@
 /**
- * The types of a subscriber, as its checked file defines them. `subscribers/` holds the shipped subscribers. `folders.ts` finds
- * subscribers.
+ * The types of a subscriber, as its checked file defines them. The package's folder `subscribers/` holds the shipped subscribers.
+ * `folders.ts` finds subscribers.
  */
 import type { Severity } from '../core/event.ts';
 
 /**
- * The priority decides the moment of delivery. `critical` interrupts. `high` and `normal` are delivered with the next message.
- * `low` waits for the end of the agent's cycle.
+ * The priority decides the default moment of delivery. `critical` interrupts. `high` and `normal` are delivered at the next
+ * cycle. `low` waits for the end of the agent's cycle.
  */
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -44,7 +44,10 @@ export type Subscriber = {
   readonly output: {
     readonly priority: Priority;
     readonly injectAt: InjectAt;
-    /** The template of the lines. Undefined if the template's file is missing; the generic view then renders the line. */
+    /**
+     * The template of the lines. Undefined if there is no template or its file is missing; the generic view then renders the
+     * line.
+     */
     readonly template?: Template;
     /** Whether the subscriber is a core subscriber, which cannot be disabled. */
     readonly core: boolean;

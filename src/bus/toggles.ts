@@ -26,7 +26,10 @@ export type SubscriberToggles = {
    * `not_found` for an unknown id, and `bad_subscriber` for a core subscriber.
    */
   disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Switches a subscriber on. Returns false if the subscriber was already on. */
+  /**
+   * Switches a subscriber on. Returns false if the subscriber was already on. Throws `not_found` for an id that is neither known
+   * nor switched off.
+   */
   enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
   /** Replaces the whole list. On an error, nothing changes. Resolves with the new list. */
   set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;

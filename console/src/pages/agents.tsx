@@ -1,4 +1,7 @@
-/** The list of agents: first agents that need a person, then agents that work, are idle, or are inactive. */
+/**
+ * The list of agents: first agents that need a person, then agents with a notification that has waited for over a minute, then
+ * agents that work, are idle, or are inactive.
+ */
 import { memo, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
 import { OpenCounts } from '../parts/counts.tsx';
@@ -282,7 +285,10 @@ const CLIENTS: Readonly<Record<string, string>> = {
   cursor: 'cursor',
 };
 
-/** Shows the commands that connect an agent: for the agents of this machine, or otherwise for the most common agents. */
+/**
+ * Shows the commands that connect an agent: for the client of the given agent, or else for the clients of this machine, or else
+ * for the most common clients.
+ */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
   const { own } = useProjects();

@@ -214,7 +214,7 @@ function withDoing(agent: AgentSummary | undefined, conversation: string, record
   return doing === null ? agent : { ...agent, doing };
 }
 
-/** Adds the last contact from the records, because presence is written less often. */
+/** Adds the last contact and the last delivery from the records, because presence is written less often. */
 function withContact(
   summary: ConversationSummary | undefined,
   conversation: string,
@@ -303,7 +303,8 @@ function Wakes({
   const asks = useWakes();
   const [dismissing, setDismissing] = useState(false);
   /**
-   * The notifications that the person has asked the agent to read. Until the agent has read them, the page does not ask again.
+   * The notifications that the person has asked the agent to read. Until the agent begins to work, the page does not ask the
+   * agent again.
    */
   const [discussed, setDiscussed] = useState<ReadonlySet<string>>(new Set());
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;

@@ -25,7 +25,7 @@ const SAYS: Readonly<Record<TaskStatus, string>> = {
   done: 'done',
   cancelled: 'cancelled',
 };
-/** The number of tasks that the server lists at once. */
+/** The maximum number of tasks on the page. */
 const LISTED = 200;
 const OVER: ReadonlySet<TaskStatus> = new Set(['done', 'cancelled']);
 
@@ -129,8 +129,8 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
 type OnWriting = (id: string, task: TaskView | undefined) => void;
 
 /**
- * Keeps the rows with unsaved text as they were when the person began to type. Such a row keeps its place until the text is saved
- * or dropped, even if the task changes.
+ * Remembers each task with unsaved text as it was when the person began to type. The row of such a task keeps its place until the
+ * text is saved or dropped, even if the task changes.
  */
 function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onWriting: OnWriting } {
   const [held, setHeld] = useState<ReadonlyMap<string, TaskView>>(new Map());
@@ -323,7 +323,7 @@ const MOVES: Readonly<Record<TaskStatus | 'unblock', string>> = {
   unblock: 'Unblock',
 };
 
-/** Shows the state of the work and of an interruption, each with a link to its notification. */
+/** Shows the state of the work with a link to its conversation, and an interruption with a link to its notification. */
 function Work({ execution, project }: { readonly execution: TaskExecution; readonly project: string }): ReactElement {
   const { agent, conversation, interrupted, endedAt, result, startedAt } = execution;
   const log = `${project}/${agent}`;

@@ -25,7 +25,7 @@ export function useCameFor(
   });
 }
 
-/** The number of entries that are loaded per request to reach a place far back. */
+/** The number of records that are loaded per request to reach a place far back. */
 const BACK_PAGE = 500;
 
 /**
@@ -84,7 +84,7 @@ function placeIn(entries: readonly Entry[], records: readonly Stored[], at: numb
   return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
 }
 
-/** Returns the notification that this record queued, because the page shows it at its carrier. */
+/** Returns the id of the notification that this record queued, because the page shows it at its carrier. */
 function queuedAt(records: readonly Stored[], at: number): string | null {
   const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
   return type === 'system_notification_queued' ? (id ?? null) : null;

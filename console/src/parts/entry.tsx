@@ -135,7 +135,7 @@ function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): 
   );
 }
 
-/** Formats a call's arguments on one line; a single argument is shown without its name. */
+/** Formats a call's arguments on one line; a single text argument is shown without its name. */
 function brief(args: Json): string {
   if (args === null || typeof args !== 'object') return args === null ? '' : String(args);
   const values = Object.values(args);

@@ -124,7 +124,7 @@ export function farSays({ items, loading, more, lookedBackTo, problem, timed }: 
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 
-/** Returns the notification whose *Why* panel opens with the hit. */
+/** Returns the id of the notification whose *Why* panel opens with the hit. */
 const noteOf = ({ type, id }: Hit): string | null =>
   type === 'system_notification_queued' || type === 'notification_closed' ? id : null;
 

@@ -54,7 +54,7 @@ export const Origin = ({ log, forks }: { readonly log: string; readonly forks: F
     </span>
   );
 
-/** The dialog for a new fork. `at` is a record of the last turn to fork; null forks the whole conversation. */
+/** The dialog for a new fork. `at` is the position of a record of the last turn to fork; null forks the whole conversation. */
 export function ForkDialog({
   log,
   conversation,

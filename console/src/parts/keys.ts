@@ -78,8 +78,8 @@ const rows = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => row.offsetParent !== null);
 
 /**
- * Moves the focus to the next row. If no row has the focus, the focus moves to the first row, or in a conversation to the newest
- * row.
+ * Moves the focus to the next or previous row. If no row has the focus, the focus moves to the first row, or in a conversation to
+ * the newest row.
  */
 function move(by: 1 | -1): boolean {
   const all = rows();

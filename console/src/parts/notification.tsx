@@ -177,7 +177,7 @@ export function Staged({
   readonly note: Note;
   /** The reason that holds back all notifications of this agent. */
   readonly agent: AgentHolds;
-  /** The effect of an interrupt at its host. */
+  /** The effect of an interrupt at the host of the conversation. */
   readonly force: Force;
   /** The server's verdict on a waiting notification, if the page has asked for it. */
   readonly verdict: Verdict | undefined;

@@ -179,7 +179,7 @@ const conversations = (agents: readonly AgentSummary[]): Choice[] =>
 
 const ADDRESS = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u;
 
-/** Offers a typed address as an entry, even if no loaded list contains it. */
+/** Offers a typed address as an entry if no loaded agent has it. */
 function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   const [, log, conversation = 'main'] = ADDRESS.exec(text) ?? [];
   if (log === undefined || agents.some((agent) => agent.log === log)) return [];
@@ -194,7 +194,7 @@ function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   ];
 }
 
-/** Offers a search of the whole log, which also finds older entries. */
+/** Offers searches on the server, which also find older entries. */
 function search(words: string): Choice[] {
   if (words === '') return [];
   const here = routeOf(window.location.hash);

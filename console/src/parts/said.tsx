@@ -4,7 +4,7 @@ import type { Json } from '../../../src/core/json.ts';
 import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf, visible, visibleOrEmpty } from '../state/text.ts';
 import { Copy } from './copy.tsx';
 
-/** Shows a text: a long text is collapsed, and TOON is shown as a table. */
+/** Shows a text: a long text is collapsed, and TOON is shown as tables, lists and fields. */
 export function SaidText({
   text,
   templated,

@@ -3,7 +3,7 @@
 export type Asked = {
   /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */
   again(): void;
-  /** Drops the running request's answer, because newer facts are known, and sends the request again. */
+  /** If a request runs, drops its answer, because newer facts are known, and sends the request again. */
   overtake(): void;
   end(): void;
 };

@@ -57,7 +57,7 @@ export function span(ms: number): string {
   return `${Math.round(s / 86_400)} d`;
 }
 
-/** Formats a running time in whole seconds. */
+/** Formats a running time: below 90 s in whole seconds, and otherwise like `span`. */
 export const lasting = (ms: number): string => {
   const s = Math.max(0, Math.floor(ms / 1_000));
   return s < 90 ? `${s} s` : span(ms);

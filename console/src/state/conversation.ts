@@ -1,7 +1,4 @@
-/**
- * One conversation: its history page by page, new records, waiting notifications, and the person's actions that are not yet in
- * the log.
- */
+/** One conversation: its history page by page, new records, and waiting notifications. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { ApiError } from '../../../src/wire/client/index.ts';
@@ -17,7 +14,7 @@ export type Talk = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** Whether the conversation has never had contact. */
+  /** Whether the server does not know the conversation. */
   readonly unknown: boolean;
   /** The loaded records, oldest first. */
   readonly records: readonly Stored[];
@@ -63,7 +60,10 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => {
     reading.current++;
     let over = false;
-    /** Records of all conversations that arrived during requests for lists, because the lists may be older than these records. */
+    /**
+     * Records of all the agent's conversations that arrived during requests for lists, because the lists may be older than these
+     * records.
+     */
     let meanwhile: readonly Stored[] = [];
     let listing = true;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -2,7 +2,7 @@
  * One stream for the whole page, because browsers open only six connections to a server for all tabs together. After an
  * interruption, the stream continues at its last position, so a listener gets each record once and in order.
  *
- * - **connecting**: no record has arrived yet.
+ * - **connecting**: the page opens the stream.
  * - **live**: the page is as new as the log.
  * - **away**: the connection is closed, or open and silent. The page shows the log of the time `since`, and retries at `againAt`.
  * - **resting**: the page was hidden for a while, so its connection was closed.
@@ -41,7 +41,7 @@ let position: number | undefined;
 let running: AbortController | undefined;
 let waiting: Stored[] = [];
 let onOver: () => void = () => {};
-/** Whether records may be missing, so that all data is loaded again when the next records arrive. */
+/** Whether records may be missing, so that all data is loaded again when the stream is live. */
 let anew = false;
 
 export function start(from: number, over: () => void): void {

@@ -1,4 +1,4 @@
-/** A request to the server: its last answer, whether it runs again, and its error. */
+/** A request to the server: its last answer, whether it runs, and its error. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/wire/client/index.ts';
 import { asked, type Asked } from './asked.ts';
@@ -10,13 +10,13 @@ export type Loaded<T> = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** Sets a value that is newer than the server's answer. */
+  /** Sets a value that is newer than the server's answer. Does nothing before the first answer. */
   readonly set: (value: T) => void;
   /** Sets a value that is computed from the current value. */
   readonly change: (to: (before: T) => T) => void;
 };
 
-/** Sends the request when `key` changes. Drops its answer if a newer request was sent or a value was set. */
+/** Sends the request when `key` changes. Drops its answer if the key has changed or a value was set meanwhile. */
 export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; loading: boolean; problem: string | null }>({
     key,

@@ -1,17 +1,17 @@
 /** Decides which agents need a person, and orders a list that shows these agents first. */
 import type { AgentSummary } from '../types.ts';
 
-/** A notification that waits longer than this for an active agent needs a person. */
+/** If a notification waits longer than this for an active agent, the list shows the agent as waiting. */
 export const STUCK_MS = 60_000;
 
 /**
- * The reasons why an agent needs a person, the most urgent first. For the last two reasons, the agent only waits for its next
- * carrier.
+ * The reasons why an agent is listed first, the most urgent first. With the last two reasons, the agent needs no person: a
+ * notification only waits for the agent's next carrier.
  */
 export const NEEDS = ['asks', 'held', 'budget', 'failed', 'waits_with_error', 'waits'] as const;
 export type Need = { readonly kind: (typeof NEEDS)[number]; readonly since: number };
 
-/** Returns the reason why the agent needs a person; null if it needs no person. */
+/** Returns the most urgent reason why the agent is listed first; null if there is no reason. */
 export function needOf(agent: AgentSummary, now: number): Need | null {
   const { active, held, asksSince, failedAt, open } = agent;
   if (!active) return null;
@@ -34,7 +34,7 @@ export type Group = (typeof GROUPS)[number];
 /** A row's place in the list. */
 export type Placed = { readonly group: Group; readonly log: string };
 
-/** Orders agents. Agents that need a person come first, by need and then by time. The other agents are ordered by name. */
+/** Orders agents by group, then by the urgency and the time of their need, and then by name. */
 export function placesOf(agents: readonly AgentSummary[], now: number): readonly Placed[] {
   const rows = agents.map((agent) => {
     const need = needOf(agent, now);

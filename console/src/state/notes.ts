@@ -73,7 +73,7 @@ export function concerns({ body }: Stored, conversation: string): boolean {
   return audience === undefined || audience.length === 0 || audience.includes(conversation);
 }
 
-/** The ids of notifications that are offered, and neither confirmed nor released. */
+/** The ids of offered notifications by carrier, until the offer is confirmed or released. */
 export type Offers = ReadonlyMap<string, readonly string[]>;
 export type Known = { readonly notes: Notes; readonly offers: Offers };
 

@@ -50,7 +50,10 @@ function kept(): readonly Said[] {
   }
 }
 
-/** Performs an action once. Resolves to undefined if the server did not answer; the page then shows the action as not sent. */
+/**
+ * Performs an action once. Resolves to undefined after a dismissal, or if the server refused or did not answer. After a failure,
+ * the page shows the action as not sent.
+ */
 export async function doOnce(address: string, deed: Deed): Promise<Done | undefined> {
   const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
   said.set([...said.value, entry]);

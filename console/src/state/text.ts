@@ -1,4 +1,4 @@
-/** Prepares texts for display: shortens long texts, and shows TOON as a table. */
+/** Prepares texts for display: shortens long texts, writes out invisible characters, and parses TOON. */
 import { decode } from '@toon-format/toon';
 import type { Json } from '../../../src/core/json.ts';
 
@@ -86,7 +86,7 @@ export function bodyOf(text: string, format: string | null): string {
   }
 }
 
-/** Removes the indentation of four that views add to all lines after the first. */
+/** Removes the indentation of up to four spaces that views add to all lines after the first. */
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /**

@@ -1,4 +1,4 @@
-/** A conversation as a person reads it, made from its records alone. Pure: the same records give the same timeline. */
+/** A conversation as a person reads it, made from its records and notifications. Pure: the same input gives the same timeline. */
 import type { Json } from '../../../src/core/json.ts';
 import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../../src/core/records.ts';
 import type { Doing, Level } from '../types.ts';
@@ -270,7 +270,7 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
   });
 }
 
-/** Returns the state of an Earpiece agent, from its newest record. */
+/** Returns the state of an Earpiece agent, from its newest records. */
 export function doingIn(records: readonly Stored[]): Doing | null {
   const answered = new Set<string>();
   for (const { at, body } of records.toReversed()) {
@@ -361,7 +361,7 @@ function markOf(body: Stored['body']): string | undefined {
   }
 }
 
-/** Describes a carrier, such as `tool result of read`. */
+/** Describes a carrier, such as `read` or `get_notifications`. */
 export function onSays(on: On): string {
   switch (on.kind) {
     case 'tool':

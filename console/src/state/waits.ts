@@ -10,7 +10,7 @@ export type AgentHolds = 'away' | 'paused' | 'held' | null;
 
 type Holds = {
   readonly agent: AgentHolds;
-  /** The effect of an interrupt at its host. */
+  /** The effect of an interrupt at the host of the conversation. */
   readonly force: Force;
   /** The server's verdict; undefined until the server has answered. */
   readonly verdict: Verdict | undefined;
@@ -42,8 +42,8 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
 }
 
 /**
- * Returns the reason why the next message will not carry the notification, apart from the agent's absence; null if there is no
- * such reason.
+ * Returns the reason why the next message will not carry the notification, apart from the agent's absence and a pause; null if
+ * there is no such reason.
  */
 function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message will filter this notification`;

@@ -1,6 +1,9 @@
 /** Computes which part of a long timeline is on the page. A record names a position in the list of entries. */
 
-/** The maximum number of entries on the page: a browser takes noticeable time to lay out more entries. */
+/**
+ * The number of entries on the page, at most doubled while the reader has scrolled up: a browser takes noticeable time to lay out
+ * more entries.
+ */
 export const SHOWN = 240;
 /** The number of entries by which the part moves at an edge. The visible lines stay on the page. */
 const STEP = 80;

@@ -13,13 +13,16 @@ export type Counts = {
   acknowledged: number;
   /** Notifications in the frames and transcripts that the workers have shown. */
   shown: number;
-  /** Notifications that were acknowledged but are neither open nor closed, or closed although no agent had them. */
+  /** Notifications that were acknowledged but are neither open nor closed, or closed without a delivery or a request. */
   lost: number;
-  /** Notifications that were closed more than once, or delivered more than once in Earpiece's own transcript. */
+  /**
+   * Notifications that were closed more than once, delivered more than once in Earpiece's own transcript, or shown after a
+   * successful withdrawal.
+   */
   twice: number;
-  /** Notifications that were offered more than once, and flagged as repeated each time after the first. */
+  /** Offers of notifications that were offered before. */
   reoffered: number;
-  /** Notifications that a frame showed again without that flag. */
+  /** Notifications that a frame showed again without marking them as repeated. */
   unflagged: number;
   /** Notifications that are still not delivered after the drain. */
   stuck: number;
@@ -175,7 +178,7 @@ function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   };
 }
 
-/** Returns the positions at which each item was closed, and how often Earpiece's own transcript contains the item. */
+/** Returns how and at which position each item was closed, and how often Earpiece's own transcript contains the item. */
 function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map<string, string[]>; own: Map<string, number> } {
   const closings = new Map<string, string[]>();
   const own = new Map<string, number>();
@@ -200,7 +203,8 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
       offers.set(draft.carrier, keys([...draft.ids, ...(draft.summarizes ?? [])]));
       for (const key of offers.get(draft.carrier) ?? []) holder.set(key, draft.carrier);
     }
-    // A carrier whose lease has ended may still confirm. The confirmation closes the items that no other carrier has and that are open.
+    // A carrier whose lease has ended may still confirm. The confirmation closes the items that no other carrier has and that are
+    // open.
     const held = (carrier: string): readonly string[] => (offers.get(carrier) ?? []).filter((key) => holder.get(key) === carrier);
     if (isType(draft, 'carrier_confirmed')) close(held(draft.carrier), 'confirm');
     if (isType(draft, 'carrier_released') && NEVER_SENT.has(draft.reason))

@@ -23,7 +23,10 @@ const REACHES_ALL = 100;
 
 type Asked = Wanted & { readonly numbers: readonly number[] };
 
-/** Resolves with the exit code: 0 if nothing was lost and every fault happened, 2 if the command line is wrong, otherwise 1. */
+/**
+ * Resolves with the exit code: 0 if there was no problem and every required fault happened, 2 if the command line is wrong,
+ * otherwise 1.
+ */
 export async function commandOfSchedules(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   if (typeof asked === 'string') {

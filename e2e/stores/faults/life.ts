@@ -80,7 +80,10 @@ export class Life {
     return this.hears(() => this.told.length > 0, READY_MS);
   }
 
-  /** Waits until the process dies, is overdue or `over` is aborted; kills the process and resolves with its end. */
+  /**
+   * Waits until the process dies, its death is due or overdue, or `over` is aborted; then kills the process and resolves with its
+   * end.
+   */
   async untilDeath(death: Death, over: AbortSignal): Promise<End> {
     const timer = new AbortController();
     await Promise.race([this.ready(), this.#ended, aborted(over, timer.signal)].map((end) => end.catch(() => {})));

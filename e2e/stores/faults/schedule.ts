@@ -12,7 +12,7 @@ export type Death =
   /** SIGKILL from inside, when the process passes the point for the n-th time. */
   | { readonly kind: 'point'; readonly point: Point; readonly times: number };
 
-/** Faults of a machine or a server. `ms`: how long the fault lasts. */
+/** Faults of a machine or a server. */
 export const ENGINE_FAULTS = {
   sqlite: ['disk.frozen', 'disk.slow', 'disk.full', 'wakeups'],
   postgres: [
@@ -31,6 +31,7 @@ export const ENGINE_FAULTS = {
 } as const satisfies Record<EngineName, readonly string[]>;
 export type EngineFault = (typeof ENGINE_FAULTS)[EngineName][number];
 
+/** `atMs`: when the action begins. `ms`: how long the action lasts. */
 export type Action =
   | { readonly kind: 'pause'; readonly slot: Slot; readonly atMs: number; readonly ms: number }
   | { readonly kind: 'clock'; readonly slot: Slot; readonly atMs: number; readonly ms: number; readonly by: number }

@@ -287,7 +287,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Repeats the work until the store accepts it. */
+/** Repeats the work until the store accepts it, for at most `PATIENCE_MS`. */
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {

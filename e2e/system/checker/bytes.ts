@@ -16,7 +16,7 @@ export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
 const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
 
 export type Compared = {
-  /** Returns the gateway's text, if the client's frame is the server's frame plus one block. */
+  /** The gateway's text, if the client's frame is the server's frame plus one block. */
   readonly text?: string;
   readonly altered?: string;
 };

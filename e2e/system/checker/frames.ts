@@ -14,7 +14,7 @@ export type Frame = {
   /** The number of notifications that the frame's first line states, and the number of listed notifications. */
   readonly says: number;
   readonly lists: number;
-  /** The number of items that the frame marks as repeated. */
+  /** The number of notifications that the first line marks as repeated. */
   readonly repeated: number;
   readonly refusal: boolean;
   readonly text: string;

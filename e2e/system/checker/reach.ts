@@ -120,7 +120,7 @@ export function reachOf(
   };
 }
 
-/** Whether the agent of the notification has connected again and made a call since then. */
+/** Whether the agent of the notification has connected again and made a call after the notification was certainly read. */
 function wasReadBefore(one: Notification, readings: readonly Reading[]): boolean {
   const [first] = seenIn(readings).get(one.nonce) ?? [];
   if (first === undefined || isInterrupt(one) || isBroadcast(one.to)) return false;
@@ -138,10 +138,7 @@ const cameBetween = ({ acknowledgedAt = Infinity }: Notification, sights: readon
   return first !== undefined && first.reading.session.about.t > acknowledgedAt;
 };
 
-/**
- * Whether the interrupt refused two calls of a session without a pull, and a call of that session a second later reached its
- * server.
- */
+/** Whether the interrupt refused two calls of a session without a pull, and a later call of that session reached its server. */
 function wasWaitedFor({ action }: Notification, sights: readonly Seen[], readings: readonly Reading[]): boolean {
   const refusals = sights.filter(({ form }) => form === 'refusal');
   const last = refusals.at(-1);
@@ -159,7 +156,7 @@ function hasTwo(one: Notification, readings: readonly Reading[], storm: History[
   return new Set(active.map(({ session }) => session.about.agent)).size < active.length;
 }
 
-/** Returns the number of frames for earlier calls that arrived as soon as the client read again. */
+/** Returns how often a client that read again then got a frame for an earlier call. */
 const deafTo = ({ session, shown }: Reading): number =>
   session.lines
     .flatMap((line) => (line.kind === 'hears' ? line.t : []))

@@ -117,8 +117,9 @@ function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Read
 const RECEIPT_WITHIN_MS = 1_000;
 
 /**
- * Returns the time by which the notification was certainly read: the same connection had an answer to a call made a second later.
- * A library user that calls `offer` also calls `confirm` before it continues; for a library user that calls `carry`, see `twice`.
+ * Returns the time by which the notification was certainly read: the same connection had an answer to a call made at least a
+ * second later. A library user that calls `offer` also calls `confirm` before it continues; for a library user that calls
+ * `carry`, see `twice`.
  */
 export function readBy({ t, connection, reading: { session, requests } }: Seen): number {
   const { form, client } = session.about;
@@ -161,8 +162,7 @@ export function unreleased(all: ReadonlyMap<string, Notification>, readings: rea
 
 /**
  * Whether an interrupt may be shown again. An interrupt is shown in each refusal, and in the pull that lowers its gate. A pause
- * is in each
- * pull while it holds.
+ * is shown in each pull while the pause holds.
  */
 function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
   if (!isInterrupt(one) || later.form === 'ride' || later.form === 'message') return false;

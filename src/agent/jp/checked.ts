@@ -16,7 +16,7 @@ const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).op
 
 /**
  * The allowed forms of entries. The table has the entries that reach a provider, and the entries that decide which records reach
- * a provider. Entries of other types are kept unchanged.
+ * a provider. Other entries of JP are kept unchanged; entries with a type of Earpiece are refused.
  */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),

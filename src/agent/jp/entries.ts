@@ -53,7 +53,7 @@ const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry => ({
   ...defined({ metadata }),
 });
 
-/** Returns the signatures in JP's metadata. A provider refuses its own reasoning without its signature. */
+/** Returns the signature in JP's metadata. A provider refuses reasoning without this signature. */
 function providerOf(metadata: Table | undefined): Table | undefined {
   const anthropic = metadata?.['anthropic_thinking_signature'];
   if (typeof anthropic === 'string') return { anthropic: { signature: anthropic } };

@@ -23,8 +23,8 @@ const MAX_BYTES = 256 * 1_048_576;
 
 /**
  * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of the
- * agent that `to` names. The conversation gets the folder's name, unless `to` names a conversation. Throws `bad_argument` if the
- * folder is not JP's, or if the conversation already has records.
+ * agent that `to` names. The conversation gets the folder's name, unless `to` names a conversation other than `main`. Throws
+ * `bad_argument` if the folder is not JP's, or if the conversation already has records.
  */
 export async function importJp(inbox: Inbox, folder: string, to: string): Promise<Imported> {
   const name = basename(folder.replace(/\/+$/, ''));

@@ -1,6 +1,6 @@
 /**
  * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Reports a warning before each
- * limit and an event at the limit, each once per turn.
+ * limit, and an event when the tokens or the requests are used up, each once per turn.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
@@ -87,7 +87,7 @@ export class Budget {
     return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Returns events for the limits that are reached now, except events already emitted in this turn. */
+  /** Returns events for the warnings and limits that are reached now, except events already emitted in this turn. */
   reached(now: number): readonly Seen[] {
     const elapsed = now - this.#beganAt;
     return [
@@ -111,8 +111,8 @@ export class Budget {
   }
 
   /**
-   * Returns the events for the end of a turn that ended by itself: exceeded limits, and the size of the context. Warnings before
-   * a limit are left out, because the turn has ended.
+   * Returns the events for the end of a turn: exceeded limits, and the size of the context. Warnings before a limit are left out,
+   * because the turn has ended.
    */
   reachedLate(now: number): readonly Seen[] {
     const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
@@ -156,7 +156,7 @@ export class Budget {
     ];
   }
 
-  /** Returns true if an event of this type was already emitted in this turn. */
+  /** Returns true if an event of this type was already emitted in this turn, and marks the type as emitted. */
   #once(type: string): boolean {
     const before = this.#told.has(type);
     this.#told.add(type);

@@ -1,7 +1,7 @@
 /**
- * Detects that an agent repeats a call: the same signature in three of its last six batches. Reports a loop once for each turn.
- * The signature consists of the tools' names and their identifying arguments. For a call without such arguments, the signature
- * contains all arguments.
+ * Detects that an agent repeats its calls: the same signature in three of its last six batches. Reports a loop once for each
+ * turn. The signature consists of the tools' names and their identifying arguments. For a call without such arguments, the
+ * signature contains all arguments.
  */
 import type { Json } from '../../core/json.ts';
 import { cut, plainDuration, seen, type Seen } from './seen.ts';
@@ -25,7 +25,7 @@ export class Loops {
     this.#told = false;
   }
 
-  /** Adds a batch of calls. Returns the event if a loop begins that was not yet reported in this turn. */
+  /** Adds a batch of calls. Returns the event if the calls repeat, at most once for each turn. */
   batch(calls: readonly Called[], now: number): readonly Seen[] {
     const signature = calls.map(signatureOf).toSorted().join(', ');
     this.#batches = [...this.#batches, { signature, at: now }].slice(-LAST);

@@ -13,7 +13,9 @@ export type Limit = { readonly name: string; readonly limit: number; readonly re
 const LOW_AT = 0.1;
 /** The time until a limit resets, if the provider does not report it. */
 const WINDOW_MS = 60_000;
-/** The time after which the notification about a refusal expires. */
+/**
+ * The time after which the notification about a refusal expires, counted from the end of the delay that the provider requests.
+ */
 const REFUSED_TTL_MS = 10 * 60_000;
 
 export class RateLimits {

@@ -14,7 +14,7 @@ import type { FolderState } from './folder.ts';
 export type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
-/** Finds the problems of the templates and conditions in `files`. A template that several subscribers use is checked once. */
+/** Finds the problems of the templates and conditions in `files`. A template that several subscribers use is compiled once. */
 export async function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]> {
   const problems: SubscriberProblem[] = [];
   const seen = new Set<string>();
@@ -44,7 +44,10 @@ export async function checkRunning(files: readonly Checked[], engine: Engine): P
   return problems;
 }
 
-/** Checks only known event types, because the fields of other events are unknown. */
+/**
+ * Renders the template for one and for three sample events. Checks only known event types, because the fields of other events are
+ * unknown.
+ */
 async function failsForSample(
   subscriber: Subscriber,
   engine: Engine,

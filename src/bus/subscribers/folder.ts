@@ -12,7 +12,7 @@ import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
 import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
-/** A file that could be read. `subscriber` is missing if the file does not define a valid subscriber. */
+/** A file of the folder. `subscriber` is missing if the file cannot be read or does not define a valid subscriber. */
 export type SubscriberFile = Parsed & { readonly file: string };
 
 /**
@@ -60,7 +60,7 @@ export class Folder {
     const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
-    // A very large folder is read less often, so that checks take at most a twentieth of the time.
+    // A very large folder is checked less often, so that checks take at most a twentieth of the time.
     const took = unchanged ? performance.now() - began : 0;
     this.#nextCheck = now + checkEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;

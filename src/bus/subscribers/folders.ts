@@ -1,6 +1,7 @@
 /**
  * Finds subscribers in three folders: the package's, the user's and the project's. A file in a later folder replaces the file
- * with the same id in an earlier folder. A new, changed or removed file takes effect at the next event.
+ * with the same id in an earlier folder. A new, changed or removed file of the user or the project takes effect at the next
+ * event.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -101,7 +102,7 @@ type Project = {
 };
 
 /**
- * Drops the oldest projects. Other programs choose the names of projects, so the number of cached projects is limited. A dropped
+ * Drops the oldest project. Other programs choose the names of projects, so the number of cached projects is limited. A dropped
  * project is read again at its next use.
  */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
@@ -110,8 +111,8 @@ function forget(projects: Map<string, Project>, roots: Map<string, Folder>): voi
 }
 
 /**
- * Merges the subscribers of a folder into the subscribers of earlier folders. `about`: problems that a file has only because of
- * earlier folders.
+ * Merges the subscribers of all folders. A later folder replaces subscribers of an earlier folder. `about`: problems that a file
+ * has only because of earlier folders.
  */
 function merge(
   states: readonly FolderState[],

@@ -77,7 +77,10 @@ const countOf = (item: Grouped, at: number): number =>
 
 type Purse = { left: number };
 
-/** Copies a value and cuts long texts. Parts beyond the limits in `purse` are replaced by "…". */
+/**
+ * Copies a value and cuts long texts. Beyond the limit in `purse`, a value becomes "…", and further fields of an object are left
+ * out.
+ */
 function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   if (purse.left <= 0) return '…';
   if (typeof value === 'string') {

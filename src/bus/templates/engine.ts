@@ -33,9 +33,11 @@ export type Evaluated =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TemplateEngineOptions = {
-  /** The time in ms for one render, from its start in the worker. Default 250. */
+  /** The time in ms for one render, condition or check, from its start in the worker. Default 250. */
   readonly deadlineMs?: number;
-  /** The time limit for the worker's start, in ms. Default 30,000. A start takes about 50 ms, but seconds on a very busy machine. */
+  /**
+   * The time limit for the worker's start, in ms. Default 30,000. A start takes about 50 ms, but seconds on a very busy machine.
+   */
   readonly startMs?: number;
   /** The longest result, in characters. Default 16,384. */
   readonly maxChars?: number;

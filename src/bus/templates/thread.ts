@@ -77,7 +77,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const ms = left();
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
-          // Waits one more turn of the event loop, because a message that arrived while this thread was busy must not count as late.
+          // Waits one more turn of the event loop, because a message that arrived while this thread was busy must not count as
+          // late.
           if (more <= 0) setImmediate(() => waiting === resolve && onMessage(LATE));
           else timer = setTimeout(() => void watch(), more);
         };

@@ -1,6 +1,6 @@
 /**
- * The page of filters, budgets, sources and tokens. The page shows each value and its source, and changes values in the
- * configuration files. The page also creates and revokes tokens.
+ * The page of filters, budgets, sources and tokens. The page shows each value and the place that sets it, and changes values in
+ * the configuration files. The page also creates and revokes tokens.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';

@@ -1,4 +1,4 @@
-/** Settings that can be changed only in their file, with the place that sets each of them. */
+/** Settings that the page shows but does not change, with the place that sets each of them. */
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { SettingReply } from '../../types.ts';
 

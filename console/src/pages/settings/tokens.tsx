@@ -1,4 +1,4 @@
-/** Creates, shows once, and revokes tokens of programs and browsers. */
+/** Creates tokens for programs, shows each new token once, and revokes tokens of programs and browsers. */
 import { useState, type ReactElement } from 'react';
 import { Copy } from '../../parts/copy.tsx';
 import { Problem } from '../../parts/empty.tsx';

@@ -6,9 +6,9 @@ export interface Engine {
   readonly lacks: readonly string[];
   /** Starts or repairs the servers, and returns the address of a new store. */
   begin(schedule: Schedule): Promise<string>;
-  /** Makes the fault. Resolves with true when the fault has ended, and with false if this machine cannot make it. */
+  /** Makes the fault. Resolves with true when the fault has ended, and with false if the fault cannot be made. */
   perform(fault: Fault): Promise<boolean>;
-  /** Makes all servers and disks work again. */
+  /** Makes the store accept writes again. */
   heal(): Promise<void>;
   /** Removes the store of the schedule. */
   end(): Promise<void>;

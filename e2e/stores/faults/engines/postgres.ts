@@ -182,7 +182,10 @@ class Pair {
     }
   }
 
-  /** Runs the statements in order, and retries while the server recovers. Resolves with the rows of the first statement. */
+  /**
+   * Connects, with retries while the server recovers, and runs the statements in order. Resolves with the rows of the first
+   * statement.
+   */
   async #ask<R extends pg.QueryResultRow>(server: PostgresServer, ...texts: readonly string[]): Promise<R[]> {
     const client = await connected(server);
     try {

@@ -31,7 +31,7 @@ export type Asked = {
 
 export type Changed = {
   readonly file: string;
-  /** The changed keys, in the form that `explain` accepts. */
+  /** The canonical keys of the request, in the form that `explain` accepts. Includes keys that already had their value. */
   readonly keys: readonly string[];
   /** Whether the file was written; false if the file already had these values. */
   readonly written: boolean;
@@ -43,8 +43,9 @@ export type ConfigWriter = {
   /** Lists the current problems of the files, one line each. */
   readonly problems: () => readonly string[];
   /**
-   * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid value. Throws
-   * `bad_config` if the resulting file would be invalid or cannot be written, and `conflict` if another process is changing it.
+   * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting, a table or an invalid value.
+   * Throws `bad_config` if the file is a refused link, would be invalid or cannot be written. Throws `conflict` if another
+   * process is changing the file or has just saved it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
 };
@@ -65,11 +66,12 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // The user's file may hold passwords, so only the user may read it. Other users may read a project's file.
+      // `mode` is for a new file: the user's file may hold passwords, so only the user may read it. Other users may read a
+      // project's file.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
-      // A person who sets a key with this function has seen its value, so the value is trusted.
+      // A person who sets a key with this function has seen its value, so the value is trusted if it matches `LOOKED_AT`.
       if (scope === 'project')
         trustBook(options).allow(
           file,
@@ -115,8 +117,9 @@ function changed(text: string, changes: readonly Change[], file: string): string
 }
 
 /**
- * Edits every spelling of the setting in the file, so that the spellings do not contradict each other. If the file has none, the
- * requested spelling is written.
+ * Returns the edits of every spelling of the setting in the file, so that the spellings do not contradict each other. If the file
+ * has none, returns an edit of the requested spelling. With `quoted`, the edits remove the nested spellings and set the quoted
+ * spelling.
  */
 function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
   const key = joinKey(canonical(path));
@@ -125,7 +128,7 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  // A file that is not TOML contains no spelling. Editing the requested path then reports the error of the file.
+  // The scan may find no spelling in a file that is not TOML. Editing the requested path then reports the error of the file.
   const ways = spelled.length === 0 ? [path] : spelled;
   if (value === undefined) return ways.map((each) => ({ path: each }));
   if (!quoted) return ways.map((each) => ({ path: each, value }));
@@ -162,7 +165,7 @@ function plainOf(setting: AnySetting, raw: unknown): Read<Plain> | undefined {
   return isPlain(raw) ? { kind: 'value', value: raw } : undefined;
 }
 
-/** Parses the text of a flag. A list may also be written as in the file. */
+/** Parses the text of a value from a command line. A list may also be written as in the file. */
 function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined {
   const list = text.trim().startsWith('[') ? readToml(`list = ${text}`, '') : undefined;
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);

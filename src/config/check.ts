@@ -21,8 +21,8 @@ export type Checked = { readonly entries: readonly Entry[]; readonly problems: r
 export const MAX_BYTES = 1_048_576;
 
 /**
- * Checks a text and never throws. Returns all valid entries even if other entries are invalid, and no entries if the text is not
- * TOML.
+ * Checks a text and never throws. Returns all valid entries even if other entries are invalid. A text that is too long or not
+ * TOML has no entries, but `redact` stays in effect (see `broken`).
  */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
@@ -107,7 +107,7 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 
 /**
  * Resolves two spellings of one setting in one file. For kinds, the flat spelling is used. For tools, both spellings must have
- * the same value. Leaves one entry for each key.
+ * the same value; otherwise neither is used, and a problem is added. Leaves at most one entry for each key.
  */
 function settle(walk: Walk): Entry[] {
   const kept = new Map<string, Entry>();
@@ -195,10 +195,7 @@ export function nodeAt(path: readonly string[]): Node | undefined {
   return typeof found === 'string' ? undefined : found;
 }
 
-/**
- * Describes the problem with a name that the user chose as part of a key. Returns undefined if another part of the key is the
- * problem.
- */
+/** Describes the problem with a name that the user chose as part of a key. Returns undefined if no such name is invalid. */
 export function wrongNameIn(path: readonly string[]): string | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? found : undefined;

@@ -19,7 +19,10 @@ export const setJson = (text: string, path: readonly string[], value: unknown, f
 export const appendJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, true);
 
-/** Removes the value at a path, with its line. Changes nothing if there is no value. Never throws. */
+/**
+ * Removes the value at a path, with its name, its comma and the white space before it. Changes nothing if there is no value.
+ * Never throws.
+ */
 export function removeJson(text: string, path: JsonPath, file: string): Edited {
   const last = path.at(-1);
   if (last === undefined || jsonAt(text, path) === undefined) return { kind: 'text', text };
@@ -127,7 +130,9 @@ function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unkno
   return { ...table, [key]: changed(Object.hasOwn(table, key) ? table[key] : undefined, rest, change) };
 }
 
-/** Adds a member after the last member, on a new line. A comment on the last member's line stays on that line. */
+/**
+ * Adds a member or an element at the end of the container, on a new line. A comment on the last member's line stays on that line.
+ */
 function added(sheet: Sheet, container: Container, name: string | undefined, value: unknown): string {
   const { text, end, unit } = sheet;
   const inside = childrenOf(container);

@@ -18,8 +18,8 @@ export type Edit = { readonly path: readonly string[]; readonly value?: Plain };
 export type Edited = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly problem: Problem };
 
 /**
- * Makes the change, and never throws. Returns a problem, with its place, for a text that is not TOML or a key that cannot be
- * reached.
+ * Makes the change, and never throws. Returns a problem, with its place if the place is known, for a text that is not TOML and
+ * for a key that cannot be changed.
  */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);
@@ -70,13 +70,12 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
 /**
  * Yields the text with the new key at each possible place, the best first:
  *
- * - after the last key of its table
- * - after keys that spell its table with dots
- * - in an inline table
+ * - after the last key below the header of its table
+ * - after the last key that spells its table with dots
+ * - in its inline table
+ * - in a new table at the end of the file
+ * - in the enclosing tables, by the first three ways
  * - at the top of the file
- * - in a new table at the end
- *
- * The same places in the enclosing tables follow.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {
@@ -106,7 +105,7 @@ function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undef
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
-/** Inserts a line after a piece, with the indentation of the previous line. */
+/** Inserts a line after a piece, with the piece's indentation. */
 function behind({ text, end }: Sheet, piece: Piece, line: string): string {
   const at = lineEnd(text, piece.end);
   const indent = /[ \t]*$/u.exec(text.slice(0, piece.start))?.[0] ?? '';
@@ -122,7 +121,7 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
 
 /**
  * Inserts a line after the keys above the first table. If there are no such keys, the line is placed above the comment that
- * belongs to that table.
+ * belongs to that table, or at the end of a file without tables.
  */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;
@@ -146,6 +145,7 @@ function atEnd({ text, end }: Sheet, header: string, line: string): string {
 
 /**
  * Yields the text without the key and its line. If the key's table becomes empty, first yields the text without the header too.
+ * For a key of an inline table, the rest of the line stays.
  */
 function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<string> {
   if (pair === undefined) return;

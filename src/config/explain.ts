@@ -20,7 +20,10 @@ export type ExplainedSetting = {
   /** The value as a text for people, without the secrets of servers. */
   readonly text: string;
   readonly decidedBy: string;
-  /** The values of sources with lower priority or without trust, the highest priority first. */
+  /**
+   * The values of sources with lower priority, the highest priority first, and then the values without trust. A list that
+   * joins all layers has only the values without trust here.
+   */
   readonly overridden: readonly { readonly value: unknown; readonly text: string; readonly decidedBy: string }[];
   readonly expects: string;
   readonly env?: string;

@@ -10,16 +10,22 @@ import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts'
 export type GatewayConfig = {
   /** The text between a server's prefix and its tools' names. */
   readonly separator: string;
-  /** The servers, ready to start: variables are expanded, paths are absolute, and disabled servers are omitted. */
+  /**
+   * The servers, ready to start: variables are expanded, and folders are absolute. Disabled servers and servers in `leftOut` are
+   * omitted.
+   */
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
   /** Whether agents get the tools for tasks. Undefined means that agents get these tools if their project has tasks. */
   readonly tasks: boolean | undefined;
   /** The profiles by the names of the clients; they override the built-in profiles. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
-  /** The reasons why servers cannot start, by the servers' prefixes; for example, a variable is not set here. */
+  /**
+   * The reasons why servers cannot start; for example, a variable is not set here. The key is the server's prefix, or the name of
+   * an invalid entry.
+   */
   readonly leftOut: LeftOut;
-  /** The reasons why servers cannot start, with the place in the file, for people. */
+  /** The reasons why servers with a valid entry cannot start, with the place in the file, for people. */
   readonly problems: readonly Problem[];
 };
 
@@ -82,8 +88,8 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
 }
 
 /**
- * Prepares a server for its start. Relative paths start at `base`. A server that names no folder works in `worksIn`, by default
- * the folder of this process.
+ * Prepares a server for its start. A relative `cwd` starts at `base`. A server that names no folder works in `worksIn`, by
+ * default the folder of this process.
  */
 export function readyServer(
   name: string,

@@ -133,8 +133,8 @@ const sourceOf = ({ setting, path }: Said): string =>
   setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
 
 /**
- * Returns the effective value of a setting without free names. With `addsUp`, the lists of all layers are joined
- * into one list without duplicates.
+ * Returns the effective value of a setting whose key has no name that the user chose. With `addsUp`, the lists of all layers are
+ * joined into one list without duplicates.
  */
 export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
   const said = layers.get(joinKey(setting.pattern)) ?? [];
@@ -145,7 +145,10 @@ export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Set
   return said.length === 0 ? setting.fallback : (said[0]?.value as T);
 }
 
-/** Lists the effective values of the settings with free names below these parts, with their canonical paths. */
+/**
+ * Lists the effective values of the settings below these parts of a key, with their canonical paths. The keys have names that the
+ * user chose.
+ */
 export function winnersBelow(layers: Layers, ...start: readonly string[]): { path: readonly string[]; said: Said }[] {
   const prefix = `${joinKey(start)}.`;
   const found: { path: readonly string[]; said: Said }[] = [];

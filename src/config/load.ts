@@ -39,9 +39,9 @@ import type { WebhookEntry } from './webhooks.ts';
 /** The configuration for a working folder. */
 export type Config = {
   readonly project: string;
-  /** The root of the repository; outside a repository, the working folder. */
+  /** The root of the repository or worktree; outside a repository, the working folder. */
   readonly projectRoot: string;
-  /** The folder of the repository, which is the same for all of its worktrees. */
+  /** The root of the repository, which all of its worktrees share; outside a repository, the working folder. */
   readonly root: string;
   /** The name that the project would have if no other root had this name, and the root that has the name. */
   readonly wanted?: { readonly name: string } & Holder;
@@ -54,7 +54,7 @@ export type Config = {
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;
-  /** The address of `earpiece serve`. */
+  /** The host and the port on which `earpiece serve` listens. */
   readonly server: { readonly host: string; readonly port: number };
   /** The settings of the agent of `earpiece chat` and `earpiece run`. */
   readonly agent: {
@@ -63,7 +63,10 @@ export type Config = {
     readonly maxCycles: number;
     /** Variables with keys and tokens that the agent's commands and MCP servers may have. */
     readonly passEnv: readonly string[];
-    /** The maximum number of characters of an MCP tool's result; the rest is written to a file. */
+    /**
+     * The maximum number of characters of an MCP tool's result. The middle of a longer result is cut, and a file gets the whole
+     * result.
+     */
     readonly maxResultChars: number;
     /** Whether the agent has the tools for tasks. Undefined means that the agent has these tools if its project has tasks. */
     readonly tasks: boolean | undefined;
@@ -84,7 +87,7 @@ export type Config = {
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
   /** The user's problem matchers, by name. */
   readonly matchers: Readonly<Record<string, MatcherForm>>;
-  /** The files that were read, in order of falling priority. */
+  /** The existing configuration files, in order of falling priority. Includes files that cannot be read. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
   /** Parts of a project's file that are ignored until `earpiece trust`. */
   readonly untrusted: readonly Untrusted[];
@@ -119,7 +122,8 @@ export function loadConfig(options: LoadOptions): Config {
 }
 
 /**
- * Reads the configuration, and uses every valid value even if other values are invalid. A file that is not TOML counts as empty.
+ * Reads the configuration, and uses every valid value even if other values are invalid. A file that is not TOML counts as empty,
+ * apart from `redact`.
  */
 export function readConfig(options: LoadOptions): { readonly config: Config; readonly problems: readonly Problem[] } {
   const { cwd, env, flags = {} } = options;

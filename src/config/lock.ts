@@ -1,4 +1,4 @@
-/** Ensures that only one process at a time changes a file of the state folder. */
+/** Locks files of the state folder, so that processes change a file one after the other. */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../input/folders.ts';
@@ -11,7 +11,8 @@ const STALE_MS = 5_000;
 
 /**
  * Locks a file of the state folder while this process reads and changes the file, so that two processes do not undo each other's
- * changes. Returns the release function. If the lock cannot be created, the later write of the file reports the error.
+ * changes. Returns the release function. Waits at most about a second for another process, and then continues without the lock.
+ * If the lock cannot be created, the later write of the file reports the error.
  */
 export function lock(file: string): () => void {
   const name = `${file}.lock`;

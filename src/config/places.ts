@@ -22,7 +22,7 @@ export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE
 /** Returns the folder for files that may be deleted at any time. */
 export const cacheFolder = (at: Surroundings): string => join(xdg(at, 'XDG_CACHE_HOME', '.cache'), 'earpiece');
 
-/** Returns the home directory. Throws `bad_config` for a user without a home directory. */
+/** Returns the home directory. Throws `bad_config` for a user without a home directory, or for a `HOME` that is not absolute. */
 export function homeOf(at: Surroundings): string {
   const home = at.home ?? (at.env['HOME'] || homeOfUser());
   if (home !== undefined && isAbsolute(home)) return home;
@@ -96,8 +96,8 @@ export function expandPath(path: string, base: string, at: Surroundings): string
 }
 
 /**
- * Resolves a database from a configuration file. A path, with or without `sqlite:`, becomes absolute; the URLs of other engines
- * stay unchanged.
+ * Resolves a database from a configuration file. A path, with or without `sqlite:` or `file:`, becomes absolute. Other URLs stay
+ * unchanged.
  */
 export function expandDb(db: string, base: string, at: Surroundings): string {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(db) ?? [];

@@ -67,7 +67,7 @@ function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   return { kinds, flat };
 }
 
-/** Collects the filters of tools. A tool with a filter sends no `content` notifications, unless a setting enables them. */
+/** Collects the filters of tools. A tool with any setting sends no `content` notifications, unless a setting enables them. */
 function toolFiltersOf(layers: Layers): Policy['tools'] {
   const tools = table<Record<string, boolean>>();
   for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {

@@ -3,7 +3,7 @@ import { EarpieceError } from '../core/errors.ts';
 /** A place in a text. Lines and columns start at 1, and columns are UTF-16 units, as in editors. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** One problem of a configuration. A problem without `file` concerns an environment variable or a flag. */
+/** One problem of a configuration. A problem without `file` concerns an environment variable, a flag or a stored project name. */
 export type Problem = {
   readonly message: string;
   readonly file?: string;
@@ -32,7 +32,7 @@ export function configError(problems: readonly Problem[]): EarpieceError {
   });
 }
 
-/** Formats a value for a message: as JSON, and cut if it is long. */
+/** Formats a value for a message. A text is shown as JSON, and cut after 60 characters. A list or a table is only named. */
 export function seen(value: unknown): string {
   if (value instanceof Date) return `the date ${value.toISOString()}`;
   if (Array.isArray(value)) return 'a list';

@@ -15,7 +15,10 @@ import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './wat
 /** Returns policies. The functions are fast enough for a call at each contact point. */
 export type PolicySource = {
   readonly policy: (project: string) => Policy;
-  /** Returns the place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined means the default. */
+  /**
+   * Returns the place of a setting's value, for people: `/home/me/shop/earpiece.toml:3`, a variable or a flag. Undefined means
+   * the default.
+   */
   readonly decidedBy: (project: string, key: string) => string | undefined;
 };
 
@@ -56,7 +59,7 @@ export function policySource(
   };
   return {
     own,
-    /** Returns the folder of a project's files; undefined for an unknown project. */
+    /** Returns the root of a project's repository or folder; undefined for an unknown project. */
     rootOf: (project) => {
       const config = own.current();
       if (isOwn(config, project)) return config.projectRoot;
@@ -80,8 +83,8 @@ export function policySource(
 }
 
 /**
- * Claims the project's name and notes the place of its configuration. If the state folder is not writable, the function only
- * reports that.
+ * Claims the project's name and stores the place of its configuration. `onProblem` gets an error of the state folder, and a line
+ * if another root has the name that this project would have.
  */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };

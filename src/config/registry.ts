@@ -50,7 +50,7 @@ export function holderOf(entries: readonly Entry[], name: string, root: string):
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
 }
 
-/** Finds the folder of a project's configuration. */
+/** Finds the folder of a project's configuration. If that folder is gone, returns the project's root, if it exists. */
 export function folderOf(entries: readonly Entry[], name: string): string | undefined {
   const first = firstOf(entries, name);
   return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));

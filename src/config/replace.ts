@@ -27,7 +27,10 @@ import { makeFolders, readLimited } from '../input/index.ts';
 export type ReplaceOptions = {
   /** The mode of a new file. */
   readonly mode: number;
-  /** The maximum time to wait for another process. Changes within one process wait for each other without a limit. */
+  /**
+   * The maximum time to wait for another process, in ms. Default 5,000. Changes within one process wait for each other without a
+   * limit.
+   */
   readonly withinMs?: number;
   /** The maximum size of the file. Default 1 MB, more than any configuration of Earpiece needs. */
   readonly maxBytes?: number;

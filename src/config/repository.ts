@@ -5,7 +5,7 @@ import { readLimited } from '../input/index.ts';
 
 /**
  * Finds the root of `folder`, which has `.git` or is outside of any repository. For a worktree, the root is the folder of its
- * repository. Symbolic links are resolved. Never throws.
+ * repository, without symbolic links. Otherwise the root is `folder` itself. Never throws.
  */
 export function rootOf(folder: string): string {
   try {

@@ -57,7 +57,7 @@ function many<T, const F extends T | undefined>(key: string, value: Value<T>, fa
   return { pattern: key.split('.'), value, fallback, ...extra };
 }
 
-/** Shorter names of variables whose regular name (`EARPIECE_BUDGET_MAX_ITEMS` for `budget.max_items`) would be very long. */
+/** Shorter names of variables. The regular name is made from the key: `EARPIECE_BUDGET_MAX_ITEMS` for `budget.max_items`. */
 const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
 
 const policy = DEFAULT_POLICY;

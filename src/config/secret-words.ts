@@ -9,7 +9,7 @@ const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header'
 /** Matches `--flag=value`, `NAME=value` and `Name: value`. */
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
 const URL_IN = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/giu;
-/** Matches keys in the forms of well-known services, and long words in which letters and digits are mixed. */
+/** Matches keys in the forms of well-known services, and words of 24 or more letters and digits. */
 const KEY =
   /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|hf|ep)[-_][\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|[A-Za-z0-9]{24,}/gu;
 
@@ -27,7 +27,7 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
   });
 }
 
-/** Hides the passwords and query values of URLs in a text, and the secret keys in the text. */
+/** Hides the credentials, query values and fragments of URLs in a text, and the secret keys in the text. */
 export const withoutSecretsIn = (text: string): string =>
   text.replaceAll(URL_IN, hiddenInUrl).replaceAll(KEY, (word) => (isWord(word) ? word : HIDDEN));
 
@@ -39,7 +39,7 @@ const isSecretName = (name: string): boolean =>
       .toLowerCase(),
   );
 
-/** Whether the match is an ordinary word. Only the last alternative of `KEY` may match an ordinary word. */
+/** Whether the match is ordinary text: a word without a digit, or a number without a letter. */
 const isWord = (text: string): boolean => !/\d/u.test(text) || !/[A-Za-z]/u.test(text);
 
 const hiddenInUrl = (url: string): string =>

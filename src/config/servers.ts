@@ -52,7 +52,7 @@ export const PROFILE_KINDS = ['blocks', 'extend', 'strip'] as const;
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export function isHttpUrl(text: string): boolean {
-  // The values of variables are unknown here, so the check replaces each value by a word.
+  // The values of variables are unknown here, so the check replaces each variable by a word.
   const url = URL.parse(text.replaceAll(VARIABLE, 'x'));
   return url?.protocol === 'http:' || url?.protocol === 'https:' || /^\$\{[^}]+\}/.test(text);
 }
@@ -165,9 +165,9 @@ export function profile(): Value<ProfileEntry> {
 }
 
 /**
- * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset variables without a default as `missing`. A
- * value that the gateway's entry keeps for one server expands only in the environment of that server. For other servers, its
- * variable is in `withheld`.
+ * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset and empty variables without a default as
+ * `missing`. A value that the gateway's entry keeps for one server expands only in the environment of that server. Everywhere
+ * else, its variable is in `withheld`.
  */
 export function expandServer(
   entry: ServerEntry,
@@ -221,7 +221,7 @@ type Fields<K extends Keys> = {
   readonly [Name in keyof K]: K[Name] extends Value<infer T> ? T | undefined : never;
 };
 
-/** Reads the allowed keys of a table, and collects the complaints about all of them. */
+/** Reads the allowed keys of a table, and collects the complaints about all keys. */
 export function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
   const complaints: Complaint[] = [];
   const found: Record<string, unknown> = {};

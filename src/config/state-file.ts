@@ -11,8 +11,8 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Reads a file. Returns undefined if the file does not exist, or if `is` rejects its content. The next write replaces such a
- * file.
+ * Reads a file. Returns undefined if the file does not exist, cannot be read or is not JSON, or if `is` rejects its content. The
+ * next write replaces such a file.
  */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;

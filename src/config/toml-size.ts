@@ -84,7 +84,10 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Returns the offset after the closing quotes, or the end of the text if there are no closing quotes. */
+/**
+ * Returns the offset after the closing quotes. Without closing quotes, returns the offset of the next line break, or
+ * in triple quotes the end of the text.
+ */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   const triple = text.startsWith(quote.repeat(3), from);

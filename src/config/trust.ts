@@ -37,7 +37,7 @@ export type TrustBook = {
   readonly trust: (file: string, seen?: string) => Untrusted;
   /** Returns a hash that changes with the parts of the file that need trust. */
   readonly print: (file: string) => string;
-  /** Trusts only these keys, with their current values. */
+  /** Trusts these keys too, with their current values. The trust of other keys stays. */
   readonly allow: (file: string, keys: readonly string[]) => void;
   /** Removes the trust. Returns false if the file was not trusted. */
   readonly untrust: (file: string) => boolean;
@@ -190,8 +190,8 @@ function demand(entry: Entry, foreign: Demand): string | undefined {
 }
 
 /**
- * Versions before 0.1.0 read `files`: one hash of all parts that need trust in those versions. `parts` has one hash for each key,
- * so that a key that needs trust only in a later release does not invalidate the other keys.
+ * Versions before 0.1.0 read only `files`: one hash of all parts that need trust in those versions. `parts` has one hash for each
+ * key, so that a key that needs trust only in a later release does not invalidate the other keys.
  */
 type Book = {
   readonly version: 1;

@@ -12,14 +12,14 @@ import { seen } from './problems.ts';
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
   readonly fromText: (text: string) => Read<T>;
-  /** Formats a value as a person would write it. */
+  /** Formats a value as a text for people, without secrets. */
   readonly show: (value: T) => string;
   readonly expects: string;
   /** Whether the value is a whole table, and not a level of keys. */
   readonly takesTable?: true;
   /** The minimum and maximum of a duration, in milliseconds. */
   readonly rangeMs?: { readonly min: number; readonly max: number };
-  /** The input field for the value on a page. Default: a text field. */
+  /** The input field for the value on a page. Without `form`, no page can change the value. */
   readonly form?: Form;
 };
 
@@ -104,7 +104,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
   return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects, form: { kind: 'choice', words } };
 }
 
-/** Reads hours of a day, such as `"22:00-07:00"`. */
+/** Reads hours of a day, such as `"22:00-07:00"`, as minutes since midnight. */
 export function hours(): Value<QuietHours> {
   const expects = 'two times of day such as "22:00-07:00"';
   const read = (raw: unknown): Read<QuietHours> => {
@@ -203,7 +203,7 @@ export function parseDuration(text: string): number | undefined {
   return sum;
 }
 
-/** Formats a duration in its shortest exact form: `1m 30s` for 90,000 ms. */
+/** Formats a duration with the units d, h, m, s and ms, and leaves out units of 0: `1m 30s` for 90,000 ms. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return '0s';
   const parts: string[] = [];

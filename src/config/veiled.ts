@@ -9,12 +9,15 @@ const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', '
 /** Members that hold the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
-/** A part of the text to hide. `shown` replaces the part. Without `shown`, the part becomes `"…"`. */
+/**
+ * A part of the text to hide. `shown` replaces the part. Without `shown`, the part becomes `"…"`, or a comment with the text `…`.
+ */
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**
- * Replaces every text and number below a member with secrets by `"…"`. In commands and other texts, only the parts that look like
- * secrets are replaced. The number of lines stays the same.
+ * Replaces every text and number below a member with secrets by `"…"`, and in JSON also the comments in that member. In commands
+ * and other texts, only the parts that look like secrets are replaced. In JSON that cannot be parsed, each line becomes `…`. The
+ * number of lines stays the same. A text in another format is returned unchanged.
  */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];
@@ -73,7 +76,10 @@ function withoutSecretsInLine(line: string): string {
   return parts.map((part, n) => (n % 2 === 0 ? shown[n / 2] : part)).join('');
 }
 
-/** Finds the parts to hide in TOML. Whole values are hidden, because only the content of an inline table has separate places. */
+/**
+ * Finds the parts to hide in TOML. Values below a member with secrets are hidden as a whole, because only the content of an
+ * inline table has separate places.
+ */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
   const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));

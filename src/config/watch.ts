@@ -12,15 +12,16 @@ export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with all problems, once for each state of the files with problems. `watchConfig` calls this function first, and
-   * `current` calls it later. Exceptions are ignored.
+   * Called with the problems, once for each state of the files with problems. `watchConfig` passes all problems of the first
+   * read. `current` later passes only problems of files. Exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;
 };
 
 /**
  * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing: the
- * earlier configuration is used until the file is valid. The repository's root is determined only once.
+ * earlier configuration is used until the file is valid, unless its trust is withdrawn. The list of watched files is made only
+ * once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };

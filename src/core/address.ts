@@ -1,6 +1,6 @@
 import { EarpieceError } from './errors.ts';
 
-/** The name of one agent's log: `project/agent`. */
+/** The name of a log: `project/agent` for an agent, or `project/*` for the project's own log. */
 export type LogKey = string & { readonly __brand: 'LogKey' };
 /** A conversation of one agent: the host's session id, or `main`. */
 export type ConversationId = string & { readonly __brand: 'ConversationId' };
@@ -9,7 +9,8 @@ export type ConversationId = string & { readonly __brand: 'ConversationId' };
  * The address of a notification, in one of three forms:
  * - `project/agent`: the agent's first conversation that carries notifications takes the notification.
  * - `project/agent#conversation`: this conversation takes the notification.
- * - `project/*`: every conversation that is active in the project gets its own copy.
+ * - `project/*`: every conversation that is active in the project gets its own copy. An interrupt also reaches conversations that
+ *   begin while it is open.
  */
 export type Address =
   | { readonly kind: 'agent'; readonly project: string; readonly agent: string }
@@ -82,7 +83,10 @@ export function conversationId(raw: string): ConversationId {
   return raw as ConversationId;
 }
 
-/** Makes a valid name from free text (a folder, a session id). Each character that is not allowed becomes `-`. */
+/**
+ * Makes a valid name from free text (a folder, a session id). Each character that is not allowed becomes `-`. A name is cut to
+ * 128 characters. An empty name becomes `unnamed`.
+ */
 export function nameFrom(raw: string): string {
   const clean = raw.trim().replaceAll(new RegExp(FORBIDDEN, 'gu'), '-').slice(0, MAX_NAME).trim();
   return clean === '' ? 'unnamed' : clean;

@@ -3,10 +3,11 @@
  * own clock. Either clock may be wrong. The functions are pure: the caller passes the current time.
  *
  * - The `at` of a record is never before the `at` of an earlier record in the log.
- * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is behind `at`.
- * - A stamp in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is behind.
- * - If the time of a log is in the reader's future, a writer's clock counts only if it agrees with the reader's clock. Without
- *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
+ * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is at least 60 s behind `at`.
+ * - A stamp more than a day in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is
+ *   behind.
+ * - If the time of a log is more than a day in the reader's future, a writer's clock counts only if it agrees with the reader's
+ *   clock. Without this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
@@ -28,8 +29,8 @@ export type Stamped = Pick<Item, 'at' | 'clock'>;
 export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
 
 /**
- * Returns the time at which the item was queued, by the reader's clock. Undefined if no stamp of the item agrees with the
- * reader's clock.
+ * Returns the time at which the item was queued, by the reader's clock. Undefined if `at` is more than a day in the reader's
+ * future and `clock` does not agree with the reader's clock.
  */
 export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
   if (at <= now + AGREE_MS) return at;
@@ -42,7 +43,7 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
-/** Converts a moment on the producer's clock to the reader's clock. Undefined if the age of the item is unknown. */
+/** Converts a time on the producer's clock to the reader's clock. Undefined if the age of the item is unknown. */
 function byReader(moment: number, item: Stamped, now: number, sighted?: number): number | undefined {
   const clock = saidAt(item);
   const queued = sighted ?? queuedAt(item, now);

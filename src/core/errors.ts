@@ -57,7 +57,10 @@ export function didYouMean(typed: string, known: Iterable<string>): string | und
   return best;
 }
 
-/** Computes the Levenshtein distance with adjacent transpositions, at most `limit`. */
+/**
+ * Computes the Levenshtein distance with adjacent transpositions. If the lengths differ by `limit` or more, returns `limit` at
+ * once.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let twoBack: number[] = [];

@@ -53,8 +53,8 @@ export type Emitted = { readonly event: Event; readonly heard: readonly Handled[
 
 /**
  * Accepts events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` for an
- * invalid event, and with the store's error if the store fails. A source that does not await an emit must count and report its
- * failure, and continue.
+ * invalid event, and with the inbox's error if a notification cannot be queued, such as `nobody_there` or an error of the store.
+ * A source that does not await an emit must count and report its failure, and continue.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;

@@ -18,8 +18,8 @@ export type FilterCause =
 
 /**
  * True for a notification that must not be filtered or dropped: a notification with an `action`, or a critical notification from
- * a person or a core kind. Without this exception, a mute or the config file of a cloned project could suppress a person's
- * request to stop.
+ * a person, a core subscriber or a core kind. Without this exception, a mute or the config file of a cloned project could
+ * suppress a person's request to stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;

@@ -16,8 +16,10 @@ const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line. Items share a line if they were sent as one line, or have one subscriber or one key. Within
- * the source's window, items of one kind and warnings of one source share a line too.
+ * Groups the items that share a line. Items that were sent as one line share it again. Other items share a line if they have the
+ * same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
+ * window, items without a key share a line too, if they have one kind and are not critical, or if they are warnings of one
+ * source.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
@@ -104,8 +106,8 @@ const isNeverMerged = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
 /**
- * Whether the item may join the group: same subscriber, template and level, up to the subscriber's group size. The item that
- * counts a storm's surplus events always joins.
+ * Whether the item may join the group: same subscriber, template, level and audience, up to the subscriber's group size. The item
+ * that counts a storm's surplus events may exceed that size.
  */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
@@ -151,7 +153,10 @@ export const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
-/** Returns the sent text of the line that these items form. Undefined if the line was not sent, or if a part of it is closed. */
+/**
+ * Returns the sent text of the line that these items form. Undefined if the line was not sent, or if an item of the line is
+ * missing here.
+ */
 export function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;
   const ids = new Set(group.map(({ id }) => id));

@@ -19,23 +19,26 @@ export type Item = {
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
-  /** The conversation whose carrier took the item. Differs from `audience` if that is ANYONE. */
+  /** The conversation whose carrier took the item. Differs from `audience` if `audience` is ANYONE. */
   readonly takenBy?: ConversationId;
   /** The conversation that was the audience before its heir took the item over. */
   readonly passedFrom?: ConversationId;
   /** True if `passedFrom` and the audience are one conversation, so that reports from either id count for the item. */
   readonly merged?: true;
-  /** The last carrier that offered or delivered the item. While the item is offered, this carrier holds its lease. */
+  /** The last carrier that offered the item. While the item is offered, this carrier holds its lease. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;
   /** True if the offer only counts the item in its summary line. */
   readonly inSummary?: true;
-  /** How often the item was offered. If the number is above 0, the model may have seen the item. */
+  /**
+   * How often the text of the item was offered or delivered. A summary does not count. If the number is above 0, the model may
+   * have seen the item.
+   */
   readonly offers: number;
   /**
-   * The text of the item's line as it was first rendered. `group`: the ids of all items in the line. The first id is also the id
-   * of the line.
+   * The text of the item's line as it was first rendered. After an item of the line has closed, the next offer renders the line
+   * again. `group`: the ids of all items in the line. The first id is also the id of the line.
    */
   readonly text?: string;
   readonly group?: readonly NotificationId[];

@@ -1,7 +1,7 @@
 /**
- * Defines the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store keeps
- * `Item`s as an index of the log and changes them only through `settle`. Replaying any prefix of a log therefore gives the items
- * that the store had at that time.
+ * Defines the effect of each record on the notifications of its log. Pure. Only this file and `passing.ts` know these
+ * effects. A store keeps `Item`s as an index of the log and changes them only through `settle`. Replaying any prefix of a log
+ * therefore gives the items that the store had at that time.
  *
  * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries
  * notifications).
@@ -90,15 +90,17 @@ export type Settled =
   /** The log already has this id, so queueing it again changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
   /**
-   * Each `why` gives the problem of an id. `closed`: the item is no longer open. `offered`: the item is in another carrier's
-   * offer. `unknown`: this log has no such item. `counted`: the item counts more notifications than the draft's `counts`.
+   * Each `why` gives the problem of an id. `closed`: the item is no longer open. `offered`: the item is or was in an offer that
+   * the draft does not take into account. `unknown`: this log has no such item. `counted`: the item counts more notifications
+   * than the draft's `counts`.
    */
   | { readonly kind: 'conflict'; readonly ids: readonly { readonly id: NotificationId; readonly why: Why }[] };
 type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
  * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
- * audiences that match `touches(draft)`. `lenient` skips unknown ids, for replaying a log whose old records were pruned.
+ * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned: unknown ids are skipped,
+ * and the checks for a lost race are left out.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;

@@ -2,7 +2,8 @@
  * Decides what one carrier takes. Pure: the same open set, policy, facts and time give the same plan on any machine.
  *
  * The steps are filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with
- * its reason. Errors and notifications with an `action` are never summarized. Such notifications stay open if there is no room.
+ * its reason. Errors, critical notifications, notifications with an `action` and repeated lines are never summarized. These
+ * notifications stay open if there is no room.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
@@ -30,7 +31,10 @@ export type Facts = {
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** The id of the newer state (same key, `supersede`), for each open item whose newer state is already closed. */
+  /**
+   * The id of the newer state (same key, `supersede`), for each open item that was offered before and whose newer state another
+   * carrier has taken.
+   */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** The latest possible queue time of items whose age is unknown from their stamps. */
   readonly sighted?: Sighted;

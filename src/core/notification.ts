@@ -137,7 +137,7 @@ export type NotificationInput = {
    * When the notification may be delivered. `inMs`: milliseconds from now. Default `next`: with the next message to the model.
    */
   readonly deliver?: Deliver | { readonly inMs: number };
-  /** Makes the notification an interrupt that asks for this action. */
+  /** Asks the agent for this action. `cancel` and `pause` make the notification an interrupt. */
   readonly action?: Action;
   /** A request to the agent. */
   readonly instruction?: string;

@@ -18,7 +18,7 @@ export type Passing =
 export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
   audience === ANYONE ? (takenBy ?? ANYONE) : audience;
 
-/** Copies the items that are open in the original conversation for its fork. */
+/** Copies the items of the record for a fork. These items were open in the original conversation when it was forked. */
 export function forkedFrom(record: ForkedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   return copied(
     record,
@@ -66,9 +66,9 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. The heir gets all items. If the ended
- * conversation no longer holds one of them, the heir gets no item. An offer in flight passes only when two conversations are
- * merged.
+ * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. If the heir already has its own copy of
+ * an item, the other copy closes instead. The heir gets all items or none: it gets none if the ended conversation no longer holds
+ * one of them. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;

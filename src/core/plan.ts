@@ -21,7 +21,7 @@ export type Decision =
 
 /** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
 export type Line = {
-  /** The first id names the line. A line that is offered again keeps the order of its ids. */
+  /** The first id is also the id of the line. A line that is offered again keeps the order of its ids. */
   readonly ids: readonly NotificationId[];
   readonly kind: Kind;
   readonly level: Level;
@@ -37,13 +37,16 @@ export type Line = {
   readonly withData?: true;
   /** The subscriber of the whole line. The subscriber's template renders the line. */
   readonly subscriber?: Subscribed;
-  /** The content of each notification for its template, in the order of `ids`. */
+  /**
+   * The content of each notification of the line, for the subscriber's template. Includes notifications that the line only
+   * counts.
+   */
   readonly group?: readonly Grouped[];
   /** The template's text for the line, shown instead of messages and count. */
   readonly rendered?: string;
   /** True if the template failed. The line then shows messages and count, and says that the template failed. */
   readonly unrendered?: true;
-  /** True if the line joins several warnings of one moment. */
+  /** True if the line joins notifications of several kinds. */
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
   readonly instruction?: string;
@@ -83,8 +86,9 @@ export type Grouped = {
 };
 
 /**
- * Notifications without room in the carrier. Such notifications close as summarized, and one line shows their count for each
- * source.
+ * The notifications that the carrier summarizes: notifications without room, and notifications that a line counts and does not
+ * show. `ids` has both, and they close as summarized. `bySource` counts only those without room, for each source and level; one
+ * line shows these counts.
  */
 export type Rest = {
   readonly ids: readonly NotificationId[];

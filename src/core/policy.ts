@@ -26,30 +26,32 @@ export type Policy = {
   readonly maxItems: number;
   readonly maxTokens: number;
   /**
-   * Notifications of one source and name within this window become one line. With 0, only notifications of one key become one
-   * line. The setting has one value for each source. `*` is the default for all other sources.
+   * Notifications without a key that have one kind become one line if they are queued within this window, and so do warnings of
+   * one source. With 0, only notifications of one key or one subscriber become one line. The setting has one value for each
+   * source. `*` is the default for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
-  /** The maximum number of open items in a conversation, after folding. */
+  /** The maximum number of open items in an agent's log, after folding. */
   readonly maxOpen: number;
   readonly view: ViewName;
   /** While the gate is up, a call of an upstream tool is refused (`before`), or it is made and its result withheld (`after`). */
   readonly interrupt: 'before' | 'after';
   readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
   /**
-   * During these hours of the person's day, only messages of a person and interrupts wake an agent. The hours may cross midnight.
+   * During these hours of the person's day, only messages of a person, resumes and interrupts wake an agent. The hours may
+   * cross midnight.
    */
   readonly wakeQuiet?: QuietHours;
-  /** The maximum number of wakes in an hour. Messages of a person are not counted. */
+  /** The maximum number of wakes in an hour. A person's message and a resume wake the agent even beyond this number. */
   readonly wakeMaxPerHour: number;
   /** The highest level for each source. `*` is the default for all other sources. A higher level is lowered to this level. */
   readonly maxLevel: Readonly<Record<string, Level>>;
   /** The maximum number of characters in an item's text. A longer text is cut, and the item says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
-  /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */
+  /** Regular expression sources. In stored notifications and withheld results, each match is replaced by `[redacted]`. */
   readonly redact: readonly string[];
   readonly retentionMs: number;
   /** How long finished tasks stay in the log. */

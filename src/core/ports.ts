@@ -60,8 +60,8 @@ export interface Store {
   head(options?: Wait): Promise<number>;
 
   /**
-   * Returns items of one log, oldest queued first. The queries `open`, `gate`, `unread`, `ids` and `key` use an index and never
-   * scan the log.
+   * Returns items of one log, oldest queued first unless the query names another order. The queries `open`, `gate`, `unread`,
+   * `ids` and `key` use an index and never scan the log.
    */
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
@@ -244,7 +244,7 @@ export type ItemQuery =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
   | { readonly kind: 'carrier'; readonly carrier: CarrierId }
-  /** Items in all states or in one state, newest first. `before` is a position (exclusive). */
+  /** Items in all states or in one state, newest first. `open` includes offered items. `before` is a position (exclusive). */
   | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' }
   /**
    * Items that closed from `from` (inclusive) to `to` (exclusive), the last closed first. `before` is the last item of the
@@ -303,7 +303,7 @@ export type Presence = {
   /** The current connections to gateways, each with the gateway's process. */
   readonly connections?: Readonly<Record<string, Owner>>;
   /**
-   * The carriers that can reach the conversation (`gateway:stdio filesystem`, `hook`), each with the time of its last delivery.
+   * The carriers that can reach the conversation (`gateway:stdio filesystem`, `hook`), each with the time of its last contact.
    */
   readonly carriers: Readonly<Record<string, number>>;
   /** The contact points that each carrier reported. A carrier of an older release reported no contact points. */
@@ -343,7 +343,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   /** The contact points of `carrier`. */
   readonly points?: readonly ContactPoint[];
   readonly carried?: true;
-  /** Ends the conversation. `alone`: only if the conversation has no connection left. */
+  /** `true` ends the conversation, `alone` ends it only if it has no connection left, and `false` opens it again. */
   readonly ended?: boolean | 'alone';
   readonly told?: true;
   readonly mark?: string;

@@ -18,7 +18,7 @@ export const CONTACT_POINTS = [
 ] as const;
 export type ContactPoint = (typeof CONTACT_POINTS)[number];
 
-/** The ways in which a notification ends without delivery. */
+/** The ways in which a `notification_closed` record ends a notification. `Item.outcome` has further ways. */
 export const OUTCOMES = ['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'known', 'summarized'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -139,12 +139,12 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  /** True if the notification is a pause: the gate stays up until a person lifts the pause. */
+  /** True if the notifications are pauses: their gate stays up until a person lifts the pauses. */
   readonly holds?: true;
 };
 /**
- * Whether the agent itself read the notification. A record that the agent itself wrote names its conversation or its transcript.
- * A person's mark or a withdrawn task does not prove that the model has read anything.
+ * Whether the agent itself read the notification. A record of the agent itself names a conversation, the transcript, or a call
+ * after a refusal. A person's mark or a withdrawn task does not prove that the model has read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
@@ -168,7 +168,7 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** The gate itself answered a call of an upstream tool. */
+/** The gate itself answered a tool call. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
@@ -323,7 +323,7 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether only Earpiece itself may write this type. An imported record of such a type would change the open set. Any program may
+ * Whether only Earpiece itself may write this type. An imported record of such a type could change the open set. Any program may
  * write transcript types.
  */
 export const isOurs = (type: string): boolean =>

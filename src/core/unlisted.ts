@@ -41,7 +41,7 @@ export const keepsDetails = ({ details }: Pick<Grouped, 'details'>): boolean => 
 export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>
   group.length > 0 && group.every(({ subscribed }) => subscribed.rest);
 
-/** "90 more build.failed events, not listed here: web, api, docs, …" */
+/** Returns a text such as `90 more build.failed events, not listed here: web, api, docs, …`. */
 export function unlistedText({ count, type, keys }: Unlisted, most = KEYS_IN_LINE): string {
   const named = keys.slice(0, most);
   const list = named.length === 0 ? '' : `: ${named.join(', ')}${named.length < count ? ', …' : ''}`;

@@ -21,7 +21,7 @@ export type WakingFacts = {
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether a pause holds the agent. If so, only a resume wakes the agent. */
+  /** Whether a pause holds the agent. If so, nothing wakes the agent unless a resume may wake it. */
   readonly paused: boolean;
   /** Whether this notification must not wake the agent: it has already woken the agent, or it may never wake an agent. */
   readonly spent: (id: NotificationId) => boolean;
@@ -79,8 +79,8 @@ const isFromPerson = ({ kind, origin }: Notification): boolean =>
   formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /**
- * Returns the earliest time at which the item may wake the agent, epoch ms. This is its due time, or the end of the delay for
- * related notifications.
+ * Returns the earliest time at which the item may wake the agent, epoch ms. This is the later of its due time and the end of the
+ * delay for related notifications. An interrupt may wake the agent at once.
  */
 export function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;

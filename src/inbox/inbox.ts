@@ -103,7 +103,8 @@ export class Inbox implements Logs, AsyncDisposable {
   /**
    * Queues a notification durably: when the promise resolves, the notification survives a crash. With `project/*`, every
    * conversation that is active in the project gets the notification. Only the bus passes `subscribed`. Throws
-   * `bad_notification`, `bad_address`, or `nobody_there` if a fan-out would reach no conversation.
+   * `bad_notification`, `bad_address`, `not_trusted` for an action of an agent's command, or `nobody_there` for a fan-out without
+   * any effect.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     return queue(this, to, input, subscribed);
@@ -117,7 +118,9 @@ export class Inbox implements Logs, AsyncDisposable {
     return prepare(this, log, input, only);
   }
 
-  /** Withdraws undelivered notifications: one notification by its id, or all open notifications of a key. */
+  /**
+   * Withdraws one notification by its id, or all open notifications of a key. A delivered interrupt no longer holds the gate up.
+   */
   async withdraw(
     to: string | Address | LogKey,
     what: { id: string } | { key: string },
@@ -131,7 +134,9 @@ export class Inbox implements Logs, AsyncDisposable {
     return requeue(this, toLog(to), id, by);
   }
 
-  /** Mutes a kind (`*`, `source`, `source.name`) for an agent, until a given time or until a call with `off` lifts the mute. */
+  /**
+   * Mutes a kind (`*`, `source`, `source.*`, `source.name`) for an agent, until a time or until a call with `off` lifts the mute.
+   */
   async mute(
     to: string | Address | LogKey,
     pattern: string,
@@ -192,7 +197,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return new Conversation(this, logOf(parsed), parsed.kind === 'conversation' ? parsed.conversation : MAIN, options);
   }
 
-  /** Yields the transcript of a conversation, including the records before its forks. */
+  /** Yields the transcript of a conversation, including the records that it shares with the conversations of its lineage. */
   transcript({ log, id }: Place, query?: TranscriptQuery): AsyncGenerator<Stored, void, undefined> {
     return transcriptOf(this.store, log, id, query);
   }
@@ -204,7 +209,7 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Forks a conversation of an agent, as it is now or as it was at the record `upTo`. A notification that was open at that point
-   * is open in the fork under the same id, unless it has been withdrawn, expired or superseded. Throws `not_found` if there is
+   * is open in the fork under the same id, unless it has since been closed for every audience. Throws `not_found` if there is
    * nothing to fork, and `bad_argument` if `to` exists.
    */
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
@@ -224,7 +229,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Yields the records after the position `after` as they are appended (default: only new records). Ends when `signal` aborts.
+   * Yields the records after the position `after` as they are appended (default: only new records). Ends when `signal` aborts or
+   * the inbox closes.
    */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
@@ -245,8 +251,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Returns the conversations that have not ended and whose process lives. If the process cannot be checked, a conversation
-   * counts as active for 30 minutes after its last contact.
+   * Returns the conversations that have not ended and whose process lives. If the process cannot be checked or serves many
+   * conversations, a conversation counts as active for 30 minutes after its last contact.
    */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
@@ -302,8 +308,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Does the housekeeping that each long-lived process does from time to time. Closes expired notifications, releases leases of
-   * dead owners, finishes interrupted fan-outs, and prunes once a day.
+   * Does the housekeeping that each long-lived process does from time to time. Closes expired notifications, releases leases that
+   * have ended or whose owner is dead, finishes interrupted fan-outs, and prunes once a day.
    */
   sweep(): Promise<Swept> {
     return sweep(this, () => this.prune());

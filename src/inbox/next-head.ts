@@ -8,7 +8,10 @@ import type { Store } from '../core/ports.ts';
 const POLL_EVERY_MS = 5_000;
 const AFTER_TROUBLE_MS = 1_000;
 
-/** Resolves with the head after a change, after 5 s, or when `signal` aborts. A store that fails is asked again after 1 s. */
+/**
+ * Resolves with the head after a change. Resolves with `seen` if nothing changes for 5 s or if `signal` aborts, and 1 s after the
+ * store has failed.
+ */
 export const nextHead = (store: Pick<Store, 'changed'>, seen: number, signal: AbortSignal): Promise<number> =>
   store
     .changed(seen, { signal, withinMs: POLL_EVERY_MS })

@@ -4,7 +4,7 @@
  */
 export type SettlingOptions = {
   readonly quietMs: number;
-  /** The longest wait for a key that keeps changing. Default: ten times `quietMs`. */
+  /** The time after which further changes no longer delay a key, in ms. Default: ten times `quietMs`. */
   readonly withinMs?: number;
   /** Returns a monotonic time in milliseconds. */
   readonly now?: () => number;

@@ -22,8 +22,8 @@ export type KnownConversation = {
 };
 
 /**
- * The carrier that delivered the notification: its contact point, and the name of its tool or hook if there is one. `made`: the
- * tool had run, and the carrier replaced its result.
+ * The carrier that delivered or offered the notification: its contact point, and the name of its tool or hook if there is one.
+ * `made`: the tool had run, and the carrier replaced its result.
  */
 export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null; readonly made?: true };
 
@@ -44,7 +44,7 @@ export type VerdictFacts = {
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that now keeps the item from the model. */
   readonly filter: FilterCause | undefined;
-  /** The interrupts of the agent that hold a gate up, including this item. */
+  /** The interrupts of the agent that hold a gate up. This item may be one of them. */
   readonly gates: readonly Item[];
   /** How often a tool call was refused because of the item. */
   readonly refusals: number;

@@ -48,7 +48,7 @@ export type Verdict =
   | {
       readonly kind: 'filtered';
       readonly key: string;
-      /** The setting as the file has it: `kinds.ci.enable = false`. */
+      /** The setting with its value: `conversation.notifications.kinds.ci.enable = false`, or `below min_level error`. */
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;

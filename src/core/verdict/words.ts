@@ -17,7 +17,7 @@ export type TimeWords = {
 
 const NOT_FOR_NEW = 'Conversations that begin from now on do not get the notification.';
 
-/** Describes a verdict in one or two sentences. The first sentence is complete without the second. */
+/** Describes a verdict in one to four sentences. The first sentence is complete without the others. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
   const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;

@@ -15,13 +15,16 @@ export function neutralize(body: string, maxChars: number): string {
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
 }
 
-/** Whether `neutralize` cuts the text. */
+/**
+ * Whether the text has more than `maxChars` characters, so that `neutralize` cuts it. The cut of a text whose escapes exceed
+ * twice the limit does not count.
+ */
 export function isCutAt(body: string, maxChars: number): boolean {
   const trimmed = body.trim();
   return endOf(trimmed, maxChars) < trimmed.length;
 }
 
-/** Like `neutralize`, without cutting. */
+/** Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. */
 export function escapeSigns(text: string): string {
   signs ??= makeSigns();
   return text

@@ -42,7 +42,7 @@ export const markdown: Layout = {
 
 const ABOUT = 'They report outside events and are unrelated to the message that they came with.';
 
-/** The preamble for items that may be ignored. A view of interrupts that hold a call back has no preamble. */
+/** Matches the preamble of a page. A view of interrupts that hold a call back has no preamble, so `gateText` removes it. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 
 function preamble({ repeated, asks }: Page): string {

@@ -1,7 +1,7 @@
 import type { SentView, ViewName } from '../records.ts';
 import type { Line, Rest } from '../plan.ts';
 
-/** The input of a view. `lines` may be empty only for the signal views. */
+/** The input of a view. Without `lines`, a view shows only `rest`. A signal view shows none of them. */
 export type ViewInput = {
   readonly lines: readonly Line[];
   readonly rest?: Rest | undefined;
@@ -18,8 +18,8 @@ export type ViewInput = {
   readonly private?: boolean;
   readonly maxItemChars: number;
   /**
-   * The maximum number of tokens of a view with a single item. If the view is longer, the item is cut as far as possible.
-   * Default: no limit.
+   * The maximum number of tokens of a view with a single item. The item is cut until the view fits, but keeps at least 40
+   * characters. Default: no limit.
    */
   readonly maxTokens?: number;
   /** The IANA name of the time zone for shown times. */
@@ -27,7 +27,7 @@ export type ViewInput = {
 };
 
 /**
- * Turns a plan into the text for the model. The function is deterministic and never fails. No body can imitate the frame. Each
- * line's text is in `items`. A line with `sent` is copied verbatim.
+ * Turns a plan into the text for the model. The function is deterministic, and fails only if the encoder of TOON is missing. No
+ * body can imitate the frame. Each line's text is in `items`. A line with `sent` is copied verbatim.
  */
 export type Render = (format: ViewName, input: ViewInput) => SentView;

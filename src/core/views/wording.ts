@@ -32,7 +32,7 @@ export function messagesOf(line: Line, how: How): { readonly shown: readonly str
   return { shown: all.slice(0, count).map((message) => neutralize(message, chars) || '(empty)'), left: all.length - count };
 }
 
-/** Returns how many of a line's different messages are listed, and the length of each. */
+/** Returns how many of a line's different messages are listed, and the maximum number of characters of each. */
 export function listedOf(
   { messages, level, unrendered }: Line,
   { maxItemChars, tight }: Pick<How, 'maxItemChars' | 'tight'>,
@@ -44,7 +44,7 @@ export function listedOf(
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }
 
-/** Returns the place to read the whole line. Undefined if no text of the line was cut. */
+/** Returns the place to read the whole line. Undefined if the line shows its whole content. */
 export function wholeOf(line: Line, how: How): string | undefined {
   const { rendered, messages, instruction = '' } = line;
   const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
@@ -60,7 +60,7 @@ export function wholeOf(line: Line, how: How): string | undefined {
 
 const dataOf = ({ data }: Line): unknown => (data.length === 1 ? data[0] : data);
 
-/** Returns the sender's data as JSON in one line. Empty if the line does not show the data. */
+/** Returns the sender's data as JSON in one line, or a note if the data is too long. Empty if the line does not show the data. */
 export function dataText(line: Line, maxChars: number): string {
   if (!line.withData || line.data.length === 0) return '';
   const data = neutralData(dataOf(line), maxChars);
@@ -73,8 +73,8 @@ export function dataText(line: Line, maxChars: number): string {
 export const pointsToWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
 
 /**
- * Returns the text of a line, without the sender. Line breaks come only from the messages. The words of a person or of another
- * agent are quoted.
+ * Returns the text of a line, without the sender. Only the messages, and the rows for data and unlisted events, cause line
+ * breaks. The words of a person or of another agent are quoted.
  */
 export function saidBy(line: Line, how: How): string {
   const whole = wholeOf(line, how);

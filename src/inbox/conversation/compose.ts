@@ -32,7 +32,7 @@ export type Composing = CarryOptions & {
   readonly leased: boolean;
   /** If true, only the decisions are made, without a frame. */
   readonly decidesOnly?: boolean;
-  /** If true, nothing is written to the store. */
+  /** If true, nothing is written to the store, except releases of leases that have ended. */
   readonly dry?: boolean;
   /** The claims of earlier attempts. */
   readonly claim?: Claim;

@@ -55,7 +55,10 @@ export type OfferOptions = CarryOptions & {
   readonly inBytes?: boolean;
 };
 
-/** The maximum number of attempts to compose a carrier. An attempt fails if another process takes the notifications first. */
+/**
+ * The maximum number of attempts to compose a carrier. An attempt fails if another process takes the notifications or counts a
+ * notification into one of them first.
+ */
 const TRIES = 8;
 
 export class Conversation {
@@ -90,7 +93,7 @@ export class Conversation {
   /** Returns the model's name for an Earpiece tool. */
   readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
 
-  /** Records contact with the conversation, at most every 30 s. */
+  /** Records contact with the conversation. Contact without an update is written at most every 30 s. */
   async seen(update: Omit<PresenceUpdate, 'log' | 'conversation'> = {}): Promise<void> {
     await this.#contact.seen(update);
   }
@@ -116,8 +119,8 @@ export class Conversation {
   }
 
   /**
-   * True if the store knows at once that no notification waits and no gate is up. Almost every tool call finds this state. False
-   * proves nothing.
+   * True if the store knows at once that no notification waits and no gate is up, and the last contact was written less than 30 s
+   * ago. Almost every tool call finds this state. False proves nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
@@ -164,7 +167,10 @@ export class Conversation {
     return appended.records;
   }
 
-  /** Leases the due notifications to one carrier. Undefined if nothing is due, or if the view does not fit. */
+  /**
+   * Leases the due notifications to one carrier. Undefined if nothing is due, if the view does not fit, or if all attempts fail
+   * (see `TRIES`).
+   */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
     const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false } = options;
     await this.#begins(at);
@@ -217,7 +223,7 @@ export class Conversation {
     return this.#gate.up();
   }
 
-  /** Returns the answer to a tool call while the gate is up. Undefined if the tool may run. See `Gate`. */
+  /** Returns the answer to a tool call while the gate is up. Undefined if there is no answer. See `Gate`. */
   refuse(call: RefusedCall): Promise<Refusal | undefined> {
     return this.#gate.refuse(call);
   }
@@ -238,7 +244,7 @@ export class Conversation {
   /**
    * Returns the answer of `get_notifications`: the open notifications, notifications that a budget summarized or cut, the
    * interrupts that hold the gate up, and withheld results. A lease claims the open notifications, and its confirmation marks
-   * these notifications as read. With `mark: false` nothing changes.
+   * these notifications as read. With `mark: false` no notification changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);
@@ -249,7 +255,10 @@ export class Conversation {
     await withhold(this.#recipient, tool, body);
   }
 
-  /** Previews which items a carrier at this contact point would take now, with the reasons. Writes nothing. */
+  /**
+   * Previews which items a carrier at this contact point would take now, with the reasons. Writes nothing except releases of
+   * leases that have ended.
+   */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
     const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
     return { ...defined({ view }), decisions };

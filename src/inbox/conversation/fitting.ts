@@ -20,8 +20,9 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses the notifications that the answer shows. Unread interrupts come first, because a gate waits for them. Items that were
- * read before, such as an active pause, come last. `show` shows one item.
+ * Chooses at most `limit` notifications for the answer, in the order of `all`. With `fits`, the answer must fit: unread
+ * interrupts are chosen first, because a gate waits for them, and items that were read before, such as an active pause, last.
+ * `show` shows one item.
  */
 export function fitting(
   all: readonly Item[],

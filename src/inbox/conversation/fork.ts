@@ -55,7 +55,10 @@ export async function lineageOf(store: Store, log: LogKey, conversation: Convers
 export const isIn = (stretches: readonly Stretch[], { seq, body }: Pick<Stored, 'seq' | 'body'>): boolean =>
   stretches.some(({ conversation, upTo = Number.POSITIVE_INFINITY }) => body.conversation === conversation && seq <= upTo);
 
-/** Yields the transcript of a conversation, oldest record first, including the records before its forks. */
+/**
+ * Yields the transcript of a conversation, including the records that it shares with the conversations of its lineage. The oldest
+ * record comes first, or with `newestFirst` the newest.
+ */
 export async function* transcriptOf(
   store: Store,
   log: LogKey,
@@ -87,8 +90,8 @@ export async function* transcriptOf(
 
 /**
  * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` at that point are open in
- * `to`, with the same ids, unless they have been withdrawn, expired or superseded. Throws `not_found` if `from` has no records up
- * to that point, and `bad_argument` if `to` already has records.
+ * `to`, with the same ids, unless they have since been closed for every audience (`OVER`). Throws `not_found` if `from` has no
+ * records up to that point, and `bad_argument` if `to` already has records.
  */
 export async function fork(
   store: Store,

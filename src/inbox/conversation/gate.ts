@@ -131,8 +131,9 @@ export class Gate {
   }
 
   /**
-   * Returns the answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the
-   * interrupts. Later refusals repeat the same text.
+   * Returns the answer to a tool call while the gate is up. Undefined if the gate is down, if `known` returns undefined, or if
+   * other processes change the interrupts at each of 8 attempts. The first refusal delivers the interrupts. Later refusals of the
+   * same interrupts repeat the text.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -251,8 +252,8 @@ export class Gate {
   }
 
   /**
-   * Returns the record of this refusal. After the first 100 refusals, one record counts many of them, so that a loop does not
-   * fill the log.
+   * Returns the record of this refusal, if it gets one. After the first 100 refusals, one record counts many of them, so that a
+   * loop does not fill the log.
    */
   #refused(
     gate: readonly Item[],
@@ -279,10 +280,7 @@ export class Gate {
     ];
   }
 
-  /**
-   * Returns the refusals that this conversation got for these interrupts, and the answers of `get_notifications` that now offer
-   * these interrupts.
-   */
+  /** Returns the refusals and the offers of these interrupts in this conversation, oldest first. */
   async #past(gate: readonly Item[]): Promise<Past> {
     const { context, log, id } = this.#parts.recipient;
     const seqs = [...new Set(gate.flatMap((item) => item.history))];

@@ -12,7 +12,7 @@ const WATCHED = 1_000;
 /**
  * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this
  * process's clock, the lease ends 30 seconds after this process first sees the lease. `mayLive`: the owner is another process,
- * and not known to be dead.
+ * and not known to be dead. For any other owner, such a lease ends at once.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

@@ -16,8 +16,8 @@ export type Offer = {
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
   /**
-   * Records that the carrier was sent. Returns `late` if the lease had ended before. The record is then written, but closes
-   * nothing a second time.
+   * Records that the carrier was sent. Returns `late` if the lease had ended or was released before. After an end by another
+   * process, the record is still written, but closes nothing a second time.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
@@ -72,7 +72,10 @@ export const leaseOf = (
   ...defined({ on: what.on }),
 });
 
-/** The additional effects of a confirmation: it marks the items in `reads` as read by `by`, and calls `confirmed` last. */
+/**
+ * The additional effects of a confirmation: it marks the items in `reads` as read by `by`, removes the withheld results with
+ * `takesWithheld`, and calls `confirmed` last.
+ */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -126,8 +129,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
 }
 
 /**
- * Makes the records that say that the model has read these items. Without a conversation, the records apply to every audience.
- * The records lower the gate, except for pauses.
+ * Makes the records that say that these items were read. Without a conversation, the records apply to every audience. The records
+ * lower the gate, except for pauses.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
   const isPause = (item: Item): boolean => item.notification.action === 'pause';

@@ -1,6 +1,6 @@
 /**
- * The answer of `get_notifications`. A pull is an offer: it leases the notifications that it shows for the first time.
- * Notifications that the model may have seen before are marked as repeated.
+ * The answer of `get_notifications`. A pull is an offer: it leases the open notifications that it shows. Notifications that the
+ * model may have seen before are marked as repeated.
  */
 import { countsOf } from '../../core/counts.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -31,12 +31,12 @@ import { rendererOf } from './views.ts';
 export type Pulled = Contents & {
   /** The number of waiting notifications and withheld results that the answer does not show. */
   readonly more: number;
-  /** The offer to confirm after the answer is sent. Undefined if nothing was claimed. */
+  /** The offer to confirm after the answer is sent. Undefined without `mark`, or if the answer shows no notification. */
   readonly offer?: Offer;
 };
 
 export type PullOptions = {
-  /** Whether the pull claims the notifications that it shows. With false, nothing changes. */
+  /** Whether the pull claims the notifications that it shows. With false, no notification changes. */
   readonly mark: boolean;
   readonly limit?: number;
   /** Whether the client shows an answer whole. Notifications that do not fit wait for the next call. Default: every answer fits. */

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts';
 /** One notification as `get_notifications` shows it. The field names are part of the tool's public output. */
 export type PulledNotification = {
   readonly id: string;
-  /** `interrupt`, `message` (written by a person), else the kind. */
+  /** `interrupt`, `message` (from a person or of the source `user`), else the kind. */
   readonly type: string;
   /** The agent that sent the notification with `tell_agent`. */
   readonly agent?: string;

@@ -15,8 +15,8 @@ const MOST_ITEMS = 1_000;
 const RECORDS_SEARCHED = 50;
 
 /**
- * Returns the latest possible queue times of items whose age is unknown from their stamps. With `dry`, first sightings are not
- * stored.
+ * Returns the latest possible queue times of items whose age is unknown from their stamps, or of all items if this process's
+ * clock is known to be wrong. With `dry`, first sightings are not stored.
  */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;
@@ -24,7 +24,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   const trusted = await witnesses.trusted();
   const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
   const sighted: Record<string, number> = {};
-  // A later record from a clock that agrees with this process's clock gives an earlier bound than the current time.
+  // A later record with a plausible time gives an earlier bound than the current time.
   for (const { id, seq } of trusted ? unknown : []) {
     const after = await store.read({ after: seq, limit: RECORDS_SEARCHED });
     const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);

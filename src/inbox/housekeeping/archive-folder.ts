@@ -48,8 +48,8 @@ export async function synced(folder: string): Promise<void> {
 }
 
 /**
- * Makes a file name that differs for each agent. An agent's name may be `..`, may be too long for a file system, or may differ
- * from another name only by case. For such a name, the file name has the harmless characters and a hash.
+ * Makes a file name that differs for each name of a project or an agent. A name may be `..`, may be too long for a file system,
+ * or may differ from another name only by case. For such a name, the file name has the harmless characters and a hash.
  */
 function safeName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/u.test(name)) return name;

@@ -32,8 +32,8 @@ const LEFT_OVER_MS = 24 * 3_600_000;
 const zip = promisify(gzip);
 
 /**
- * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written;
- * the caller must then remove nothing.
+ * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written,
+ * and `store_refused` if it has files of another state of the database. The caller must then remove nothing.
  */
 export async function archive(store: Store, root: string, { fileBytes = FILE_BYTES } = {}): Promise<Archived> {
   const folder = await folderOf(store, root);

@@ -52,7 +52,10 @@ export class Witnesses {
     }
   }
 
-  /** Whether another live process has a clock that agrees with this process's clock. */
+  /**
+   * Whether another live process has a clock that agrees with this process's clock. True for a private store, which has no other
+   * process.
+   */
   async agree(): Promise<boolean> {
     return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
   }

@@ -41,7 +41,7 @@ export async function arrive(conversation: Conversation, { connection, pending =
 export type Beginning = {
   /** Whether the host runs below another host. */
   readonly nested?: boolean;
-  /** The worktree, used if no other carrier has reported a worktree. */
+  /** The worktree, used if neither the options nor the presence of the conversation name a worktree. */
   readonly folder?: string;
 };
 

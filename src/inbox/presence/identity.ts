@@ -1,7 +1,7 @@
 /**
  * Finds the conversation to which a process delivers, by the first of these facts that is known.
  *
- * - The given address (flag, environment, header).
+ * - The given address (flag, environment, header), if it names a conversation.
  * - The binding of the host process, which the host's session hook makes, and changes after `/clear`.
  * - The host's own session id in the environment.
  * - The nearest known host among the ancestors.

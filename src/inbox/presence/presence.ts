@@ -4,7 +4,10 @@ import type { Presence } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import type { Context, OverBecause } from '../context.ts';
 
-/** A conversation whose process cannot be checked counts as active for this long after its last contact. */
+/**
+ * A conversation whose process cannot be checked, or serves many conversations, counts as active for this long after its last
+ * contact.
+ */
 const ACTIVE_MS = 30 * 60_000;
 
 type ProcessCheck = Pick<Context, 'store' | 'isAlive'>;
@@ -24,8 +27,8 @@ export function overBecause(
 }
 
 /**
- * Whether the conversation is active: it has not ended, and its process lives. If the process cannot be checked, the conversation
- * is active for 30 minutes after its last contact.
+ * Whether the conversation is active: it has not ended, and its process lives. If the process cannot be checked or serves many
+ * conversations, the conversation is active for 30 minutes after its last contact.
  */
 export const isActive = (context: ProcessCheck, presence: Presence, now?: number): boolean =>
   overBecause(context, presence, now) === undefined;

@@ -65,8 +65,8 @@ export async function merge(context: Context, { log, from, to }: Succession): Pr
 }
 
 /**
- * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. No clocks are compared:
- * a run records which other runs were active when it began.
+ * Whether `p` may be an earlier conversation that the heir continues: their runs were not active at the same time, and no known
+ * folder, machine or purpose differs. No clocks are compared: a run records which other runs were active when it began.
  */
 function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
   if (p.conversation === id) return false;
@@ -103,7 +103,7 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // A fork has its own copies of its parent's notifications, so the parent's copies do not pass on to the fork.
+    // If a fork has its own copy of a notification of its parent, the parent's copy does not pass on to the fork.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
@@ -175,7 +175,7 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 
-/** Returns the items that conversations of the log hold: open, offered, or delivered interrupts that are unread. */
+/** Returns the items that conversations of the log hold: open, offered, or delivered interrupts that still hold a gate up. */
 async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
   const delivered = gate.filter(({ state }) => state === 'closed');

@@ -33,7 +33,7 @@ export class WriterHold {
     OPEN.add(name);
   }
 
-  /** Holds the conversation. Throws `store_refused` while another open inbox holds the conversation. */
+  /** Holds the conversation. Throws `store_refused` if this or another open inbox already holds the conversation. */
   async take(place: Place): Promise<void> {
     const { store } = this.#context;
     const key = keyOf(place);
@@ -56,7 +56,7 @@ export class WriterHold {
     if (this.#lost.has(key)) throw taken(place, (await this.#context.store.setting(key)) as Holder | undefined, false);
   }
 
-  /** Marks all conversations of this process as lost if another machine has treated this process as dead. */
+  /** Marks all conversations of this inbox as lost if another machine has treated this process as dead. */
   async #check(): Promise<void> {
     if (this.#context.store.private || this.#held.size === 0 || (await this.#beat.lives())) return;
     for (const key of this.#held) this.#lost.add(key);
@@ -75,7 +75,9 @@ export class WriterHold {
     this.#beat.pause();
   }
 
-  /** Whether another open inbox holds the conversation. If its process is on another machine, the check takes up to 20 s. */
+  /**
+   * Whether this or another open inbox holds the conversation. If its process is on another machine, the check takes up to 20 s.
+   */
   async #isTaken(key: string, holder: Holder): Promise<boolean> {
     const { store, isAlive } = this.#context;
     if (this.#isMine(holder)) return holder.inbox === this.#name ? !this.#lost.has(key) : OPEN.has(holder.inbox);

@@ -7,7 +7,7 @@ import { activeOnes, isActive } from '../presence/presence.ts';
 
 /**
  * Returns the active conversations of an agent that may take a notification: conversations of its purpose, and conversations
- * without a purpose.
+ * without a purpose. All conversations may take a notification without a purpose.
  */
 export async function audienceOf(
   context: Context,

@@ -87,7 +87,7 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
   );
 }
 
-/** Completes fan-outs that an earlier process began and did not finish. */
+/** Completes fan-outs that no process has finished yet. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
   const { unfinished } = await intents(context, project);
   for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));

@@ -5,7 +5,7 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** The number of notifications that a process queues before it counts the open notifications again. */
+/** The maximum number of notifications that a process queues before it counts the open notifications again. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
@@ -13,7 +13,7 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
- * their number by kind. A notification that cannot be filtered is never dropped. The limit is not checked each time a
+ * their number by kind and level. A notification that cannot be filtered is never dropped. The limit is not checked each time a
  * notification is queued. So a log may exceed the limit for a moment, by up to `RECOUNT` notifications for each producer.
  */
 export class OpenLimit {

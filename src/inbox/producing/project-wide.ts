@@ -1,7 +1,7 @@
 /**
- * Project-wide notifications. A critical notification or an action to `project/*` also reaches the conversations that begin while
- * the notification is open. The project's own log keeps the notification until it expires or is withdrawn, or a person resumes
- * the project.
+ * Project-wide notifications. An interrupt to `project/*` also reaches the conversations that begin while the notification is
+ * open. The project's own log keeps the notification until it expires or is withdrawn, and a pause until a person resumes the
+ * project.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';

@@ -17,10 +17,7 @@ export type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
-/**
- * Queues or folds one notification. `conversations`: the audiences. Empty means the agent's first conversation that carries
- * notifications.
- */
+/** Queues or folds one notification. `conversations`: the audiences. If this list is empty, `audienceOfAction` decides. */
 export async function queueOne(
   context: Context,
   log: LogKey,
@@ -77,8 +74,8 @@ export async function audienceOfAction(
 }
 
 /**
- * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind and
- * level, and was never offered.
+ * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
+ * audience, instruction, subscriber and template, and was never offered. Neither has an action, supersedes or interrupts.
  */
 export async function foldable(
   { store }: Context,

@@ -46,7 +46,10 @@ export async function queue(
 /** Whether the store certainly wrote nothing, as when another process held the lock all the time. */
 const isUnwritten = (error: unknown): boolean => error instanceof EarpieceError && error.data['written'] === false;
 
-/** Throws the error with the id, because a repeated call without this id could queue the notification twice. */
+/**
+ * Throws the error. A `store_unavailable` gets the id, because a repeated call without this id could queue the notification
+ * twice.
+ */
 function refuse(error: unknown, { id }: Notification): never {
   if (!(error instanceof EarpieceError) || error.code !== 'store_unavailable' || !error.retryable) throw error;
   const what = error.message.replace(/[;:] try again$/u, '');

@@ -16,7 +16,7 @@ export type SayOptions = {
   /** The bus. Without a bus, an event becomes one notification. */
   readonly emitter?: Emitter | undefined;
   readonly now: number;
-  /** Replaces the event's message if no subscriber's template renders it. */
+  /** Replaces the event's message if no subscriber handles the event. */
   readonly plainly?: string;
 };
 

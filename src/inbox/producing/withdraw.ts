@@ -9,7 +9,9 @@ import { mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
-/** Withdraws undelivered notifications: one notification by its id, or all open notifications of a key. */
+/**
+ * Withdraws one notification by its id, or all open notifications of a key. A delivered interrupt no longer holds the gate up.
+ */
 export async function withdraw(
   context: Context,
   log: LogKey,
@@ -85,9 +87,7 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/**
- * Makes the records that lift the pauses. A pause that was never shown is withdrawn. For the other pauses, the gate is lowered.
- */
+/** Makes the records that lift the pauses. An undelivered pause is withdrawn. For a delivered pause, the gate is lowered. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

@@ -1,4 +1,7 @@
-/** Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing to the log. */
+/**
+ * Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing to the log, except releases of
+ * leases that have ended.
+ */
 import { logOf, type Address } from '../../core/address.ts';
 import { settle, type Item } from '../../core/items.ts';
 import type { NotificationInput, Subscribed } from '../../core/notification.ts';

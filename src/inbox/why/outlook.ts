@@ -15,8 +15,8 @@ import type { Carrier, Foreseen } from '../conversation/foresee.ts';
 export type Outlook = { readonly conversation: ConversationId; readonly decision: Decision; readonly rides?: Rides };
 
 /**
- * Predicts the decision for each active conversation. `more`: notifications that are not queued and count as queued here. `item`
- * may be one of them.
+ * Predicts the decision for each active conversation of the item's audience, or if none is active, for the audience itself
+ * (`#main` for `ANYONE`). `more`: notifications that are not queued and count as queued here. `item` may be one of them.
  */
 export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: readonly Item[] = []): Promise<readonly Outlook[]> {
   const there = (await inbox.active({ log })).filter(

@@ -14,18 +14,18 @@ import { factsOf, type Reader } from './verdict-facts.ts';
 
 export type Receipt = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
 
-/** The history of one notification for one audience. */
+/** The history of one notification, with one entry for each audience. */
 export type Why = {
   readonly log: LogKey;
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was withdrawn after an offer. */
+    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was closed without delivery after an offer. */
     readonly receipt: string;
     readonly steps: readonly Receipt[];
     /** Why the notification was delivered, waits or ended: one answer from all facts. */
     readonly verdict: Verdict;
-    /** For an open notification, the decision of each conversation's carrier now. */
+    /** For an open notification, the decision of each active conversation's carriers now. */
     readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
   }[];
 };

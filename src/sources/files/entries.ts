@@ -9,7 +9,7 @@ export type Entry = {
   told?: Content | undefined;
   /** Whether the agent has read the file. Otherwise the file is followed because the globs match it. */
   read: boolean;
-  /** Whether the file is known only from an earlier process, and has not been checked since the start. */
+  /** Whether the content is known only from an earlier process. The agent has not read or written the file in this process. */
   seeded: boolean;
   /** The number of the agent's current writes to the file. */
   writing: number;

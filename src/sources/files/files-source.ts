@@ -1,7 +1,7 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
  * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized, and a
- * `touch` or the agent's own write emits nothing. If a file gets its earlier content back, its event is withdrawn.
+ * `touch` or the agent's own write emits nothing. A file that gets its earlier content back emits `file.restored`.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -24,7 +24,7 @@ export type FilesOptions = {
   /** The folder to which paths are relative. */
   readonly root: string;
   /**
-   * Globs of files whose changes are emitted with level info, even if the agent has not read them: `src/**`, `*.{json,toml}`,
+   * Globs of files whose changes are emitted even if the agent has not read them, with severity info: `src/**`, `*.{json,toml}`,
    * `!src/generated/**`. `.git`, `node_modules` and files that `.gitignore` excludes never match. Default: none.
    */
   readonly globs?: readonly string[];
@@ -37,7 +37,7 @@ export type FilesOptions = {
   readonly maxFiles?: number;
   /** The result of `known()` from an earlier process. */
   readonly known?: Readonly<Record<string, string>>;
-  /** Called with each error outside of the events, as one line. */
+  /** Called with one line for each error, such as an unreadable file. An equal line is repeated only after a minute. */
   readonly onTrouble?: (line: string) => void;
 };
 
@@ -206,8 +206,8 @@ class Files implements FilesSource {
       trouble: this.#trouble,
     });
     this.#watcher = watcher;
-    // Files that were known before the start are checked now, because the watcher does not report files that were removed
-    // earlier.
+    // Known files are checked now, because the watcher does not report files that were removed earlier. Files that are known only
+    // from an earlier process are not checked.
     for (const entry of this.#entries.all) if (!entry.seeded) this.#touch(entry);
     watcher.add([...(watched ? [this.#root] : []), ...this.#entries.folders]);
     await watcher.ready(signal);
@@ -285,7 +285,7 @@ class Files implements FilesSource {
     });
   }
 
-  /** Checks the file and emits its changes. With `sure`, a missing or empty file needs no second check. */
+  /** Checks the file and emits its changes. With `sure`, a missing, empty or half-written file needs no second check. */
   async #check(entry: Entry, { sure }: { readonly sure: boolean }): Promise<void> {
     await alone(entry, async () => {
       if (entry.known === undefined && entry.state === undefined) return;
@@ -385,8 +385,8 @@ class Files implements FilesSource {
   }
 
   /**
-   * Returns the entry of a file that the agent uses, and begins to watch the file. Returns undefined for a path that cannot be a
-   * file on disk.
+   * Returns the entry of a file that the agent uses. If there is no entry yet, makes one. Returns undefined for a path in
+   * `/proc`, `/sys` or `/dev`.
    */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);

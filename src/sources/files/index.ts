@@ -1,4 +1,4 @@
-/** The files source, which emits changes to files that were not made by the agent. */
+/** The files source, which emits changes that others make to files. */
 export { fileEvent, shownPath, type FileChange } from './events.ts';
 export { filesSource, type FilesOptions, type FilesSource } from './files-source.ts';
 export { hashOf, look, stateOf } from './look.ts';

@@ -12,7 +12,7 @@ export type Scope = {
   file(path: string): boolean;
   /** Whether this folder must be scanned. */
   folder(path: string): boolean;
-  /** Called when an ignore file has changed. */
+  /** Call this for each changed path. After a change of a `.gitignore`, its rules are read again. */
   changed(path: string): void;
 };
 

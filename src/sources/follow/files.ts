@@ -1,6 +1,6 @@
 /**
- * Follows the files of a folder that match globs, and reports each file that is changed, created or deleted. The events are the
- * same as those of the files source of `earpiece chat`.
+ * Follows the files of a folder that match globs, and reports each file that is changed, created or deleted. The events have the
+ * same types as those of the files source of `earpiece chat`.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';

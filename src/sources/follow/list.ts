@@ -119,7 +119,10 @@ export async function listed(store: Kept, project: string): Promise<readonly Fol
   return listIn(await store.setting(listKey(project)));
 }
 
-/** Returns the groups of these followers. In a group, the followers that a person added come first. */
+/**
+ * Returns the groups of these followers. A group has the fields of its first follower. A follower that a person added comes
+ * before an agent's.
+ */
 export function groupsOf(list: readonly Followed[]): readonly Group[] {
   const members = Map.groupBy(
     list.filter(({ ending }) => !ending),

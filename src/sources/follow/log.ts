@@ -92,8 +92,8 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
 }
 
 /**
- * Reads the rest of a file that was renamed since the last check. Undefined if the file has no further line, or is gone. Without
- * a new file at the path, the renamed file is still followed.
+ * Reads the rest of a file that was renamed since the last check. Undefined if the file is gone, or if it has no further line and
+ * a new file is at the path. Without a new file at the path, the renamed file is still followed.
  */
 function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefined {
   const opened = openRotated(reading.file, before.ino);

@@ -54,8 +54,8 @@ const FIRST_LASTING_MS = 60_000;
 const UNHEARD_MS = 5_000;
 
 /**
- * Runs the followers. Resolves when the list is empty, or when no session was active for a minute and no thing is followed
- * without a session.
+ * Runs the followers. Resolves when `signal` aborts, when the list is empty, or when no session was active for a minute and no
+ * thing is followed without a session.
  */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;
@@ -160,8 +160,8 @@ export const isDue = ({ asked = 0 }: Pick<Group, 'asked'>, { nextAt, lookedAt }:
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
 /**
- * Makes one check, reports its findings, and writes the state. Resolves to the new state, or to undefined if the follower has
- * ended.
+ * Makes one check, reports its findings, and writes the state if it has changed or was last written a minute ago. Resolves to the
+ * new state, or to undefined if the follower has ended. If no agent can read the reports of an earlier check, makes no check.
  */
 export async function lookOnce(around: Surroundings, followed: Group, kept: State): Promise<State | undefined> {
   const { store, project, emitter, signal, now } = around;
@@ -208,8 +208,8 @@ export async function lookOnce(around: Surroundings, followed: Group, kept: Stat
 const memoryOf = ({ source, summary }: State): Pick<State, 'source' | 'summary'> => defined({ source, summary });
 
 /**
- * Returns the findings of a check. A thing that cannot be checked is reported after some failed checks, and its earlier reports
- * stay open.
+ * Returns the findings of a check. A thing that cannot be checked is reported after 3 failed checks, or at once if only a person
+ * can solve the problem. Its earlier reports stay open.
  */
 function foundIn(followed: Group, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
   if (!(seen instanceof CannotLook)) return { ...seen, whole: true };

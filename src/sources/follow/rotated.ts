@@ -9,7 +9,10 @@ import { realOf } from './links.ts';
 /** The maximum number of files in a folder whose inode is compared. */
 const MAX_NAMES = 1_000;
 
-/** Opens the file with this inode in the folder of `file`. Undefined if no such file can be read. */
+/**
+ * Opens the file with this inode in the folder of `file`, or of the file to which `file` links. Undefined if no such file can be
+ * read.
+ */
 export function openRotated(file: string, ino: number): number | undefined {
   for (const path of new Set([file, targetOf(file)])) {
     for (const name of namesLike(path)) {

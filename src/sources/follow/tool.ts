@@ -140,8 +140,8 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
 }
 
 /**
- * Whether a word names a pull request of the repository of this folder. `gh` also reads URLs and `owner/repo#12`, which may name
- * other repositories.
+ * Whether a word names a pull request of the repository of this folder, or may name one because `git` does not answer. `gh` also
+ * reads URLs and `owner/repo#12`, which may name other repositories.
  */
 const isOfThisRepository = async (folder: string, word: string): Promise<boolean> =>
   /^#?\d+$/u.test(word) || (!/[:#]/u.test(word) && (await isKnownBranch(folder, word)) !== false);

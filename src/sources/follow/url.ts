@@ -173,7 +173,10 @@ const repairedOf = (url: string, id: string, answers: string, before: string): N
   data: { url, path: '', value: answers, before },
 });
 
-/** Returns the failure of a URL whose answer is missing or incomplete. Throws `CannotLook` for all other errors. */
+/**
+ * Returns the failure of a URL whose answer is missing or incomplete. Throws `CannotLook` if this process ends, and for an answer
+ * that is too large or not JSON.
+ */
 function failureOf(error: unknown, signal: AbortSignal): Answer {
   if (signal.aborted) throw new CannotLook('this process ends');
   if (error instanceof CannotLook) throw error;

@@ -28,7 +28,10 @@ export type GitOptions = {
    * The interval of fetches from the upstream's remote, which use the network. The first fetch is at the start. Default 0: never.
    */
   readonly fetchEveryMs?: number;
-  /** Called with one line for each error of the source itself, such as a failed fetch or a lost event. */
+  /**
+   * Called with one line for each error of the source itself, such as a failed fetch. An equal line is repeated only after a
+   * minute.
+   */
   readonly onTrouble?: (line: string) => void;
   /** The path of git. Default: the `git` in the PATH. */
   readonly program?: string;

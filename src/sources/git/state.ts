@@ -162,7 +162,10 @@ export async function lastMove(git: Git): Promise<{ readonly by: string; readonl
 
 export type Arrived = { readonly commits: readonly string[]; readonly count: number; readonly rewritten: boolean };
 
-/** Returns the number of commits between two commits of the upstream, and the subjects of the newest five. */
+/**
+ * Returns the number of commits between two commits of the upstream, the subjects of the newest five, and whether older commits
+ * have left the upstream.
+ */
 export async function arrivedBetween(git: Git, from: string, to: string): Promise<Arrived> {
   const [log, counts] = await Promise.all([
     git(['log', '-5', '--format=%s', `${from}..${to}`, '--']),

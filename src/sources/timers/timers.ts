@@ -34,7 +34,7 @@ export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; no
   },
 });
 
-/** Makes the event of a reminder. Throws `bad_argument` for an invalid reminder. */
+/** Makes the event of a reminder. Throws `bad_argument` for an invalid text or level. `checkWhen` checks the time. */
 export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
   const { message, when, key, level = 'info', ttlMs } = reminder;
   if (message.trim() === '') throw new EarpieceError('bad_argument', 'the text of the reminder is blank; write a text');

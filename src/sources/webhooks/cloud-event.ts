@@ -1,7 +1,7 @@
 /**
  * Reads and writes events as CloudEvents 1.0 in JSON. The attribute `subject` is the address. Earpiece adds these extension
  * attributes: `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such
- * as `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
+ * as `turn_start`, an RFC 3339 time, `turns:3` or `after:<tool>`). Other extension attributes are not kept.
  */
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';

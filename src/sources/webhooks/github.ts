@@ -11,7 +11,7 @@ type Told = {
   readonly message: string;
   readonly severity?: Severity;
   readonly data?: Readonly<Record<string, Json | undefined>>;
-  /** The key of a state: its newest event replaces the older events. */
+  /** The key of a state: the newest notification of the state replaces the older notifications. */
   readonly state?: string;
 };
 

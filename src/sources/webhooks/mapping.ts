@@ -48,8 +48,8 @@ function filled(text: string, payload: Json, missing?: string): string | undefin
 }
 
 /**
- * Returns the type of the event. The configuration may set any prefix. If the sender chooses the type, its prefix is the
- * receiver's name.
+ * Returns the type of the event. The configuration may set any prefix. If the sender chooses the type, its prefix is `webhook.`
+ * and the receiver's name. Without a type, this prefix is the type.
  */
 function typeOf(payload: Json, template: string | undefined, receiver: string): string {
   const own = `webhook.${typePart(receiver)}`;

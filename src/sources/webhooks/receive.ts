@@ -2,7 +2,7 @@
  * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
  * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
  * and their level is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
- * notifications. The types of Earpiece's own sources are refused.
+ * notifications. A CloudEvent with a type of Earpiece's own sources is refused.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -102,7 +102,7 @@ function read(request: WebhookRequest): { events: readonly Read[]; deliveries: r
 function fromMap(payload: Json, { receiver }: WebhookRequest, id: string | undefined): Read {
   const { subject, ...event } = mapped(payload, receiver.map ?? {}, receiver.name);
   const { project } = parseAddress(receiver.to);
-  // The map fills `subject` with the name of an agent.
+  // The map fills `subject` with the name or the address of an agent.
   const to = subject === undefined || subject.includes('/') ? subject : `${project}/${subject}`;
   return { ...event, ...defined({ id }), to };
 }

@@ -5,7 +5,9 @@
 export type Replays = {
   /** Whether a delivery is remembered. Pass this function to `receive`. */
   readonly seen: (id: string) => boolean;
-  /** Remembers a delivery. Call this when its events are durable, and not before, because a sender repeats a failed delivery. */
+  /**
+   * Remembers deliveries. Call this when their events are durable, and not before, because a sender repeats a failed delivery.
+   */
   readonly remember: (ids: readonly string[]) => void;
 };
 

@@ -10,7 +10,10 @@ type Signed = { readonly headers: Headers; readonly body: Buffer; readonly recei
 /** The allowed difference between the sender's clock and this clock, as Standard Webhooks recommends. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Checks the signature of a request. Throws `Refused` if it is missing or wrong. */
+/**
+ * Checks the signature of a request. Throws `Refused` if the signature is missing or wrong, or if its time is off by more than 5
+ * minutes.
+ */
 export function checkSignature(signed: Signed): void {
   switch (signed.receiver.kind) {
     case 'github':
@@ -33,7 +36,7 @@ export function checkSignature(signed: Signed): void {
  */
 export const bodyId = (body: Buffer): string => createHash('sha256').update(body).digest('hex').slice(0, 40);
 
-/** Checks an HMAC in hex, with or without `sha256=` before it, or in base64. */
+/** Checks an HMAC in hex, with or without `sha256=` before it. For a header other than that of GitHub, base64 is allowed too. */
 function checkHmac({ headers, body, receiver }: Signed, header: string): void {
   const given = headers[header]?.trim();
   if (!given) throw new Refused(401, 'unsigned', `the header ${header} with the signature is missing`);

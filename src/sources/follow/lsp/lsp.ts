@@ -1,5 +1,5 @@
 /**
- * Follows a language server, and reports new errors in files that change while a session is active. An error is open until it is
+ * Follows a language server, and reports new errors in files that change after the follower began. An error is open until it is
  * fixed. Errors that a file had in the last commit are not reported.
  */
 import type { Follower } from '../follower.ts';

@@ -1,5 +1,6 @@
 /**
- * Reads the checks of a pull request's newest commit. For each failed check, reads the failing step and the lines with the cause.
+ * Reads the checks of a pull request's newest commit. For each failed job of GitHub Actions, reads the failing step and the lines
+ * with the cause.
  */
 import { defined } from '../../../core/defined.ts';
 import type { Json } from '../../../core/json.ts';

@@ -20,8 +20,8 @@ const WITHIN_MS = 30_000;
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Sends a GET request. Throws `CannotLook` if every request would fail: without `gh`, without sign-in or network, or after
- * reaching a rate limit.
+ * Sends a GET request. Throws `CannotLook` if every request would fail: without `gh`, without sign-in or network, after reaching
+ * a rate limit, or if GitHub's server has an error.
  */
 export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
   const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];
@@ -87,7 +87,7 @@ const headersIn = (text: string): ReadonlyMap<string, string> =>
 
 export type GhRan = { readonly code: number | null; readonly out: string; /** The last line of stderr. */ readonly said: string };
 
-/** Runs `gh`. Throws `CannotLook` if `gh` is not installed or takes too long, or if `signal` aborts. */
+/** Runs `gh`. Throws `CannotLook` if `gh` is not installed, cannot be started or takes too long, or if `signal` aborts. */
 export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: readonly string[], cwd?: string): Promise<GhRan> {
   const { promise, resolve, reject } = Promise.withResolvers<GhRan>();
   if (signal?.aborted) return Promise.reject(new CannotLook('this process ends'));

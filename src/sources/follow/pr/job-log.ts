@@ -39,7 +39,10 @@ export function failureIn(log: string, step: Step = {}): Failure {
   return { ...(says === undefined ? {} : { says: says.slice(0, 400) }), lines: excerpt(lines, MAX_LINES, true) };
 }
 
-/** Returns the lines without the header of each group, which contains the command, its shell and its environment. */
+/**
+ * Returns the lines without markers and chatter, and without the header of each command, which contains the command, its shell
+ * and its environment.
+ */
 function bodyOf(lines: readonly string[]): readonly string[] {
   const body: string[] = [];
   let header = false;

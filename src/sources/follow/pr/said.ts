@@ -31,8 +31,8 @@ type Said = {
 const MAX_SHOWN = 5;
 
 /**
- * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, the reviews and comments up
- * to `changedAt` count as known. `changedAt` is the time at which the pull request changed last, in ISO form.
+ * Returns the new reviews and comments, except those of `me`, the signed-in user. Without `before`, nothing is new: all reviews
+ * and comments so far count as known. `changedAt` is the time at which the pull request changed last, in ISO form.
  */
 export async function saidOn(
   place: GhPlace,

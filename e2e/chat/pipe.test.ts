@@ -119,6 +119,8 @@ template = "query.toon.j2"
       await chat.shows(answer);
     };
     await says('/pending', 'the second  2');
+    await says('/dismiss -1', 'no notification -1 is waiting; /pending lists the waiting notifications');
+    await says('/dismiss 1.5', 'no notification 1.5 is waiting');
     await says('/dismiss 1', 'withdrawn: user.message: the first');
     await says('/pendig', 'there is no command /pendig; did you mean /pending?');
     await says('/stop', 'no turn is running');

@@ -104,7 +104,7 @@ export class Driver {
   /** Withdraws open notifications: all of them, or the n-th, counted from 1. */
   async dismiss(n?: number): Promise<readonly string[]> {
     const open = await this.open();
-    const chosen = n === undefined ? open : open.slice(n - 1, n);
+    const chosen = n === undefined ? open : open.filter((_, i) => i + 1 === n);
     for (const { id } of chosen)
       await this.session.ear.withdraw(
         this.session.agent.conversation.log,

@@ -61,7 +61,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));
       return gone.length === 0
-        ? [argument === '' ? 'nothing waits' : `no notification ${plain(argument, 40)} is waiting`]
+        ? [argument === '' ? 'nothing waits' : `no notification ${plain(argument, 40)} is waiting; /pending lists the waiting notifications`]
         : gone.map((what) => `withdrawn: ${plain(what, 200)}`);
     }
     case 'reply':

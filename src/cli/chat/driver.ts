@@ -119,6 +119,9 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  /** Shows an internal error; the conversation continues. */
+  readonly trouble = (error: unknown): void => this.#options.trouble(error instanceof Error ? error.message : String(error));
+
   /** Stops showing events, and drops the waiting messages. The session stays open. */
   async end(): Promise<void> {
     this.#ended = true;
@@ -151,7 +154,7 @@ export class Driver {
     this.#turn = turn
       .catch((error: unknown) => {
         this.last = 'failed';
-        this.#options.trouble(error instanceof Error ? error.message : String(error));
+        this.trouble(error);
       })
       .finally(() => {
         this.#turn = undefined;
@@ -170,7 +173,7 @@ export class Driver {
       try {
         await this.#options.show(event);
       } catch (error) {
-        this.#options.trouble(error instanceof Error ? error.message : String(error));
+        this.trouble(error);
       }
       if (event.type === 'mode' && event.mode === 'idle') {
         this.#woken = false;

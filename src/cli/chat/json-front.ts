@@ -61,6 +61,9 @@ export class JsonFront implements Front {
     if (choice.resumes) driver.resume();
     if (first !== '') driver.send(first);
 
+    const wake = async (ids?: readonly NotificationId[]): Promise<void> => {
+      if (!(await driver.wake(ids))) say({ type: 'error', message: driver.busy ? 'a turn is already running' : 'nothing waits' });
+    };
     const input = createInterface({ input: process.stdin });
     void (async () => {
       for await (const line of input) {
@@ -71,8 +74,7 @@ export class JsonFront implements Front {
         else if (said.type === 'send') driver.send(said.text);
         else if (said.type === 'reply') driver.reply(said.text);
         else if (said.type === 'stop') driver.stop();
-        else if (!(await driver.wake(said.ids)))
-          say({ type: 'error', message: driver.busy ? 'a turn is already running' : 'nothing waits' });
+        else await wake(said.ids).catch(driver.trouble);
       }
       await driver.settled();
       ended.resolve(undefined);

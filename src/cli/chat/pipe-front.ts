@@ -77,7 +77,7 @@ export class PipeFront implements Front {
     for await (const line of input) {
       const text = line.trim();
       if (text === '') continue;
-      if (isCommand(text)) await command(text);
+      if (isCommand(text)) await command(text).catch(driver.trouble);
       else driver.send(messageOf(text));
     }
   }

@@ -28,7 +28,7 @@ export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) &
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
 
-/** Runs a slash command and returns the lines to show. An invalid line does not throw. */
+/** Runs a slash command and returns the lines to show. An invalid line does not throw; only an error of the store throws. */
 export async function slash(text: string, { driver, details, width, quit }: Slash): Promise<readonly string[]> {
   const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
   switch (name as keyof typeof COMMANDS) {
@@ -61,7 +61,11 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
     case 'dismiss': {
       const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));
       return gone.length === 0
-        ? [argument === '' ? 'nothing waits' : `no notification ${plain(argument, 40)} is waiting; /pending lists the waiting notifications`]
+        ? [
+            argument === ''
+              ? 'nothing waits'
+              : `no notification ${plain(argument, 40)} is waiting; /pending lists the waiting notifications`,
+          ]
         : gone.map((what) => `withdrawn: ${plain(what, 200)}`);
     }
     case 'reply':

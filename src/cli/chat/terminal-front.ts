@@ -303,13 +303,13 @@ class Chat {
     if (text === '') return;
     if (!isCommand(text)) return this.#driver.send(messageOf(text));
     const { width } = this.#screen;
-    void slash(text, { driver: this.#driver, details: this.#details, width, quit: () => this.#quit(EXIT.ok.code) }).then(
-      async (lines) => {
+    void slash(text, { driver: this.#driver, details: this.#details, width, quit: () => this.#quit(EXIT.ok.code) })
+      .then(async (lines) => {
         if (lines.length > 0) this.#narrator.lines(lines);
         await this.#refresh();
         this.draw();
-      },
-    );
+      })
+      .catch(this.#driver.trouble);
   }
 
   /** Gives the terminal back to the shell until the user types `fg`. */

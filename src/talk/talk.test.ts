@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { defined } from '../core/defined.ts';
+import { armFaults } from '../core/faults.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
 import { Inbox, type Conversation } from '../inbox/index.ts';
@@ -22,7 +23,10 @@ describe('agents of one project', () => {
     for (const each of [coder, reviewer, stranger]) await each?.seen();
     talk = new Talk();
   });
-  afterEach(() => store.close());
+  afterEach(() => {
+    armFaults(undefined);
+    return store.close();
+  });
 
   const say = (from: Conversation | undefined, tool: string, args: object): Promise<Record<string, unknown>> =>
     talk.answer(from as Conversation, { tool, args }) as Promise<Record<string, unknown>>;
@@ -140,5 +144,40 @@ describe('agents of one project', () => {
     expect((await openOf('shop/coder')).at(-1)?.notification.message).toBe('the session of reviewer has ended');
     await reviewer?.ended();
     expect(await say(coder, 'tell_me_when', { agent: 'reviewer' })).toMatchObject({ message: 'It has no active session.' });
+  });
+
+  it.each(['queue.checked', 'queue.acknowledged'] as const)(
+    'each waiting agent is notified once, even if the second notification fails at %s and the report is repeated',
+    async (point) => {
+      proves('talk:when');
+      const logs = ['shop/coder', 'shop/tester', 'shop/writer'];
+      const waiters = logs.map((log) => inbox.conversation(`${log}#w`));
+      for (const waiter of waiters) {
+        await waiter.seen();
+        await say(waiter, 'tell_me_when', { agent: 'reviewer' });
+      }
+      let left = 2;
+      armFaults((at) => {
+        if (at === point && --left === 0) throw new Error('the process ends here');
+      });
+      const report = () => became(inbox, (reviewer as Conversation).log, 'idle');
+      await expect(report()).rejects.toThrow('the process ends here');
+      const [first] = await openOf('shop/coder');
+      await inbox.withdraw('shop/coder', { id: first?.id ?? '' }, { by: 'test', reason: 'read' });
+      for (let i = 0; i < 3; i++) await report();
+      expect(await Promise.all(logs.map(async (log) => (await openOf(log)).length))).toEqual([0, 1, 1]);
+    },
+  );
+
+  it('an agent that waits again is notified again', async () => {
+    proves('talk:when');
+    for (const _ of [1, 2]) {
+      await say(coder, 'tell_me_when', { agent: 'reviewer' });
+      await became(inbox, (reviewer as Conversation).log, 'idle');
+      const told = await openOf('shop/coder');
+      expect(told).toHaveLength(1);
+      await inbox.withdraw('shop/coder', { id: told[0]?.id ?? '' }, { by: 'test', reason: 'read' });
+      now += 1;
+    }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
+import { checksum } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Logs } from '../inbox/index.ts';
 
@@ -64,7 +65,7 @@ export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<vo
 
 /**
  * Notifies, once, each agent that waits for the agent of `log` to reach this state. An agent whose session has ended also counts
- * as idle.
+ * as idle. The requests stay in the list until all notifications are stored, so that a call after a crash notifies the others.
  */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
@@ -72,22 +73,25 @@ export async function became(inbox: Logs, log: LogKey, state: State): Promise<vo
     const all = waitingIn(before);
     const due = all.filter((each) => each.state === state || state === 'done');
     if (due.length === 0) return;
-    const left = all.filter((each) => !due.includes(each));
-    const to = left.length === 0 ? undefined : (left as unknown as Json);
-    if (!(await inbox.store.swapSetting(waitingKey(log), before, to))) continue;
     const { agent } = splitLog(log);
     const message = state === 'done' ? `the session of ${agent} has ended` : `${agent} has ended its turn and is idle`;
-    for (const { by } of due)
-      await inbox.queue(parseAddress(by), {
+    for (const each of due)
+      await inbox.queue(parseAddress(each.by), {
+        id: idFor(log, each),
         message,
         kind: { source: 'agent', name: state },
         key: `agent ${log} ${state}`,
         supersede: true,
         origin: { agent: log, depth: 1 },
       });
-    return;
+    const left = all.filter((each) => !due.includes(each));
+    const to = left.length === 0 ? undefined : (left as unknown as Json);
+    if (await inbox.store.swapSetting(waitingKey(log), before, to)) return;
   }
 }
+
+/** Returns the same id for the same request, so that a repeated notification is a duplicate. */
+const idFor = (log: LogKey, { by, state, at }: Waiting): string => `waited.${checksum(JSON.stringify([log, by, state, at]))}`;
 
 function waitingIn(value: Json | undefined): readonly Waiting[] {
   return Array.isArray(value) ? value : [];

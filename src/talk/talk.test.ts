@@ -85,7 +85,7 @@ describe('agents of one project', () => {
       last = (await say(pair[i % 2], 'tell_agent', { to, message: `${i}`, ...defined({ reply_to: last }) }))['id'];
     }
     await expect(say(pair[MAX_DEPTH % 2], 'tell_agent', { to: 'reviewer', message: 'more', reply_to: last })).rejects.toThrow(
-      `this chain already has ${MAX_DEPTH} replies`,
+      `this chain already has ${MAX_DEPTH} messages, the maximum`,
     );
   });
 

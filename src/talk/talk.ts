@@ -36,7 +36,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   if (depth > MAX_DEPTH)
     throw new EarpieceError(
       'bad_argument',
-      `this chain already has ${MAX_DEPTH} replies, the maximum; decide without asking, or ask a person`,
+      `this chain already has ${MAX_DEPTH} messages, the maximum; decide without asking, or ask a person`,
     );
   const queued = await inbox.queue(address, {
     message,

@@ -14,8 +14,6 @@ export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePla
 
 type Way = {
   readonly question: string;
-  /** The participle of the change, such as `installed`. */
-  readonly done: string;
   readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
 };
 

@@ -42,7 +42,6 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
   const outcome = await carryOut(hosts, place, options, {
     question: 'Change these files? [y/N] ',
-    done: 'installed',
     write: install,
   });
   if (outcome.asked === 'refused') print('nothing was changed');
@@ -139,7 +138,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
     return EXIT.ok.code;
   }
   const unrecorded = new Set(hosts.flatMap(({ setup, files }) => (files.some(({ file }) => !book.get(file)) ? [setup] : [])));
-  const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', done: 'removed', write: uninstall });
+  const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', write: uninstall });
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
     complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');

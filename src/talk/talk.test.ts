@@ -116,6 +116,14 @@ describe('agents of one project', () => {
     for (const log of ['shop/reviewer', 'bank/coder', 'shop/coder']) expect(await openOf(log)).toEqual([]);
   });
 
+  it('an agent that has only records is known, even if the project has many agents', async () => {
+    proves('talk:tell');
+    for (let i = 0; i < 60; i++) await inbox.queue(`shop/a${i}`, { message: 'x' });
+    await inbox.queue('shop/zoe', { message: 'x' });
+    await say(coder, 'tell_agent', { to: 'zoe', message: 'ready for review' });
+    expect(await openOf('shop/zoe')).toHaveLength(2);
+  });
+
   it('list_agents names the agents of this project only', async () => {
     proves('talk:list');
     expect(await say(coder, 'list_agents', {})).toEqual({

@@ -2,7 +2,7 @@
  * Messages between agents of one project. A message is a notification in the sender's name. A message never interrupts, and the
  * receiver need not obey. The depth of a message grows with each reply, so that two agents do not wake each other forever.
  */
-import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import { conversationId, formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TELL_TOOL, type NotificationId } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
@@ -126,9 +126,8 @@ export async function checkKnown(
   project: string,
   { shown, names: lists = 'list_agents' }: { readonly shown: string; readonly names?: string },
 ): Promise<void> {
-  if ((await inbox.store.presence({ log })).length > 0) return;
+  if ((await inbox.store.presence({ log })).length > 0 || (await inbox.store.read({ log, limit: 1 })).length > 0) return;
   const names = (await inbox.store.agents({ project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
-  if (names.some((name) => logKey(project, name) === log)) return;
   const near = didYouMean(splitLog(log).agent, names);
   throw new EarpieceError(
     'not_found',

@@ -114,6 +114,21 @@ describe('a hook call', () => {
     });
   });
 
+  it('waits with --wait, even after a global option', async () => {
+    await inSession(async ({ shell, conversation }) => {
+      await conversation.inbox.queue('shop/claude-code', { message: 'the build ended' });
+      const event = { hook_event_name: 'UserPromptSubmit', session_id: 'session-1', cwd: shell.folder, prompt: 'go' };
+      const input = JSON.stringify(event);
+      // The waiting command prints nothing, and ends at once if no process is its host.
+      expect(await shell.run(['--db', shell.db, 'hook', 'claude', '--wait'], { input })).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: '',
+      });
+      expect((await shell.run(['--db', shell.db, 'hook', 'claude'], { input })).stdout).toContain('the build ended');
+    });
+  });
+
   it('reads the database that the command names, and not a database that a file names', async () => {
     await inSession(async ({ shell }) => {
       const env = { EARPIECE_DB: '' };

@@ -58,5 +58,16 @@ describe('the status line', () => {
     expect(shown()).toBe(`${mine}earpiece: 2 open (1 error)\n`);
     await ear.queue(log, { message: 'wait', action: 'pause', level: 'critical' });
     expect(shown()).toBe(`${mine}earpiece: 3 open (1 critical), stopped\n`);
+    const env = { CLAUDE_PID: String(process.pid), EARPIECE_DB: '' };
+    expect(await stage.run(['--db', stage.db, 'statusline'], { input, env })).toEqual({
+      code: 0,
+      stdout: 'earpiece: 3 open (1 critical), stopped\n',
+      stderr: '',
+    });
+  });
+
+  it.each(['-h', '--help'])('%s prints the help of the command', async (option) => {
+    await using stage = new Stage();
+    expect((await stage.run(['statusline', option])).stdout).toContain('earpiece install --status-line');
   });
 });

@@ -3,15 +3,17 @@ import { commandOf } from './hook-guard.ts';
 import '../node-version.ts';
 
 const args = process.argv.slice(2);
-const [command, ...words] = args;
+const command = commandOf(args);
+// The words before and after the command, because a global option may precede it.
+const words = args.filter((_, at) => at !== args.indexOf(command ?? ''));
 try {
   process.cwd();
 } catch {
-  (await import('./gone-folder.ts')).leaveGoneFolder(commandOf(args));
+  (await import('./gone-folder.ts')).leaveGoneFolder(command);
 }
 if (command === 'hook' && words.includes('--wait')) {
   await (await import('./hook-wait.ts')).wait(words, process.env);
-} else if (command === 'statusline' && !words.includes('--help')) {
+} else if (command === 'statusline' && !words.includes('-h') && !words.includes('--help')) {
   process.stdout.write((await import('./status-line.ts')).statusLine(words, process.env));
 } else if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {
   const early = command === 'gateway' ? await import('./early.ts') : undefined;

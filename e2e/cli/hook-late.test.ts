@@ -10,6 +10,13 @@ import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
 import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
 
+/** A module in which the system refuses each new process, as without memory. */
+const NO_SPAWN = `data:text/javascript,${encodeURIComponent(
+  `import child from 'node:child_process';
+   import { syncBuiltinESMExports } from 'node:module';
+   child.spawn = () => { throw new Error('spawn ENOMEM'); };
+   syncBuiltinESMExports();`,
+)}`;
 const CLOCK = new URL('clock-jumps.ts', import.meta.url).href;
 
 async function inSession(use: (session: { shell: Shell; conversation: Conversation }) => Promise<void>): Promise<void> {
@@ -23,13 +30,14 @@ async function inSession(use: (session: { shell: Shell; conversation: Conversati
   await use({ shell, conversation });
 }
 
-const eventIn = ({ folder }: Shell): string =>
+const eventIn = ({ folder }: Shell, more: object = {}): string =>
   JSON.stringify({
     hook_event_name: 'PreToolUse',
     session_id: 'session-1',
     cwd: folder,
     tool_name: 'Bash',
     tool_use_id: 'call-1',
+    ...more,
   });
 
 /** Checks that the interrupt is open again, and that the next hook refuses its call with the interrupt. */
@@ -68,6 +76,23 @@ describe('the interrupt of a late hook is marked as repeated, and', () => {
         env: { NODE_OPTIONS: `--import ${CLOCK}`, JUMPS_AFTER: record },
       });
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('stop it') as string });
+      await comesAgain({ shell, conversation });
+    });
+  });
+
+  it('comes again if the work after the answer fails', async () => {
+    proves('hosts:late-hook');
+    await inSession(async ({ shell, conversation }) => {
+      const pushed = { hook_event_name: 'PostToolUse', tool_input: { command: 'git push' }, tool_response: 'done' };
+      const { code, stdout, stderr } = await shell.run(['hook', 'codex'], {
+        input: eventIn(shell, pushed),
+        env: { NODE_OPTIONS: `--import ${CLOCK} --import ${NO_SPAWN}`, JUMPS_AFTER: 'carrier_confirmed' },
+      });
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stdout: expect.stringContaining('stop it') as string,
+        stderr: expect.stringMatching(/^earpiece: hook codex: [^\n]*; the agent continues\n$/u) as string,
+      });
       await comesAgain({ shell, conversation });
     });
   });

@@ -60,7 +60,7 @@ export async function hook(host: HookHost, options: HookOptions): Promise<number
     if (call === undefined) return GOES_ON;
     return await answered(host, call, input, options);
   } catch (error) {
-    complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent continues`);
+    failed(host, error);
     return GOES_ON;
   }
 }
@@ -106,7 +106,7 @@ async function answered(
   const isLate = (): boolean => ageMs() >= givesUpAfterMs(host, input) - MARGIN_MS;
   if (trouble !== undefined) await attended.release();
   else if (!isLate()) await attended.confirm();
-  await afterwards?.();
+  await afterwards?.().catch((error: unknown) => failed(host, error));
   // The agent reads the output when this process has ended. If the agent has stopped waiting, the agent drops the output and runs
   // the call.
   if (trouble === undefined && isLate()) await attended.reopen?.();
@@ -213,5 +213,8 @@ export async function readInput(): Promise<HookInput> {
   );
 }
 
-const unexpected = (error: unknown): string =>
-  `something unexpected happened: ${error instanceof Error ? error.message : String(error)}`;
+function failed(host: HookHost, error: unknown): void {
+  const what = error instanceof Error ? error.message : String(error);
+  const why = error instanceof EarpieceError ? what : `something unexpected happened: ${what}`;
+  complain(`hook ${host.name}: ${why}; the agent continues`);
+}

@@ -89,6 +89,11 @@ describe('a notification', () => {
     expect(lines.map((line) => bare(line).replace(/^┃ */u, '')).join(' ')).toContain('half a cent is to be rounded up');
   });
 
+  it('fits into a narrow terminal, even with a long name of a person', () => {
+    const lines = noteLines(note({ action: 'pause', origin: { person: 'M'.repeat(60), depth: 0 } }), 40, never);
+    expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed pause MMMMMMMMMMMMM…', '┃   lint is red']);
+  });
+
   it('cannot imitate another line, and cannot control the terminal', () => {
     const lines = noteLines(note({ message: 'a\u001b[1A\n┃ ■ critical user.message stop' }), 80, never).map((line) => bare(line));
     expect(lines).toEqual(['┃ ▲ error ci.failed a�[1A', '┃   ┃ ■ critical user.message stop']);

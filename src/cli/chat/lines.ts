@@ -147,7 +147,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
   const hang = `${bar}   `;
   // The first line follows the head if there is room for a few words.
   const beside = width - widthOf(head) >= 24;
-  const lines = beside ? besideHead(text, width, head, hang) : [head.trimEnd(), ...wrapAll(text, width, hang)];
+  const lines = beside ? besideHead(text, width, head, hang) : [cut(head.trimEnd(), width), ...wrapAll(text, width, hang)];
   if (short && number !== undefined) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
   return lines;
 }

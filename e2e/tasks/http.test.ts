@@ -66,6 +66,8 @@ describe('tasks over HTTP', () => {
     expect(await ids({ status: 'backlog' })).toEqual(['t2', 't1']);
     expect(await ids({ status: ['backlog', 'cancelled'] })).toEqual(['t5', 't2', 't1']);
     expect(await ids({ open: true, assignee: 'coder' })).toEqual(['t6', 't4', 't2']);
+    expect(await ids({ status: ['backlog', 'cancelled'], open: true })).toEqual(['t2', 't1']);
+    expect(await ids({ status: 'cancelled', open: true })).toEqual([]);
     expect(await ids({ project: 'web' })).toEqual(['t1']);
     expect(await ids({ project: 'nowhere' })).toEqual([]);
   });

@@ -58,18 +58,13 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       const own = who.kind === 'agent' ? (who.agent ?? undefined) : assignee;
       if (who.kind === 'agent') mustRead(who, ofAgent(who, `${project}/${assignee ?? who.agent}`));
       else mustRead(who, { project });
-      const statuses = [
-        ...(status ?? '')
-          .split(',')
-          .filter(Boolean)
-          .map((one) => oneOf('status', one, TASK_STATUSES)),
-        ...(open ? TASK_STATUSES.filter((one) => NEXT_STATUSES[one].length > 0) : []),
-      ];
-      const found = await tasks.list(project, {
-        ...(statuses.length === 0 ? {} : { statuses }),
-        ...defined({ assignee: own, before }),
-        limit,
-      });
+      const named = (status ?? '')
+        .split(',')
+        .filter(Boolean)
+        .map((one) => oneOf('status', one, TASK_STATUSES));
+      const among = named.length === 0 ? TASK_STATUSES : named;
+      const statuses = open ? among.filter((one) => NEXT_STATUSES[one].length > 0) : among;
+      const found = await tasks.list(project, { statuses, ...defined({ assignee: own, before }), limit });
       const items = onOnePage(found.tasks.map(view));
       return reply<Page<TaskView>>(c, {
         items,

@@ -3,11 +3,13 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Subscriber, SubscriberToggles } from '../../src/bus/index.ts';
 import { ApiError, createClient, type Client } from '../../src/wire/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 import { ServerProcess } from './process.ts';
+import { Stage } from './stage.ts';
 
 let shell: Shell;
 let server: ServerProcess;
@@ -173,6 +175,37 @@ describe('subscribers', () => {
     for (const { id, name, event_types, from } of subscribers)
       expect([id, name, event_types, from.file].every((part) => part.length > 0)).toBe(true);
     expect(subscribers.some(({ spoke_last_7_days }) => spoke_last_7_days > 0)).toBe(true);
+  });
+
+  it('count only notifications of the last seven days', async () => {
+    const pager: Subscriber = {
+      id: 'pager',
+      name: 'pager',
+      description: '',
+      version: '1.0.0',
+      events: { types: ['alert.firing'], severityFilter: 'info' },
+      batching: { windowMs: 0, maxSize: 1, dedupeWindowMs: 0, dedupeKey: [] },
+      output: { priority: 'normal', injectAt: 'immediate', core: false, supersede: false },
+      from: { folder: 'program', file: 'test' },
+    };
+    const set = { subscribers: [pager], problems: [] };
+    await using stage = await Stage.open({
+      bus: { subscribers: () => set, preview: () => Promise.reject(new Error('not used')) },
+      toggles: { disabled: async () => new Set<string>() } as Partial<SubscriberToggles> as SubscriberToggles,
+    });
+    const count = async (): Promise<unknown> =>
+      (await stage.client.subscribers()).subscribers.map(({ spoke_last_7_days: spoke }) => spoke);
+    const event = { type: 'alert.firing', source: 'test', severity: 'info', time: 0 };
+    const queue = (): Promise<unknown> =>
+      stage.inbox.queue('shop/coder', { message: 'it fires' }, { id: 'pager', event, group: 1 });
+    await queue();
+    stage.passes(4 * 86_400_000);
+    await queue();
+    expect(await count()).toEqual([2]);
+    stage.passes(4 * 86_400_000);
+    expect(await count()).toEqual([1]);
+    stage.passes(4 * 86_400_000);
+    expect(await count()).toEqual([0]);
   });
 
   it('are switched off and on from the next event; a core subscriber and an unknown subscriber are refused', async () => {

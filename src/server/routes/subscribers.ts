@@ -285,6 +285,7 @@ class Rates {
     const known = this.#known.get(project);
     if (known !== undefined && now - known.at < GOOD_FOR_MS) return known.counts;
     const counts = new Map<string, number>();
+    const since = now - WEEK_MS;
     const floor = Math.max(0, (await store.head()) - MAX_POSITIONS);
     let upTo: number | undefined;
     for (;;) {
@@ -296,11 +297,11 @@ class Rates {
         newestFirst: true,
         limit: 500,
       });
-      for (const { body } of page)
-        if (isType(body, 'system_notification_queued') && body.subscriber !== undefined)
+      for (const { at, body } of page)
+        if (at >= since && isType(body, 'system_notification_queued') && body.subscriber !== undefined)
           counts.set(body.subscriber.id, (counts.get(body.subscriber.id) ?? 0) + 1);
       const last = page.at(-1);
-      if (last === undefined || page.length < 500 || last.at < now - WEEK_MS) break;
+      if (last === undefined || page.length < 500 || last.at < since) break;
       upTo = last.seq - 1;
     }
     if (this.#known.size > 1_000) this.#known.clear();

@@ -25,6 +25,7 @@ describe('tokens', () => {
       conversation: null,
       session: false,
       expiresAt: null,
+      account: id,
     });
     for (const wrong of [
       '',

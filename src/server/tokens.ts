@@ -10,7 +10,13 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 
 /** The caller of a request, as described by its token. */
-export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'>;
+export type Principal = Pick<
+  TokenInfo,
+  'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'
+> & {
+  /** The id of the token that created the session. For a token or a session without such a token, its own id. */
+  readonly account: string;
+};
 
 type Kept = TokenInfo & {
   readonly hash: string;
@@ -243,7 +249,7 @@ function infoOf({ hash: _hash, parent: _parent, ...info }: Kept): TokenInfo {
   return info;
 }
 
-const principalOf = ({ id, kind, name, project, agent, conversation, session, expiresAt }: Kept): Principal => ({
+const principalOf = ({ id, kind, name, project, agent, conversation, session, expiresAt, parent }: Kept): Principal => ({
   id,
   kind,
   name,
@@ -252,6 +258,7 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
   conversation,
   session,
   expiresAt,
+  account: parent ?? id,
 });
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

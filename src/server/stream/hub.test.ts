@@ -55,6 +55,21 @@ class Reader {
   }
 }
 
+it('the streams of all sessions of a token count for the token', async () => {
+  const few = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
+  const { token } = await tokens.create({ kind: 'project', project: 'shop', name: 'one' });
+  const one = (await tokens.check(token)) as Principal;
+  const sessions = await Promise.all(
+    [1, 2].map(async () => (await tokens.check((await tokens.session(one, 60_000)).token)) as Principal),
+  );
+  const open = await Promise.all([few.open(one, {}), few.open(sessions[0]!, {})]);
+  await expect(few.open(sessions[1]!, {})).rejects.toThrow('2 streams of this token are open, the maximum; close some streams');
+  await open[0]?.cancel();
+  await few.open(sessions[1]!, {});
+  await few.open(who, {});
+  await few.stop();
+});
+
 it('the hub does not repeat records that a stream has read itself', async () => {
   const early = new Reader(await hub.open(who, {}));
   let release: () => void = () => {};

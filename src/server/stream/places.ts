@@ -1,11 +1,11 @@
 /**
- * Limits the number of streams, in total and for one token. A stream gets its place before its first read, so a stream that is
+ * Limits the number of streams, in total and for one token with its sessions. A stream gets its place before its first read, so a stream that is
  * still opening counts.
  */
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
 
-/** The share of all streams that one token may use, so that streams are left for other tokens. */
+/** The share of all streams that one token and its sessions may use, so that streams are left for other tokens. */
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
 /**
@@ -27,7 +27,7 @@ export class Places {
 
   /** Throws `too_many_streams` if this principal cannot open a further stream. */
   mustHaveOne(who: Principal): void {
-    const own = this.#takenBy.get(who.id) ?? 0;
+    const own = this.#takenBy.get(who.account) ?? 0;
     const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
     if (this.#taken < this.#max && own < ofOne) return;
     const open = this.#taken >= this.#max ? `${this.#taken} streams` : `${own} streams of this token`;
@@ -39,10 +39,10 @@ export class Places {
   /** Takes a place, and returns a function that frees it. A second call of that function does nothing. */
   take(who: Principal): () => void {
     this.mustHaveOne(who);
-    this.#add(who.id, 1);
+    this.#add(who.account, 1);
     let taken = true;
     return () => {
-      if (taken) this.#add(who.id, -1);
+      if (taken) this.#add(who.account, -1);
       taken = false;
     };
   }
@@ -60,10 +60,10 @@ export class Places {
     for (const open of next) open();
   }
 
-  #add(id: string, more: 1 | -1): void {
-    const left = (this.#takenBy.get(id) ?? 0) + more;
-    if (left === 0) this.#takenBy.delete(id);
-    else this.#takenBy.set(id, left);
+  #add(account: string, more: 1 | -1): void {
+    const left = (this.#takenBy.get(account) ?? 0) + more;
+    if (left === 0) this.#takenBy.delete(account);
+    else this.#takenBy.set(account, left);
     this.#taken += more;
   }
 }

@@ -431,7 +431,6 @@ describe('a delivery is settled once', () => {
     ['another frame of the client does not settle the delivery', ({ fromClient }) => fromClient(ping), []],
     ['a write error releases the delivery', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
     ['the end of the client releases the delivery', ({ relay }) => relay.close(), ['write_error']],
-    ['an abort releases the delivery', ({ settling }) => settling.aborted('1'), ['cancelled']],
   ])('while the answer is being written, %s', (_, then, expected) => {
     const delivery = settled();
     const world = riding(delivery);

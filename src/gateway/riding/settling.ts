@@ -62,11 +62,6 @@ export class Settling {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('client_died'));
   }
 
-  /** Releases the delivery of a request that the client aborted while it read the answer (HTTP). */
-  aborted(requestId: string): void {
-    this.#settle(requestId, (delivery) => delivery.release('cancelled'));
-  }
-
   /** Settles deliveries by the client's next frame. */
   clientSent(frame: Frame): void {
     if (this.#open.size === 0) return;

@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     [
       'TokenRequest',
       access.tokenInput,
-      'A request for a token. Without `project` or `agent`, the token is for all of them. Without `expiresInMs`, the token does not expire.',
+      'A request for a token. An admin token is for every project. Each other token needs `project`, and an agent token also `agent`. Without `conversation`, an agent token is for all conversations of the agent. Without `expiresInMs`, the token does not expire.',
     ],
     ['ShellInfo', access.shell],
     ['SessionReply', access.session],
@@ -100,7 +100,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     ['MuteView', settings.muted, 'A kind that a person silenced for an agent: `*`, `source`, `source.*` or `source.name`.'],
     ['MutesReply', settings.mutes],
   ],
-  tasks: [['TaskView', tasks.task, 'A task in a list: the number of its executions, with the last one.']],
+  tasks: [['TaskView', tasks.task, 'A task, with its last execution.']],
 };
 
 /** Types of other files that replace the types of these schemas. */
@@ -220,7 +220,16 @@ const COMMON: ReadonlySet<string | undefined> = new Set(
 
 function comment(text: string | undefined, indent = ''): string {
   if (text === undefined) return '';
-  return `/** ${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'} */\n${indent}`;
+  const sentences = `${text[0]?.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+  const line = `/** ${sentences} */`;
+  if (indent.length + line.length <= WIDTH) return `${line}\n${indent}`;
+  const lines = [`${indent} *`];
+  for (const word of sentences.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
+    else lines.push(`${indent} * ${word}`);
+  }
+  return `/**\n${lines.join('\n')}\n${indent} */\n${indent}`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -71,7 +71,10 @@ async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly Convers
 const MAX_HISTORY = 300;
 const ABOUT_CHARS = 200;
 
-/** Whether the agent waits for a person's consent before it wakes. Only Earpiece's own agent is considered. */
+/**
+ * Whether the agent waits for a person's consent before it wakes. Only Earpiece's own agent is considered, because the records of
+ * other agents do not show when they are idle.
+ */
 function asks({ policies }: Inbox, { log, open, paused }: AgentOverview, conversations: readonly ConversationSummary[]): boolean {
   if (paused || !conversations.some(({ active, host }) => active && host === 'earpiece')) return false;
   const { wake } = policies.policy(splitLog(log).project);

@@ -66,7 +66,7 @@ export const agent = z
       'the interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
-      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`)',
+      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`); always null for the agents of other programs, because their records do not show when they are idle',
     ),
     failedAt: nullable(time).describe('when the last turn of the agent failed; null after any later activity'),
     doing,
@@ -131,7 +131,11 @@ export const hit = z
     conversation: nullable(z.string()),
     name: nullable(z.string()).describe("the record's tool, kind or author"),
     id: nullable(z.string()).describe('the id of the notification, or of the call'),
-    text: z.string().describe('a part of the text that contains the first word'),
+    text: z
+      .string()
+      .describe(
+        'the part of the text around the earliest match of any word; the beginning if the text contains none of the words',
+      ),
   })
   .openapi('Hit');
 export const searchPage = z

@@ -31,7 +31,10 @@ export type CreatedToken = {
   readonly token: string;
 };
 
-/** A request for a token. Without `project` or `agent`, the token is for all of them. Without `expiresInMs`, the token does not expire. */
+/**
+ * A request for a token. An admin token is for every project. Each other token needs `project`, and an agent token also `agent`.
+ * Without `conversation`, an agent token is for all conversations of the agent. Without `expiresInMs`, the token does not expire.
+ */
 export type TokenRequest = {
   readonly kind: TokenKind;
   readonly name: string;

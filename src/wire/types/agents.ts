@@ -63,9 +63,15 @@ export type AgentSummary = {
   /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /** The interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause. */
+  /**
+   * The interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a
+   * pause.
+   */
   readonly held: Held | null;
-  /** The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). */
+  /**
+   * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`); always null
+   * for the agents of other programs, because their records do not show when they are idle.
+   */
   readonly asksSince: number | null;
   /** When the last turn of the agent failed; null after any later activity. */
   readonly failedAt: number | null;
@@ -113,7 +119,7 @@ export type Hit = {
   readonly name: string | null;
   /** The id of the notification, or of the call. */
   readonly id: string | null;
-  /** A part of the text that contains the first word. */
+  /** The part of the text around the earliest match of any word; the beginning if the text contains none of the words. */
   readonly text: string;
 };
 

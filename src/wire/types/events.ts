@@ -18,7 +18,9 @@ export type EmittedReply = {
   }[];
 };
 
-/** The times from queue to delivery: 50 % took at most `p50Ms`, and 95 % at most `p95Ms`. Null if no notification was delivered. */
+/**
+ * The times from queue to delivery: 50 % took at most `p50Ms`, and 95 % at most `p95Ms`. Null if no notification was delivered.
+ */
 export type Delivery = {
   readonly count: number;
   readonly p50Ms: number | null;

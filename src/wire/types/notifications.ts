@@ -37,7 +37,10 @@ export type NotificationView = {
   readonly state: 'open' | 'offered' | 'closed';
   /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome. */
   readonly receipt: string;
-  /** The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` describes this. */
+  /**
+   * The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy`
+   * describes this.
+   */
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
@@ -53,7 +56,10 @@ export type NotificationsPage = {
   readonly items: readonly NotificationView[];
   /** The start of the next page; null: this is the last page. */
   readonly next: string | null;
-  /** Set by a search for words: the time of the oldest notification that was searched, epoch milliseconds; missing if all were searched. */
+  /**
+   * Set by a search for words: the time of the oldest notification that was searched, epoch milliseconds; missing if all were
+   * searched.
+   */
   readonly lookedBackTo?: number;
 };
 

@@ -18,7 +18,10 @@ export type SettingChange = {
   readonly addsUp: boolean;
   /** When a change takes effect: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /** For each file that may hold the setting: whether the file sets it, its value there, and the source with higher priority that overrides it, if any. */
+  /**
+   * For each file that may hold the setting: whether the file sets it, its value there, and the source with higher priority that
+   * overrides it, if any.
+   */
   readonly in: {
     readonly user: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
     readonly project: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };

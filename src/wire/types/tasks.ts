@@ -1,7 +1,7 @@
 /** Made of `../schemas/tasks.ts` by `node scripts/wire.ts --update`. */
 import type { TaskExecution, TaskPriority, TaskStatus } from '../../core/task.ts';
 
-/** A task in a list: the number of its executions, with the last one. */
+/** A task, with its last execution. */
 export type TaskView = {
   readonly id: string;
   readonly project: string;

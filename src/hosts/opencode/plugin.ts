@@ -21,6 +21,8 @@ type Shown = {
   model?: Model;
   /** Texts that were passed to opencode and that opencode has not confirmed yet. */
   readonly pending: Set<Handed>;
+  /** Calls that need no further message: they were refused, or their results were handled. */
+  readonly handled: Set<string>;
   held: boolean;
   forcing: boolean;
   idle?: () => void;
@@ -32,8 +34,6 @@ const IDLE_WITHIN_MS = 5_000;
 
 export function opencode({ client, directory }: Input, command: BridgeCommand): Hooks {
   const sessions = new Map<string, Promise<Shown>>();
-  /** Calls that need no further message: they were refused, or their results were handled. */
-  const handled = new Set<string>();
   // `opencode run` ends when its session is idle, so it cannot be woken, nor interrupted for another request.
   const runsOnce = process.argv.slice(1).includes('run');
   const quietly = async (work: Promise<unknown>): Promise<void> => void (await work.catch(() => undefined));
@@ -69,7 +69,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       parent === undefined
         ? { session: id, folder: directory }
         : { session: parent.whose.session, subagent: id, folder: directory };
-    return { id, whose, pending: new Set(), held: false, forcing: false };
+    return { id, whose, pending: new Set(), handled: new Set(), held: false, forcing: false };
   };
   const isSubagent = ({ whose }: Shown): boolean => whose.subagent !== undefined;
 
@@ -138,8 +138,8 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       handed.confirm(`opencode message ${part.messageID}, part ${part.id}`);
     }
     const { callID, tool = 'tool' } = part;
-    if (part.type !== 'tool' || part.state?.status !== 'error' || callID === undefined || handled.has(callID)) return;
-    handled.add(callID);
+    if (part.type !== 'tool' || part.state?.status !== 'error' || callID === undefined || shown.handled.has(callID)) return;
+    shown.handled.add(callID);
     if (isSubagent(shown) || shown.forcing) return;
     const handed = await bridge.ask(shown.whose, { kind: 'after_tool', tool });
     if (handed !== undefined) await inject(shown, handed);
@@ -150,7 +150,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
     shown.held = false;
     for (const handed of shown.pending) handed.release();
     shown.pending.clear();
-    handled.clear();
+    shown.handled.clear();
     shown.idle?.();
     if (!runsOnce && !isSubagent(shown) && !shown.forcing) bridge.tell({ do: 'state', state: 'idle', ...shown.whose });
   };
@@ -202,14 +202,14 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
       const shown = await shownOf(sessionID);
       const handed = await bridge.ask(shown.whose, { kind: 'before_tool', tool });
       if (handed?.kind !== 'deny') return;
-      handled.add(callID);
+      shown.handled.add(callID);
       shown.pending.add(handed);
       throw new Error(handed.text);
     },
 
     'tool.execute.after': async ({ sessionID, tool, callID }, result) => {
       const shown = await shownOf(sessionID);
-      handled.add(callID);
+      shown.handled.add(callID);
       if (isSubagent(shown)) return;
       const handed = await bridge.ask(shown.whose, { kind: 'after_tool', tool });
       if (handed === undefined) return;

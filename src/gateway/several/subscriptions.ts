@@ -12,7 +12,10 @@ const CHANGES: Readonly<Record<string, string>> = {
   'notifications/resources/updated': 'resourceSubscriptions',
 };
 
-type Subscription = { readonly id: string; readonly filter: Readonly<Record<string, unknown>>; readonly at: Map<Peer, string> };
+type Subscription = { readonly id: string; readonly filter: Readonly<Record<string, unknown>>; readonly at: Map<Peer, Part> };
+
+/** The part of a subscription at one server. `uris`: the resources that were subscribed at a server of the older generation. */
+type Part = { readonly id: string; readonly uris: readonly string[] };
 
 export type SubscriptionsOptions = {
   /** The envelope for the gateway's requests to stateless servers. */
@@ -52,7 +55,9 @@ export class Subscriptions {
     this.#open.delete(id);
     for (const [peer, theirs] of subscription?.at ?? []) {
       if (peer.generation === 'stateless')
-        peer.sendBytes(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${theirs}}}\n`));
+        peer.sendBytes(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${theirs.id}}}\n`));
+      const others = [...this.#open.values()].flatMap(({ at }) => at.get(peer)?.uris ?? []);
+      for (const uri of theirs.uris) if (!others.includes(uri)) void peer.ask('resources/unsubscribe', { uri });
     }
   }
 
@@ -69,23 +74,25 @@ export class Subscriptions {
     return [...this.#open.values()].flatMap(({ id, filter, at }) => {
       const wanted = filter[part];
       if (wanted !== true && !(Array.isArray(wanted) && wanted.includes(uri))) return [];
-      if (theirs && textOf(note.bytes, theirs) !== at.get(peer)) return [];
+      if (theirs && textOf(note.bytes, theirs) !== at.get(peer)?.id) return [];
       return [stamped(note, id)];
     });
   }
 
   #listen(peer: Peer, { filter, at }: Subscription): void {
     const id = peer.newId();
-    at.set(peer, id);
     if (peer.generation === 'stateless') {
+      at.set(peer, { id, uris: [] });
       const params = JSON.stringify({ _meta: this.#options.envelope(), notifications: filter });
       peer.sendBytes(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":${params}}\n`));
       return;
     }
-    const uris = Array.isArray(filter.resourceSubscriptions) ? (filter.resourceSubscriptions as unknown[]) : [];
-    for (const uri of uris)
-      if (typeof uri === 'string' && (this.#options.ownerOf(uri) ?? peer) === peer && peer.can('resources'))
-        void peer.ask('resources/subscribe', { uri });
+    const wanted = Array.isArray(filter.resourceSubscriptions) ? (filter.resourceSubscriptions as unknown[]) : [];
+    const uris = wanted.filter(
+      (uri): uri is string => typeof uri === 'string' && (this.#options.ownerOf(uri) ?? peer) === peer && peer.can('resources'),
+    );
+    at.set(peer, { id, uris });
+    for (const uri of uris) void peer.ask('resources/subscribe', { uri });
   }
 }
 

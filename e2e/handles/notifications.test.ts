@@ -1,4 +1,6 @@
 /** The notifications that a conversation gets about its handles. */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import type { Subscriber } from '../../src/bus/index.ts';
@@ -288,6 +290,42 @@ describe('failures', () => {
     expect(await set.ask('work', { action: 'spawn', id: 'job' })).toEqual({ id: 'job', state: 'running' });
     await set.handles.idle();
     expect(set.troubles).toEqual([new Error('the log is away')]);
+  });
+
+  it('if the ledger cannot be written, handles start, stop and close, and the trouble is reported once', async () => {
+    const work = puppet();
+    const set = stage([work]);
+    await set.call('work', { action: 'spawn', id: 'first' });
+    // A folder in the place of the next version of the file makes every write fail.
+    mkdirSync(join(set.folder, 'handles.json.next'));
+    work.runs.get('first')?.finish('done');
+    await set.until('first', ({ state }) => state === 'stopped');
+    expect(await set.open()).toEqual(['tool.stopped info Background work "first" has stopped: done']);
+
+    expect(await set.ask('work', { action: 'spawn', id: 'second' })).toEqual({ id: 'second', state: 'running' });
+    expect(await set.ask('work', { action: 'spawn', id: 'third' })).toEqual({ id: 'third', state: 'running' });
+    expect(await set.ask('work', { action: 'abort', id: 'second' })).toMatchObject({ state: 'stopped' });
+    await set.handles.close();
+    expect(set.handles.active).toBe(0);
+    expect(set.troubles).toMatchObject([
+      {
+        message: `the ledger of handles ${set.folder}/handles.json cannot be written (EISDIR): free disk space, or make ${set.folder} writable; until then, a crash loses notifications about handles`,
+      },
+    ]);
+  });
+
+  it('if the ledger can be written again, it has all handles, and the next failure is reported', async () => {
+    const set = stage([puppet()]);
+    const next = join(set.folder, 'handles.json.next');
+    for (const round of [1, 2]) {
+      mkdirSync(next);
+      await set.call('work', { action: 'spawn', id: `unsaved-${round}` });
+      expect(set.troubles).toHaveLength(round);
+      rmSync(next, { recursive: true });
+      await set.call('work', { action: 'spawn', id: `saved-${round}` });
+    }
+    const { handles } = JSON.parse(readFileSync(join(set.folder, 'handles.json'), 'utf8')) as { handles: { id: string }[] };
+    expect(handles.map(({ id }) => id)).toEqual(['unsaved-1', 'saved-1', 'unsaved-2', 'saved-2']);
   });
 });
 

@@ -2,7 +2,8 @@
  * Keeps a small file of the active handles and of the handles whose end the conversation's model has not read. After a crash,
  * this file names the lost handles, the processes to end, and the notifications to queue.
  *
- * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file.
+ * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file. A failed write does
+ * not stop the handles: they continue, and the next change writes the file again.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,10 +32,14 @@ export type LedgerEntry = {
 export class Ledger {
   readonly #path: string;
   readonly #folder: string;
+  readonly #onTrouble: (error: unknown) => void;
   #entries = new Map<string, LedgerEntry>();
+  #isBehind = false;
 
-  constructor(folder: string) {
+  /** `onTrouble` gets the error of a failed write. It is not called again before a write has succeeded. */
+  constructor(folder: string, onTrouble: (error: unknown) => void) {
     this.#folder = folder;
+    this.#onTrouble = onTrouble;
     this.#path = join(folder, 'handles.json');
     for (const entry of load(this.#path)) this.#entries.set(entry.uid, entry);
   }
@@ -57,11 +62,24 @@ export class Ledger {
   }
 
   #save(): void {
-    makeFolders(this.#folder);
-    if (this.#entries.size === 0) return rmSync(this.#path, { force: true });
-    const next = `${this.#path}.next`;
-    writeFileSync(next, `${JSON.stringify({ version: 1, handles: this.entries() }, undefined, 1)}\n`, { mode: 0o600 });
-    renameSync(next, this.#path);
+    try {
+      makeFolders(this.#folder);
+      if (this.#entries.size === 0) return rmSync(this.#path, { force: true });
+      const next = `${this.#path}.next`;
+      writeFileSync(next, `${JSON.stringify({ version: 1, handles: this.entries() }, undefined, 1)}\n`, { mode: 0o600 });
+      renameSync(next, this.#path);
+      this.#isBehind = false;
+    } catch (cause) {
+      if (this.#isBehind) return;
+      this.#isBehind = true;
+      const { code, message } = cause as NodeJS.ErrnoException;
+      this.#onTrouble(
+        new Error(
+          `the ledger of handles ${this.#path} cannot be written (${code ?? message}): free disk space, or make ${this.#folder} writable; until then, a crash loses notifications about handles`,
+          { cause },
+        ),
+      );
+    }
   }
 }
 

@@ -63,7 +63,7 @@ export class HandleRegistry implements AsyncDisposable {
     this.#ids = options.ids ?? randomIds;
     this.#clock = options.clock ?? { now: () => Date.now() };
     this.#owner = options.owner ?? selfOwner();
-    this.#ledger = new Ledger(options.folder);
+    this.#ledger = new Ledger(options.folder, (error) => this.#trouble(error));
     this.#herald = new Herald({
       inbox: options.inbox,
       tell: (notice) => this.#tell(notice),

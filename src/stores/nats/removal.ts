@@ -58,20 +58,25 @@ export const removeRecords = (of: Removing, log: LogKey, seqs: readonly number[]
     await remove(of, view, seqs);
   });
 
+/** Removes these records and the void messages. If they do not fit into one row, removes them in several rounds. */
 async function remove({ server, tables, logs }: Removing, view: View, seqs: readonly number[]): Promise<void> {
   const row = logs.cutOf(view.log.key);
-  let all: readonly number[] = [];
-  await tables.change<Cut>(row, randomUUID(), (known) => {
-    // The row may also list records of another process's removal that is not complete.
-    all = [...new Set([...(known?.removed ?? []), ...view.void, ...seqs])].slice(-MOST_LISTED);
-    return { removed: all, upTo: Math.max(known?.upTo ?? 0, view.decided) };
-  });
-  await inTurns(all, (seq) => server.remove(server.logs, seq));
-  // The messages are deleted, so their positions leave the list. The changed row makes every process read the log again.
-  await tables.change<Cut>(row, randomUUID(), (known) => ({
-    removed: (known?.removed ?? []).filter((seq) => !all.includes(seq)),
-    upTo: known?.upTo ?? 0,
-  }));
+  let left: readonly number[] = [...view.void, ...seqs];
+  do {
+    let listed: ReadonlySet<number> = new Set();
+    await tables.change<Cut>(row, randomUUID(), (known) => {
+      // The row may also list records of another process's removal that is not complete. These stay listed.
+      listed = new Set([...new Set([...(known?.removed ?? []), ...left])].slice(0, MOST_LISTED));
+      return { removed: [...listed], upTo: Math.max(known?.upTo ?? 0, view.decided) };
+    });
+    await inTurns([...listed], (seq) => server.remove(server.logs, seq));
+    // The messages are deleted, so their positions leave the list. The changed row makes every process read the log again.
+    await tables.change<Cut>(row, randomUUID(), (known) => ({
+      removed: (known?.removed ?? []).filter((seq) => !listed.has(seq)),
+      upTo: known?.upTo ?? 0,
+    }));
+    left = left.filter((seq) => !listed.has(seq));
+  } while (left.length > 0);
 }
 
 /** The maximum number of listed records, because the row must fit into one message. */

@@ -33,3 +33,18 @@ it('an append whose second record is not visible yet is read by the next try, an
   const { log } = await logs.fresh(LOG);
   expect(log.records.map(({ body }) => (body as unknown as { content: string }).content)).toEqual(['one', 'two']);
 });
+
+it('a log with running work stays in memory beyond the limit, so other work on the log waits', async () => {
+  const logs = new Logs({} as Server, {} as Tables, 'mine ');
+  const first = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const running = logs.exclusive(LOG, async () => {
+    await first.promise;
+    order.push('first');
+  });
+  for (let n = 0; n <= 2_000; n++) await logs.exclusive(`shop/a${n}` as LogKey, async () => {});
+  const second = logs.exclusive(LOG, async () => void order.push('second'));
+  setImmediate(first.resolve);
+  await Promise.all([running, second]);
+  expect(order).toEqual(['first', 'second']);
+});

@@ -12,10 +12,11 @@ import { type Effect, View } from './view.ts';
 /** The positions of a log's removed records. At the time of the removal, all appends up to `upTo` were complete. */
 export type Cut = { readonly removed: readonly number[]; readonly upTo: number };
 
-/** The maximum number of logs in memory. Beyond it, the least recently used logs are forgotten. */
+/** The maximum number of logs in memory. Beyond it, the least recently used logs without work are forgotten. */
 const MOST = 2_000;
 
-type Entry = { view: View | undefined; turn: Promise<unknown>; next: Promise<View> | undefined };
+/** `works`: how many works run or wait for their turn. */
+type Entry = { view: View | undefined; turn: Promise<unknown>; next: Promise<View> | undefined; works: number };
 
 /** Called for each message that is added to a view, with the message's effect, or with undefined if it has no effect. */
 export type OnEffect = (seq: number, effect: Effect | undefined) => void;
@@ -61,11 +62,14 @@ export class Logs {
     work: (refresh: (onEffect?: OnEffect) => Promise<View>, known: View | undefined) => Promise<T>,
   ): Promise<T> {
     const entry = this.#entry(log);
+    entry.works++;
     const running = entry.turn.then(() => work((onEffect) => this.#refresh(log, entry, onEffect), entry.view));
-    entry.turn = running.catch(() => {
-      // Work that exceeded its time limit may still be running and change this view, so the view is dropped.
-      entry.view = undefined;
-    });
+    entry.turn = running
+      .catch(() => {
+        // Work that exceeded its time limit may still be running and change this view, so the view is dropped.
+        entry.view = undefined;
+      })
+      .finally(() => void entry.works--);
     return running;
   }
 
@@ -82,7 +86,7 @@ export class Logs {
 
   /** Reads the whole log from its messages, without the view that this process has in memory. */
   async reread(log: LogKey): Promise<View> {
-    return this.#refresh(log, { view: undefined, turn: Promise.resolve(), next: undefined });
+    return this.#refresh(log, { view: undefined, turn: Promise.resolve(), next: undefined, works: 0 });
   }
 
   /** Adds this message, which this process has just stored, and all earlier messages of the log to the view. */
@@ -157,13 +161,13 @@ export class Logs {
   }
 
   #entry(log: LogKey): Entry {
-    const entry = this.#entries.get(log) ?? { view: undefined, turn: Promise.resolve(), next: undefined };
+    const entry = this.#entries.get(log) ?? { view: undefined, turn: Promise.resolve(), next: undefined, works: 0 };
     this.#entries.delete(log);
     this.#entries.set(log, entry);
     if (this.#entries.size > MOST)
-      for (const [key, { next }] of this.#entries) {
+      for (const [key, { works }] of this.#entries) {
         if (this.#entries.size <= MOST) break;
-        if (next === undefined && key !== log) this.#entries.delete(key);
+        if (works === 0 && key !== log) this.#entries.delete(key);
       }
     return entry;
   }

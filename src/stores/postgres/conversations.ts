@@ -38,12 +38,13 @@ export const putPresence = (query: Query, presence: Presence): Promise<unknown> 
 export async function presence(query: Query, wanted: PresenceQuery): Promise<readonly Presence[]> {
   const { project, log, conversation, after, limit } = wanted;
   const values = [log ?? null, conversation === undefined ? null : toColumn(conversation), project ?? null, after ?? null];
-  const inPage = `($1::text IS NULL OR log = $1) AND ${inProject(3)} AND ($4::text IS NULL OR log > $4)`;
-  // A page contains only whole logs.
+  const inPage = `($1::text IS NULL OR log = $1) AND ${inProject(3)} AND ($4::text IS NULL OR log > $4)
+     AND ($2::text IS NULL OR conversation = $2)`;
+  // A page never ends within a log.
   const end = `(SELECT max(log) FROM (SELECT DISTINCT log FROM @conversations WHERE ${inPage} ORDER BY log LIMIT $5) page)`;
   const rows = await query<{ presence: string }>(
     `SELECT presence FROM @conversations
-     WHERE ${inPage} AND ($2::text IS NULL OR conversation = $2) ${limit === undefined ? '' : `AND log <= ${end}`} ORDER BY log, conversation`,
+     WHERE ${inPage} ${limit === undefined ? '' : `AND log <= ${end}`} ORDER BY log, conversation`,
     ...values,
     ...(limit === undefined ? [] : [limit]),
   );

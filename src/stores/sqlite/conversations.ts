@@ -50,7 +50,9 @@ export class Conversations {
     const where = logs.copy();
     if (limit !== undefined) {
       // A page never ends within a log.
-      logs.and('EXISTS (SELECT 1 FROM conversations c WHERE c.log = l.id)');
+      const has = 'EXISTS (SELECT 1 FROM conversations c WHERE c.log = l.id';
+      if (conversation === undefined) logs.and(`${has})`);
+      else logs.and(`${has} AND c.conversation = ?)`, conversation);
       const page = `SELECT l.id FROM logs l ${logs.sql} ORDER BY l.key LIMIT ?`;
       where.and(`l.id IN (${page})`, ...logs.values, limit);
     }

@@ -72,6 +72,11 @@ export function conversations({ test }: Suite): void {
     equal(await page({ project: 'shop', after: 'shop/c' as LogKey, limit: 2 }), []);
     equal(await page({ after: 'shop/a' as LogKey, conversation: conversation('y') }), ['shop/b#y', 'shop/c#y']);
     equal(await page({ limit: 1 }), ['farm/d#x', 'farm/d#y']);
+    await store.touch({ log: 'shop/b' as LogKey, conversation: conversation('z') });
+    const only = { conversation: conversation('z'), limit: 1 };
+    equal(await page(only), ['shop/b#z'], 'a log without this conversation fills no page');
+    equal(await page({ ...only, project: 'shop' }), ['shop/b#z']);
+    equal(await page({ ...only, after: 'shop/b' as LogKey }), []);
   });
 
   test('binds a host process: the newest binding counts, and a reused pid is another process', async ({ store, clock }) => {

@@ -466,6 +466,18 @@ test('errors name the database, the reason and what to do, and never the passwor
   });
 });
 
+test('retention removes the tokens of repeated appends after a day', async () => {
+  const url = address();
+  const table = `${new URL(url).searchParams.get('schema')}.repeated`;
+  await withStore(url, async (store) => {
+    await admin.query(
+      `INSERT INTO ${table} (token, again, at) VALUES (1, 1, now() - interval '25 hours'), (2, 1, now() - interval '23 hours')`,
+    );
+    await store.prune(0);
+    expect((await admin.query<{ token: string }>(`SELECT token FROM ${table}`)).rows).toEqual([{ token: '2' }]);
+  });
+});
+
 test('the check names each missing table, key, function and index', async () => {
   proves('store:postgres-errors');
   const url = address();

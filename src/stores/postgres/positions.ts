@@ -232,5 +232,9 @@ export async function settledUpTo(query: Query, ms: number): Promise<number> {
   return row?.newest ?? 0;
 }
 
+/** Forgets the calls that were repeated more than a day ago. Their first tries have long ended and cannot write any more. */
+export const pruneRepeated = (query: Query): Promise<unknown> =>
+  query("DELETE FROM @repeated WHERE at < now() - interval '1 day'");
+
 /** The SQL expression for the newest position that was given to a writer. */
 export const NEWEST = '(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM @positions)';

@@ -37,7 +37,7 @@ import { loadDriver } from './driver.ts';
 import { findItems } from './items.ts';
 import { migrate } from './migrations.ts';
 import { erase, forgetRecords, pruneChunk, type Pruned } from './prune.ts';
-import { settledUpTo } from './positions.ts';
+import { pruneRepeated, settledUpTo } from './positions.ts';
 import { readRecords } from './records.ts';
 import { applySwaps, setSetting, settingsOf } from './settings.ts';
 import { verify } from './verify.ts';
@@ -202,7 +202,10 @@ class PostgresStore implements Store {
         after = chunk.next;
       }
     }
-    await this.#change(options, [], (query) => pruneConversations(query, before, this.now()));
+    await this.#change(options, [], async (query) => {
+      await pruneConversations(query, before, this.now());
+      await pruneRepeated(query);
+    });
     return total;
   }
 

@@ -125,7 +125,7 @@ export type OpenLevels = { readonly counts: readonly number[]; readonly gates: n
 
 /**
  * Returns the numbers of open items of the conversation by level, info first, and the number of interrupts that hold its gate up.
- * Undefined if the database cannot be read.
+ * Undefined if the database cannot be read or its schema has another major version.
  */
 export function openLevels({
   path,
@@ -135,11 +135,12 @@ export function openLevels({
   let db: DatabaseSync | undefined;
   try {
     db = open(path);
-    const ask = db?.prepare(OPEN_LEVELS);
+    if (db === undefined) return undefined;
+    const ask = db.prepare(OPEN_LEVELS);
     const counts = [0, 0, 0, 0];
     let gates = 0;
     for (const { machine, pid, startedAt } of processes)
-      for (const row of (ask?.all(machine, pid, startedAt, conversation) ?? []) as {
+      for (const row of ask.all(machine, pid, startedAt, conversation) as {
         level: number;
         count: number;
         gates: number;
@@ -159,8 +160,12 @@ export function openLevels({
 function open(path: string): DatabaseSync | undefined {
   // `node:sqlite` is not imported, because an older Node lacks this module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
-  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (Math.floor(version / 1_000) === MAJOR) return db;
-  db.close();
-  return undefined;
+  let isKnown = false;
+  try {
+    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+    isKnown = Math.floor(version / 1_000) === MAJOR;
+  } finally {
+    if (!isKnown) db.close();
+  }
+  return isKnown ? db : undefined;
 }

@@ -67,7 +67,8 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
 export function spawnedId(tool: StatefulTool, raw: Json): string | undefined {
   if (!isObject(raw) || typeof raw['id'] !== 'string') return undefined;
   const { action, id, ...args } = raw;
-  return action === 'spawn' || (action === undefined && (tool.spawns?.(args) ?? false)) ? id : undefined;
+  const spawns = action === undefined || action === null ? (tool.spawns?.(args) ?? false) : action === 'spawn';
+  return spawns ? id : undefined;
 }
 
 function checkArgs(tool: StatefulTool, args: Args): string | undefined {

@@ -29,7 +29,11 @@ describe('run to the end', () => {
     expect((await call('run', { command: 'cat; pwd; echo $COLOUR' })).content).toBe(`${folder}\nred\n[exit code 0]`);
     expect((await call('run', { command: 'pwd', cwd: '..' })).content).toContain(realpathSync(tmpdir()));
     expect(await call('run', { command: 'pwd', cwd: 'nowhere' })).toEqual({
-      content: `the folder "${folder}/nowhere" does not exist`,
+      content: `the folder "${folder}/nowhere" does not exist; name an existing folder in cwd`,
+      isError: true,
+    });
+    expect(await call('run', { command: 'pwd', cwd: '/dev/null' })).toEqual({
+      content: '"/dev/null" is not a folder; name a folder in cwd',
       isError: true,
     });
     rmSync(folder, { recursive: true });

@@ -130,8 +130,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
  */
 export function startable({ command, cwd, shell }: Pick<ProcessOptions, 'command' | 'cwd' | 'shell'>): string {
   if (command.includes('\0')) throw new ToolFailure('the command contains a NUL character; remove it');
-  if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist`);
-  if (!statSync(cwd).isDirectory()) throw new ToolFailure(`${JSON.stringify(cwd)} is not a folder`);
+  if (!existsSync(cwd)) throw new ToolFailure(`the folder ${JSON.stringify(cwd)} does not exist; name an existing folder in cwd`);
+  if (!statSync(cwd).isDirectory()) throw new ToolFailure(`${JSON.stringify(cwd)} is not a folder; name a folder in cwd`);
   return shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
 }
 

@@ -468,6 +468,39 @@ describe('the loop', () => {
     expect(model.requests).toHaveLength(2);
   });
 
+  it('a reply at the end of a turn joins the turn', async () => {
+    const { agent, model } = await start([{ text: 'done' }, { text: 'right' }], {
+      onTurnEnd: async ({ signal }) => {
+        if (model.requests.length > 1) return;
+        agent.reply('no, the other one');
+        expect(signal.aborted).toBe(true);
+      },
+    });
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'right', cycles: 2 });
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('no, the other one');
+  });
+
+  it.each(['reply', 'critical'] as const)('a reply right after a %s joins the turn too', async (first) => {
+    const { agent, model } = await start([
+      {
+        text: 'one two three',
+        between: async (n) => {
+          if (n !== 1) return;
+          if (first === 'reply') agent.reply('not that');
+          else {
+            const { id } = (await queue('fire', { deliver: { afterTurns: 9 } })) as { id: NotificationId };
+            expect(agent.force({ notification: { ...CRITICAL, id } })).toBe(true);
+          }
+          agent.reply('the other one');
+        },
+      },
+      { text: 'right' },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'right' });
+    const prompt = JSON.stringify(model.requests[1]?.prompt);
+    for (const text of [...(first === 'reply' ? ['not that'] : []), 'the other one']) expect(prompt).toContain(text);
+  });
+
   it('a paused agent does not wake until it is resumed', async () => {
     const { agent, model, events } = await start([{ text: 'hello' }, { text: 'going on' }]);
     await queue('wait for me', { action: 'pause', id: 'p' });

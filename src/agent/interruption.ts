@@ -5,7 +5,7 @@ export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly is:
     | { readonly kind: 'stop' }
-    | { readonly kind: 'reply'; readonly text: string }
+    | { readonly kind: 'reply' }
     | { readonly kind: 'forced'; readonly by: NotificationId };
 
   constructor(is: Interruption['is']) {
@@ -15,3 +15,4 @@ export class Interruption extends Error {
 }
 
 export const STOPPED = new Interruption({ kind: 'stop' });
+export const REPLIED = new Interruption({ kind: 'reply' });

@@ -7,7 +7,7 @@ import type { Conversation } from '../inbox/index.ts';
 import type { Answer, Finish } from './answer.ts';
 import { runBatch } from './batch.ts';
 import type { AgentEvent } from './events.ts';
-import { Interruption, STOPPED } from './interruption.ts';
+import { Interruption, REPLIED, STOPPED } from './interruption.ts';
 import type { Mode } from './modes.ts';
 import type { AgentOptions, TurnResult } from './options.ts';
 import type { Requests } from './requests.ts';
@@ -52,6 +52,8 @@ export class Turn {
   /** Whether a person has stopped this turn. True even if another interruption happened slightly earlier. */
   #stopping = false;
   #mayForce = true;
+  /** The words of a person that the transcript does not contain yet. */
+  #replies: string[] = [];
 
   constructor(agent: TurnAgent) {
     this.#agent = agent;
@@ -59,7 +61,8 @@ export class Turn {
 
   /** Adds a person's words to the turn, and ends the current stream or tools. */
   reply(text: string): void {
-    this.#interrupt(new Interruption({ kind: 'reply', text }));
+    this.#replies.push(text);
+    this.#interrupt(REPLIED);
   }
 
   stop(): void {
@@ -149,6 +152,7 @@ export class Turn {
         last ? Promise.reject(new Error('the tokens of this turn are used up')) : requests.aside(question, signal);
       const ending = await options.onTurnEnd?.({ signal, ask });
       if (this.#stopping) return this.#end('stopped', cycle, text);
+      if (await this.#replied()) continue;
       if (ending?.again === true && mayGoOn && (await this.#due('turn_end'))) {
         extra++;
         await transcript.carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
@@ -175,25 +179,27 @@ export class Turn {
     this.#agent.enter('interrupted');
     const why = this.#abort.signal.reason as Interruption;
     this.#abort = new AbortController();
-    if (this.#stopping || why.is.kind === 'stop') return 'stopped';
-    if (why.is.kind === 'reply') {
-      await this.#agent.transcript.carry([{ type: 'chat_request', content: why.is.text }], 'cycle_start');
+    if (this.#stopping) return 'stopped';
+    if (why.is.kind === 'forced') this.#mayForce = false;
+    if (await this.#replied()) {
       this.#agent.enter('replying');
       return 'goes on';
     }
-    this.#mayForce = false;
     // If tools were aborted, their results already carry the interrupt. Otherwise the interrupt is still due.
     const due = (await this.#agent.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
     if (due) await this.#agent.transcript.carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
     return 'goes on';
   }
 
-  /** Adds a person's reply to this turn, even if the reply arrives just after the answer has ended. */
+  /** Adds a person's replies to this turn, even if they arrive just after the answer has ended. */
   async #replied(): Promise<boolean> {
-    const { aborted, reason } = this.#abort.signal;
-    if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;
-    this.#abort = new AbortController();
-    await this.#agent.transcript.carry([{ type: 'chat_request', content: reason.is.text }], 'cycle_start');
+    const replies = this.#replies.splice(0);
+    if (replies.length === 0) return false;
+    if (this.#abort.signal.aborted) this.#abort = new AbortController();
+    await this.#agent.transcript.carry(
+      replies.map((content) => ({ type: 'chat_request', content })),
+      'cycle_start',
+    );
     return true;
   }
 

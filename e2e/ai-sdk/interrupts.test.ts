@@ -1,9 +1,10 @@
 /** Interrupts while a model answers or tools run: AI SDK 6 and 7, with four APIs. */
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
-import { BOTH, call, Desk, text, type Request } from './stage.ts';
+import { BOTH, call, Desk, MAJORS, text, type Request } from './stage.ts';
 
 describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   let desk: Desk;
@@ -183,6 +184,33 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     desk.check(['it grows as', 'LATER']);
     expect(desk.shape).toEqual(['user: text', 'assistant: text', 'user: text text', 'assistant: text']);
   });
+});
+
+it.each(MAJORS)('AI SDK %i: after eight interrupts, a further interrupt waits for the next turn', async (major) => {
+  await using desk: Desk = await Desk.start(major, 'openai-chat', [
+    ...Array.from({ length: 8 }, (_, n) => ({
+      says: [text(`Answer ${n}.`)],
+      before: () => desk.queue(`STOP${n} the disk is full`, { level: 'critical' }),
+    })),
+    { says: [call('call_1', 'read')] },
+    {
+      says: [text('Done.')],
+      before: async ({ cutOff }) => {
+        await desk.queue('AGAIN the disk is full', { level: 'critical' });
+        await Promise.race([cutOff, setTimeout(500)]);
+      },
+    },
+    { says: [text('I see.')] },
+  ]);
+  const { sdk, ear } = desk;
+  const tools = { read: sdk.tool({ inputSchema: z.object({}), execute: async () => 'cart.ts' }) };
+  desk.ask('Watch it.');
+  const turn = await ear.run(sdk.streamText, { ...desk.options(tools), onError: () => {} });
+  expect(turn).toMatchObject({ text: 'Done.', how: 'complete', interrupts: 8 });
+  expect(desk.requests).toHaveLength(10);
+  desk.ask('Thanks.');
+  await ear.run(sdk.streamText, desk.options(tools));
+  expect(await desk.receipts()).toMatchObject({ STOP7: 'read', AGAIN: 'delivered' });
 });
 
 /** Resolves when a stream has produced this text, as a user's screen would show it. */

@@ -50,6 +50,7 @@ export class Run<M extends Message, R> {
   #request = new AbortController();
   /** Whether an interrupt may abort the current step. After an interrupt, the model first finishes one step. */
   #mayAbort = true;
+  #interrupts = 0;
   #steps = 0;
   #text = '';
   #result: Awaited<R> | undefined;
@@ -70,18 +71,17 @@ export class Run<M extends Message, R> {
 
   async turn(): Promise<Turn<M, R>> {
     const { conversation } = this.#carriers;
-    let interrupts = 0;
     await this.#openTurn();
     await using _watch = new Interrupts(conversation, (found) => this.#interrupt(found));
     try {
       for (;;) {
         const { how, partial } = await this.#ask();
-        const waits = how !== 'stopped' && interrupts < INTERRUPTS_A_TURN && (await this.#interrupted(partial));
-        if (waits) interrupts++;
+        const waits = how !== 'stopped' && this.#mayInterrupt && (await this.#interrupted(partial));
+        if (waits) this.#interrupts++;
         if (how === 'stopped' && partial.trim() !== '') await this.#transcript.add(assistant(partial));
         if (how === 'interrupted' || waits) continue;
         const { messages } = this.#transcript;
-        return { messages, text: this.#text || partial, how, interrupts, result: this.#result };
+        return { messages, text: this.#text || partial, how, interrupts: this.#interrupts, result: this.#result };
       }
     } finally {
       await this.#carriers.dropped(this.#transcript.messages);
@@ -99,9 +99,13 @@ export class Run<M extends Message, R> {
     await this.#carriers.kept([]);
   }
 
+  get #mayInterrupt(): boolean {
+    return this.#interrupts < INTERRUPTS_A_TURN;
+  }
+
   #interrupt(found: readonly Item[]): void {
     if (!this.#carriers.called) {
-      if (this.#mayAbort) this.#request.abort();
+      if (this.#mayAbort && this.#mayInterrupt) this.#request.abort();
       return;
     }
     // Running tools are aborted, and their results carry the interrupt, so that the model reads their effects too.

@@ -75,7 +75,7 @@ describe('the headers of providers about their limits', () => {
         severity: 'warning',
         message: '100 of 1,000 tokens are left at openai; it resets in 20 s',
         ttlMs: 20_000,
-        data: { provider: 'openai', limit: 1_000, remaining: 100, percentage: 10, resets_at: '2026-03-28T10:00:20.000Z' },
+        data: { provider: 'openai', limit: 1_000, remaining: 100, percentage: 10, reset_at: '2026-03-28T10:00:20.000Z' },
       },
     ]);
     expect(limits.heard(left(50, 10), NOW + 10_000)).toEqual([]);

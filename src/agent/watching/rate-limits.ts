@@ -48,14 +48,13 @@ export class RateLimits {
             ttlMs: Math.max(1_000, until - now),
             data: {
               provider: this.#provider,
-              what: name,
               limit_name: name,
               limit,
               remaining,
               percentage: Math.floor((remaining / limit) * 100),
               ...(resetAt === undefined
                 ? {}
-                : { resets_at: new Date(resetAt).toISOString(), reset_seconds: Math.max(0, Math.ceil((resetAt - now) / 1_000)) }),
+                : { reset_at: new Date(resetAt).toISOString(), reset_seconds: Math.max(0, Math.ceil((resetAt - now) / 1_000)) }),
             },
           },
         ),
@@ -68,7 +67,7 @@ export class RateLimits {
     const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
     return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
       type: 'ratelimit.exceeded',
-      severity: 'error',
+      severity: 'warning',
       key: `ratelimit:${this.#provider}:exceeded`,
       ttlMs: REFUSED_TTL_MS + (afterMs ?? 0),
       data: {

@@ -352,6 +352,16 @@ describe('an invalid file', () => {
       ['7:1: output.supersede needs [batching] dedupe_key, because the newest state of a key replaces older ones'],
     ],
     [
+      'supersede with an empty key',
+      with_('[batching]\ndedupe_key = ""\n[output]\nsupersede = true'),
+      ['9:1: output.supersede needs [batching] dedupe_key, because the newest state of a key replaces older ones'],
+    ],
+    [
+      'withdraw with an empty key',
+      with_('[batching]\ndedupe_key = ""\n[withdraw]\ntypes = ["build.fixed"]'),
+      ['8:2: withdraw needs [batching] dedupe_key, because this table withdraws open notifications with the same key'],
+    ],
+    [
       'withdraw without a key',
       with_('[withdraw]\ntypes = ["build.fixed"]'),
       ['6:2: withdraw needs [batching] dedupe_key, because this table withdraws open notifications with the same key'],

@@ -137,7 +137,7 @@ function unknownField(table: string, key: string): string {
 
 /** Checks rules that concern several fields. */
 function checkTogether(said: Said, walk: Walk): void {
-  const key = said.batching?.dedupe_key;
+  const key = keyOf(said);
   if (said.output?.supersede === true && key === undefined)
     complain(
       walk,
@@ -163,6 +163,11 @@ function checkTogether(said: Said, walk: Walk): void {
       'value',
       `is ${seen(key.join(':'))}; with [withdraw], the key cannot contain "type", because an event of another type would have another key`,
     );
+}
+
+/** Returns the parts of the dedupe key. An empty key is no key. */
+function keyOf({ batching }: Said): readonly string[] | undefined {
+  return batching?.dedupe_key?.length === 0 ? undefined : batching?.dedupe_key;
 }
 
 function findTemplate(said: Said, { template }: ParseOptions, walk: Walk): Template | undefined {
@@ -194,7 +199,7 @@ function checkTypes(said: Said, walk: Walk): void {
 function complete(said: Said, template: Template | undefined, { file, folder }: ParseOptions): Subscriber {
   const { subscriber, events, batching, output, withdraw, condition } = said;
   const priority = output?.priority ?? 'normal';
-  const dedupeKey = batching?.dedupe_key?.length === 0 ? undefined : batching?.dedupe_key;
+  const dedupeKey = keyOf(said);
   return {
     id: subscriber?.id ?? '',
     name: subscriber?.name ?? '',

@@ -42,7 +42,18 @@ describe('read_file', () => {
     [{ from: 5_001 }, '(the file has only 5,000 lines)'],
   ])('returns the requested part of a file: %j', async (args, content) => {
     writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));
-    expect((await run(read, { path: 'long.txt', ...args })).content).toBe(content);
+    expect(await run(read, { path: 'long.txt', ...args })).toEqual({ content });
+  });
+
+  it('counts only a file that is shown whole as known', async () => {
+    writeFileSync(at('two.txt'), 'one\ntwo');
+    const knows = [`file:${at('two.txt')}`];
+    expect(await run(read, { path: 'two.txt', lines: 2 })).toEqual({ content: 'one\ntwo', knows });
+    expect(await run(read, { path: 'two.txt', lines: 1 })).not.toHaveProperty('knows');
+    writeFileSync(at('two.txt'), 'x'.repeat(60_000));
+    expect(await run(read, { path: 'two.txt' })).not.toHaveProperty('knows');
+    writeFileSync(at('two.txt'), '');
+    expect(await run(read, { path: 'two.txt' })).toEqual({ content: '(the file is empty)', knows });
   });
 
   it('never returns more than the limit of one answer', async () => {

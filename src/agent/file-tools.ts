@@ -60,8 +60,11 @@ const readFile = (root: string, files: Followed): Tool => ({
     const { bytes } = read;
     if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is not a text file: some of its ${bytes.length} bytes are 0`);
     await files.noteRead(absolute, bytes);
-    const part = partOf(bytes.toString('utf8'), from, Math.min(lines, MAX_LINES));
-    return { content: part, knows: [files.about(absolute)] };
+    const text = bytes.toString('utf8');
+    const part = partOf(text, from, Math.min(lines, MAX_LINES));
+    // A part does not show the agent the changes in the rest of the file, so the notifications about the file stay open.
+    const isWhole = text === '' || text === part || text === `${part}\n`;
+    return { content: part, ...(isWhole ? { knows: [files.about(absolute)] } : {}) };
   },
 });
 

@@ -110,6 +110,7 @@ it.each([
   [{ message: 'x', deliver_at: { at: 'yesterday' } }, /^deliver_at \{"at":"yesterday"\} .* has passed/u],
   [{ message: 'x', expires_in: 'soon' }, 'expires_in "soon" must be a time such as "30m", "2h" or "7 days", or "0" for never'],
   [{ message: 'x', key: '' }, 'key "" must be a text of 1 to 80 characters'],
+  [{ withdraw: '' }, 'withdraw "" must be a text of 1 to 80 characters'],
   [{ message: 'x', withdraw: 'k' }, 'withdraw removes a note and takes no other argument; leave out message'],
   [{ message: 'x', prority: 'high' }, /^there is no argument "prority", did you mean priority\?/u],
 ])('%j is refused, and no note is kept', async (args, message) => {

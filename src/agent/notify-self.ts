@@ -139,7 +139,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     deliver,
     ttlMs: Math.min(NEVER_MS, dueInMs + lastsMs),
     origin: { agent: conversation.log, tool: 'notify_self', depth: 0 },
-    ...(key === undefined ? {} : { key: keyOf(key, conversation, persist), supersede: true }),
+    ...(key === undefined ? {} : { key: keyOf('key', key, conversation, persist), supersede: true }),
   };
   const kept = await say(event, { inbox, emitter, now, plainly: `${prefix} ${message}` });
   if (kept.kind === 'skipped')
@@ -171,7 +171,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
     );
   const taken: string[] = [];
   for (const persist of [false, true]) {
-    const key = keyOf(given['withdraw'], conversation, persist);
+    const key = keyOf('withdraw', given['withdraw'], conversation, persist);
     for (const { id, result } of await inbox.withdraw(conversation.log, { key }, { by: 'notify_self', reason: 'taken back' }))
       if (result === 'withdrawn' || result === 'maybe_seen') taken.push(id);
   }
@@ -189,12 +189,12 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 const KEY_CHARS = 80;
 
 /**
- * Returns the key of a note. The key of a note of one conversation contains that conversation. The key of a persisted note does
+ * Returns the key of a note. `name` is the argument that holds the key. The key of a note of one conversation contains that conversation. The key of a persisted note does
  * not, so that a later conversation can replace or withdraw the note.
  */
-function keyOf(key: Json | undefined, { id }: Conversation, persist: boolean): string {
+function keyOf(name: 'key' | 'withdraw', key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)
-    throw bad('key', key, `must be a text of 1 to ${KEY_CHARS} characters`);
+    throw bad(name, key, `must be a text of 1 to ${KEY_CHARS} characters`);
   return persist ? `self:${key}` : `self:${id}:${key}`;
 }
 

@@ -22,7 +22,7 @@ const NEXT: Readonly<Record<Mode, readonly Mode[]>> = {
   streaming: ['executing', 'continuing', 'interrupted', 'aborted'],
   executing: ['continuing', 'interrupted'],
   continuing: ['streaming', 'complete', 'aborted'],
-  interrupted: ['streaming', 'replying', 'aborted', 'continuing'],
+  interrupted: ['streaming', 'replying', 'aborted'],
   replying: ['streaming'],
   complete: ['idle'],
   aborted: ['idle'],

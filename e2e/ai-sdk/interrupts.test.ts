@@ -213,6 +213,36 @@ it.each(MAJORS)('AI SDK %i: after eight interrupts, a further interrupt waits fo
   expect(await desk.receipts()).toMatchObject({ STOP7: 'read', AGAIN: 'delivered' });
 });
 
+it('an interrupt between a failed call and the end of its step keeps the call and its error', async () => {
+  await using desk: Desk = await Desk.start(7, 'anthropic', []);
+  const { sdk, ear } = desk;
+  const write = sdk.tool({ inputSchema: z.object({}), execute: () => Promise.reject(new Error('half of it is written')) });
+  let calls = 0;
+  /** Fails a tool like `generateText`, and waits for an abort before the step ends. */
+  const generate = async ({ tools, messages, abortSignal, onStepFinish }: Generate): Promise<{ text: string }> => {
+    if (calls++ > 0) return { text: 'I have stopped.' };
+    const error: unknown = await tools.write.execute({}, { toolCallId: 'call_1', messages }).catch((why: unknown) => why);
+    await desk.queue('STOP the disk is full', { level: 'critical' });
+    await setTimeout(300);
+    abortSignal.throwIfAborted();
+    const result = { type: 'tool-result', toolCallId: 'call_1', output: { type: 'error-text', value: String(error) } };
+    await onStepFinish({ text: '', response: { messages: [{ role: 'tool', content: [result] }] } });
+    return { text: '' };
+  };
+  desk.ask('Write it.');
+  await ear.run(generate as never, desk.options({ write }));
+  expect(calls).toBe(2);
+  expect(desk.shape).toEqual(['user: text', 'tool: tool-result', 'user: text']);
+  expect(JSON.stringify(desk.messages)).toMatch(/half of it is written.*STOP/u);
+});
+
+type Generate = {
+  tools: { write: { execute: (input: object, options: object) => Promise<string> } };
+  messages: object[];
+  abortSignal: AbortSignal;
+  onStepFinish: (step: object) => Promise<void>;
+};
+
 /** Resolves when a stream has produced this text, as a user's screen would show it. */
 function listening(): { heard: (end: string) => Promise<void>; listen: (result: { textStream: AsyncIterable<string> }) => void } {
   let said = '';

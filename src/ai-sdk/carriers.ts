@@ -26,6 +26,7 @@ export class Carriers {
   /** The running calls of the current step. */
   readonly #running = new Set<string>();
   readonly #landed = new Set<string>();
+  #called = false;
   #asked: Promise<void> = Promise.resolve();
 
   constructor(conversation: Conversation, trouble: (error: unknown) => void) {
@@ -33,15 +34,18 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /**
-   * Whether a call of this step runs, or has a result that is not composed yet. Such a step is not aborted, because the effects
-   * of a call cannot be undone.
-   */
+  /** Whether a call of this step has begun. Such a step is not aborted, because the effects of a call cannot be undone. */
   get called(): boolean {
+    return this.#called;
+  }
+
+  /** Whether a call of this step runs, or has a result that is not composed yet. */
+  get #busy(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
 
   begin(call: string): void {
+    this.#called = true;
     this.#running.add(call);
   }
 
@@ -55,7 +59,7 @@ export class Carriers {
    */
   async failed(call: string, on: string, error: unknown): Promise<unknown> {
     this.#running.delete(call);
-    if (this.called || errorWithView(error, '') === undefined) return error;
+    if (this.#busy || errorWithView(error, '') === undefined) return error;
     const view = await this.offer({ at: 'tool_result', on }, call);
     return view === undefined ? error : errorWithView(error, view);
   }
@@ -64,7 +68,7 @@ export class Carriers {
   async output(call: string, on: string, output: ModelOutput): Promise<ModelOutput> {
     const said = this.#views.get(call);
     if (said !== undefined) return withView(output, said, this.parts) ?? output;
-    const last = this.#landed.delete(call) && !this.called;
+    const last = this.#landed.delete(call) && !this.#busy;
     if (!last || withView(output, '', this.parts) === undefined) return output;
     const view = await this.offer({ at: 'tool_result', on }, call);
     if (view === undefined) return output;
@@ -120,6 +124,7 @@ export class Carriers {
   stepped(): void {
     this.#running.clear();
     this.#landed.clear();
+    this.#called = false;
   }
 
   /**

@@ -221,5 +221,9 @@ test('the current work of an agent comes from its newest record', () => {
     kind: 'tool',
   });
   expect(doingIn([asked, call, result()])).toMatchObject({ kind: 'thinking' });
+  const second = record({ type: 'tool_call_request', id: 'c2', name: 'write', arguments: {} });
+  const secondEnds = record({ type: 'tool_call_response', id: 'c2', content: 'ok', is_error: false });
+  expect(doingIn([asked, call, second, secondEnds])).toMatchObject({ kind: 'tool', what: 'read' });
+  expect(doingIn([asked, call, second, secondEnds, result()])).toMatchObject({ kind: 'thinking' });
   expect(doingIn([asked, call, result(), record({ type: 'chat_response', message: 'done' })])).toMatchObject({ kind: 'nothing' });
 });

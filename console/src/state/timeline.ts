@@ -273,6 +273,8 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
 /** Returns the state of an Earpiece agent, from its newest records. */
 export function doingIn(records: readonly Stored[]): Doing | null {
   const answered = new Set<string>();
+  /** The state if no earlier call of the same answer still runs. */
+  let thinking: Doing | null = null;
   for (const { at, body } of records.toReversed()) {
     const since = { since: at, conversation: body.conversation ?? null };
     switch (body.type) {
@@ -281,21 +283,21 @@ export function doingIn(records: readonly Stored[]): Doing | null {
         break;
       case 'tool_call_request': {
         const { id, name } = body as Loose;
-        return answered.has(String(id))
-          ? { kind: 'thinking', what: null, ...since }
-          : { kind: 'tool', what: String(name), ...since };
+        if (!answered.has(String(id))) return { kind: 'tool', what: String(name), ...since };
+        thinking ??= { kind: 'thinking', what: null, ...since };
+        break;
       }
       case 'turn_start':
       case 'chat_request':
-        return { kind: 'thinking', what: null, ...since };
+        return thinking ?? { kind: 'thinking', what: null, ...since };
       case 'chat_response':
       case 'agent_stopped':
       case 'agent_failed':
-        return { kind: 'nothing', what: null, since: null, conversation: null };
+        return thinking ?? { kind: 'nothing', what: null, since: null, conversation: null };
       default:
     }
   }
-  return null;
+  return thinking;
 }
 
 /** Records that only the host of the conversation writes. Such records prove that the host was active. */

@@ -117,13 +117,18 @@ function link(folder: string): void {
   }
 }
 
+const missing = (): string[] => [
+  ...(findPostgres() === undefined ? ['postgresql'] : []),
+  ...(findPooler() === undefined ? ['pgbouncer'] : []),
+];
+
 /** Installs the missing programs. Returns lines about the programs that are still missing. */
 function prepare(): string[] {
-  const wanted = [...(findPostgres() === undefined ? ['postgresql'] : []), ...(findPooler() === undefined ? ['pgbouncer'] : [])];
+  const wanted = missing();
   const why = wanted.length > 0 ? aptInstall(...wanted) : undefined;
-  const isMissing = findPostgres() === undefined || findPooler() === undefined;
+  const left = missing();
   return [
-    ...(isMissing ? [`no ${wanted.join(' and no ')}${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}`] : []),
+    ...(left.length > 0 ? [`no ${left.join(' and no ')}${why === undefined ? '' : `: ${why}`}\n  ${WAY_OUT}`] : []),
     ...VERSIONS.flatMap((version) => {
       const failed = findVersion(version) === undefined ? unpack(version) : undefined;
       if (failed === undefined && findVersion(version) !== undefined) return [];
@@ -136,8 +141,8 @@ export const wayOutOf = (version: Version): string =>
   `install PostgreSQL ${version} (apt-get install postgresql-${version}, brew install postgresql@${version}), or run node scripts/postgres.ts with access to the npm registry`;
 
 if (import.meta.main) {
-  const missing = prepare();
-  for (const line of missing) process.stderr.write(`the tests of the PostgreSQL store: ${line}\n`);
-  if (missing.length > 0) process.exitCode = 1;
+  const problems = prepare();
+  for (const line of problems) process.stderr.write(`the tests of the PostgreSQL store: ${line}\n`);
+  if (problems.length > 0) process.exitCode = 1;
   else for (const folder of [findPostgres(), ...VERSIONS.map(findVersion)]) process.stdout.write(`${folder}\n`);
 }

@@ -10,7 +10,7 @@ export type Loaded<T> = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** Sets a value that is newer than the server's answer. Does nothing before the first answer. */
+  /** Sets a value that is newer than the server's answer. Before the first answer, asks again instead. */
   readonly set: (value: T) => void;
   /** Sets a value that is computed from the current value. */
   readonly change: (to: (before: T) => T) => void;

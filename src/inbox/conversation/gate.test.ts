@@ -86,6 +86,23 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBe(text);
   });
 
+  it('refuses a call although another process takes the interrupt at each attempt, and delivers it with a later call', async () => {
+    await stop();
+    const there = talk(openInbox(OTHER));
+    const append = store.append.bind(store);
+    store.append = async (log, drafts) => {
+      if (!drafts.some((draft) => draft.type === 'carrier_offered' && draft['at_point'] === 'forced')) return append(log, drafts);
+      const taken = await there.offer({ at: 'turn_start' });
+      const appended = await append(log, drafts);
+      await taken?.release('shutdown');
+      return appended;
+    };
+    expect(await call()).toBe('this call was not made, an interrupt came first.\nget_notifications lets calls through again.');
+    store.append = append;
+    expect(await call()).toContain('stop it');
+    expect(await call()).toContain('stop it');
+  });
+
   it('refuses all calls of a serial batch, and is lowered by a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();

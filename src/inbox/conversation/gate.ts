@@ -131,9 +131,9 @@ export class Gate {
   }
 
   /**
-   * Returns the answer to a tool call while the gate is up. Undefined if the gate is down, if `known` returns undefined, or if
-   * other processes change the interrupts at each of 8 attempts. The first refusal delivers the interrupts. Later refusals of the
-   * same interrupts repeat the text.
+   * Returns the answer to a tool call while the gate is up. Undefined if the gate is down, or if `known` returns undefined. The
+   * first refusal delivers the interrupts. Later refusals of the same interrupts repeat the text. If other processes change the
+   * interrupts at each of 8 attempts, the refusal shows no interrupt, and a later call delivers them.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -189,7 +189,11 @@ export class Gate {
         ...(lease ? { offer: offerOf(lessee, lease, { confirmed: () => this.#parts.contact.carried(explains) }) } : {}),
       };
     }
-    return undefined;
+    const up = await this.up();
+    if (up.length === 0) return undefined;
+    // No record says that the model was shown these interrupts, so the text must not show them.
+    const text = this.#text({ format: formatOf(this.#parts.recipient), items: [], text: '' }, up, made);
+    return { text, ids: up.map((item) => item.id), repeated: false };
   }
 
   /** Opens interrupts again whose refusal the host dropped. The refused call ran, so its result does not contain the refusal. */

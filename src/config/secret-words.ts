@@ -9,9 +9,12 @@ const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header'
 /** Matches `--flag=value`, `NAME=value` and `Name: value`. */
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
 const URL_IN = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/giu;
-/** Matches keys in the forms of well-known services, and words of 24 or more letters and digits. */
+/**
+ * Matches keys in the forms of well-known services, and words of 24 or more letters and digits. Only such a word is captured. The
+ * names of packages begin with `npm-`, the keys with `npm_`.
+ */
 const KEY =
-  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs]|npm|hf|ep)[-_][\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|[A-Za-z0-9]{24,}/gu;
+  /\b(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs])[-_]|(?:npm|hf|ep)_)[\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|([A-Za-z0-9]{24,})/gu;
 
 const HIDDEN = '…';
 
@@ -29,7 +32,9 @@ export function withoutSecretWords(words: readonly string[]): readonly string[] 
 
 /** Hides the credentials, query values and fragments of URLs in a text, and the secret keys in the text. */
 export const withoutSecretsIn = (text: string): string =>
-  text.replaceAll(URL_IN, hiddenInUrl).replaceAll(KEY, (word) => (isWord(word) ? word : HIDDEN));
+  text
+    .replaceAll(URL_IN, hiddenInUrl)
+    .replaceAll(KEY, (_key, word?: string) => (word !== undefined && isWord(word) ? word : HIDDEN));
 
 const isSecretName = (name: string): boolean =>
   SECRET_NAME.test(

@@ -66,10 +66,16 @@ describe('secrets of servers are hidden in a shown text', () => {
       '{"args": ["…", "…", "@modelcontextprotocol/server-filesystem", "/home/anna/a1"]}',
     ],
     [
+      'keys without a digit, but not the names of packages',
+      'a.json',
+      '{"args": ["ghp_abcdefghijklmnop", "sk-abcdefghij", "npm_abcdefghijkl", "npm-check-updates"]}',
+      '{"args": ["…", "…", "…", "npm-check-updates"]}',
+    ],
+    [
       'words of TOML',
       'c.toml',
       `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", # don't\n 'x', "--token", "s"]\nurl = "https://u:s@h"\nb = "c"\n`,
-      `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", # don't\n 'x', "--token", "…"]\nurl = "https://…@h"\nb = "c"\n`,
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", #…\n 'x', "--token", "…"]\nurl = "https://…@h"\nb = "c"\n`,
     ],
     ['a text that is no JSON', 'a.json', '{"env": {"A": "s"', '…'],
     ['another file', 'a.js', 'env = {"A": "b"}', 'env = {"A": "b"}'],

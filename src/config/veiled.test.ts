@@ -22,10 +22,10 @@ describe('secrets of servers are hidden in a shown text', () => {
       '{"env": {"A": "…", "A": "…"}, "env": {"A": "…"}}',
     ],
     [
-      'a comment beside them',
+      'comments in them and elsewhere',
       'a.jsonc',
-      '{"env": {\n// "OLD": "s"\n"A": "b" /* s\ns */ }}',
-      '{"env": {\n//…\n"A": "…" /*…\n*/ }}',
+      '// s\n{"env": {\n// "OLD": "s"\n"A": "b" /* s\ns */ },\n// "headers": {"A": "s"}\n"args": ["x" /* "--token", "s" */]}',
+      '//…\n{"env": {\n//…\n"A": "…" /*…\n*/ },\n//…\n"args": ["x" /*…*/]}',
     ],
     ['no secret', 'a.json', '{"args": ["x"], "envs": {"A": "b"}}', '{"args": ["x"], "envs": {"A": "b"}}'],
     [
@@ -39,6 +39,12 @@ describe('secrets of servers are hidden in a shown text', () => {
       'c.toml',
       '[mcp_servers.a]\nhttp_headers = { A = "s" }\n',
       '[mcp_servers.a]\nhttp_headers = { A = "…" }\n',
+    ],
+    [
+      'comments of TOML',
+      'c.toml',
+      '# s\n[a.env] # s\n# T = "s"\nU = "#" # s\nV = [ # s\n "s"]\n[b]\n# env = { A = "s" }\nx = "#y" # s',
+      '#…\n[a.env] #…\n#…\nU = "…" #…\nV = "…"\n\n[b]\n#…\nx = "#y" #…',
     ],
     ['lines of TOML', 'c.toml', 'env.A = """s\ns"""\nb = 1\n', 'env.A = "…"\n\nb = 1\n'],
     [

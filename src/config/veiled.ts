@@ -15,9 +15,9 @@ const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 type Span = { readonly at: number; readonly end: number; readonly shown?: string };
 
 /**
- * Replaces every text and number below a member with secrets by `"…"`, and in JSON also the comments in that member. In commands
- * and other texts, only the parts that look like secrets are replaced. In JSON that cannot be parsed, each line becomes `…`. The
- * number of lines stays the same. A text in another format is returned unchanged.
+ * Replaces every text and number below a member with secrets by `"…"`, and the text of every comment by `…`, because people
+ * comment out settings. In commands and other texts, only the parts that look like secrets are replaced. In JSON that cannot be
+ * parsed, each line becomes `…`. The number of lines stays the same. A text in another format is returned unchanged.
  */
 export function veiled(text: string, file: string): string {
   const spans = file.endsWith('.toml') ? inToml(text) : /\.jsonc?$/u.test(file) && text.trim() !== '' ? inJson(text) : [];
@@ -34,6 +34,7 @@ export function veiled(text: string, file: string): string {
 function inPlaceOf(hidden: string, shown: string | undefined): string {
   const breaks = hidden.replaceAll(/[^\n]/gu, '');
   if (shown !== undefined) return shown + breaks;
+  if (hidden.startsWith('#')) return '#…';
   if (hidden.startsWith('//')) return `//…${breaks}`;
   return hidden.startsWith('/*') ? `/*…${breaks}*/` : `"…"${breaks}`;
 }
@@ -42,18 +43,15 @@ function inPlaceOf(hidden: string, shown: string | undefined): string {
 function inJson(text: string): readonly Span[] | undefined {
   const parsed = parseJsonc(text);
   if (parsed.kind === 'malformed') return undefined;
-  const spans: Span[] = [];
-  const comments = parsed.comments;
+  const spans: Span[] = [...parsed.comments];
   const show = (node: Node, value: string): void => {
     if (node.kind === 'scalar' && value !== node.value) spans.push({ ...node, shown: JSON.stringify(value) });
   };
   const walk = (node: Node, isBelow: boolean): void => {
     if (node.kind === 'object') {
       for (const [name, inner] of [...node.members, ...(node.replaced ?? [])]) {
-        const isHolder = !isBelow && HOLDERS.has(name);
-        if (isHolder) spans.push(...comments.filter(({ at, end }) => at > inner.at && end < inner.end));
         if (!isBelow && WORDS.has(name) && inner.kind !== 'object') showWords(inner);
-        else walk(inner, isBelow || isHolder);
+        else walk(inner, isBelow || HOLDERS.has(name));
       }
     } else if (node.kind === 'array') for (const inner of node.elements) walk(inner, isBelow);
     else if (isBelow && (typeof node.value === 'string' || typeof node.value === 'number')) spans.push(node);
@@ -89,7 +87,11 @@ function inToml(text: string): readonly Span[] {
   const texts = pairs
     .filter((pair) => !below.includes(pair) && !pairs.some(({ value, end }) => value > pair.value && end <= pair.end))
     .flatMap(({ path, value, end }) => textsInToml(text, { at: value, end }, WORDS.has(String(path.at(-1)))));
-  return [...whole, ...texts].toSorted((a, b) => a.at - b.at);
+  const comments = [...text.matchAll(TOML_TEXT)]
+    .filter(([spelled]) => spelled.startsWith('#'))
+    .map(({ 0: spelled, index }) => ({ at: index, end: index + spelled.length }))
+    .filter(({ at }) => !whole.some((span) => span.at < at && at < span.end));
+  return [...whole, ...texts, ...comments].toSorted((a, b) => a.at - b.at);
 }
 
 /** Matches a comment, or a text in one of the four spellings. */

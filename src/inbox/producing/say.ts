@@ -6,7 +6,10 @@ import type { NotificationInput } from '../../core/notification.ts';
 /** The part of an `Inbox` that `say` needs. */
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
-/** `skipped`: a subscriber listens to the event, but queued nothing because of its settings. */
+/**
+ * `said`: a subscriber handled the event. `ids`: the notifications that contain the event; none if the event only withdrew
+ * notifications. `skipped`: a subscriber listens to the event, but queued nothing because of its settings.
+ */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }
   | { readonly kind: 'skipped'; readonly because: string };
@@ -29,8 +32,8 @@ export async function say(
 ): Promise<Said> {
   if (emitter !== undefined) {
     const { heard } = await emitter.emit(event);
-    const ids = heard.flatMap((by) => ('id' in by ? [by.id] : []));
-    if (ids.length > 0) return { kind: 'said', ids };
+    if (heard.some((by) => by.kind !== 'skipped'))
+      return { kind: 'said', ids: heard.flatMap((by) => ('id' in by ? [by.id] : [])) };
     const skipped = heard.find((by) => by.kind === 'skipped');
     if (skipped?.kind === 'skipped') return { kind: 'skipped', because: `${skipped.subscriber}: ${skipped.because}` };
   }

@@ -20,9 +20,9 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses at most `limit` notifications for the answer, in the order of `all`. With `fits`, the answer must fit: unread
- * interrupts are chosen first, because a gate waits for them, and items that were read before, such as an active pause, last.
- * `show` shows one item.
+ * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts are chosen first, because a gate
+ * waits for them, and items that were read before, such as an active pause, last. With `fits`, the answer must fit. `show` shows
+ * one item.
  */
 export function fitting(
   all: readonly Item[],
@@ -30,9 +30,13 @@ export function fitting(
   { fits, limit, show }: { fits: Fits | undefined; limit: number; show: (item: Item) => PulledNotification },
 ): Fitting {
   const whole = Number.POSITIVE_INFINITY;
-  if (fits === undefined) return { items: all.slice(0, limit), takesWithheld: withheld.length > 0, chars: whole };
-
   const ranked = all.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);
+  const firstOf = (count: number): readonly Item[] => {
+    const chosen = new Set(ranked.slice(0, count));
+    return all.filter((item) => chosen.has(item));
+  };
+  if (fits === undefined) return { items: firstOf(limit), takesWithheld: withheld.length > 0, chars: whole };
+
   const shown = ranked.map(show);
   let count = 0;
   while (count < ranked.length && fits({ notifications: shown.slice(0, count + 1), withheld: [] })) count++;
@@ -42,8 +46,7 @@ export function fitting(
     return { items: ranked.slice(0, 1), takesWithheld: false, chars };
   }
 
-  const chosen = new Set(ranked.slice(0, count));
-  const items = all.filter((item) => chosen.has(item));
+  const items = firstOf(count);
   if (withheld.length === 0 || count < all.length) return { items, takesWithheld: false, chars: whole };
   const notifications = shown.slice(0, count);
   if (fits({ notifications, withheld: shownResults(withheld) })) return { items, takesWithheld: true, chars: whole };

@@ -47,6 +47,16 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     expect(await pulled()).toEqual(['later']);
   });
 
+  it('shows an unread interrupt although more newer notifications wait than an answer has', async () => {
+    const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+    const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });
+    await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });
+    for (const id of ['n1', 'n2', 'n3']) await inbox.queue('shop/coder', { id, message: id });
+    const { notifications, more } = await coder.pull({ mark: false, limit: 2 });
+    expect(notifications.map(({ id }) => id)).toEqual(['n3', 'stop']);
+    expect(more).toBe(2);
+  });
+
   it('says how many notifications are only counted if the log keeps only the first 51 different ones', async () => {
     const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
     const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });

@@ -169,7 +169,7 @@ describe('the order of layers', () => {
       minLevel: 'warning',
       kinds: { mcp: { enable: false, names: { reconnected: true } } },
       flat: { 'handle.stopped': false },
-      tools: { build: { stopped: false, waiting: false, content: true }, other: { content: false } },
+      tools: { build: { stopped: false, waiting: false, content: true } },
       core: [...DEFAULT_POLICY.core, 'deploy.*'],
       maxItems: 5,
       maxTokens: 300,
@@ -213,6 +213,13 @@ describe('the order of layers', () => {
     expect(policy.flat).toEqual({});
     expect(policy.kinds).toEqual({ mcp: { names: { reconnected: false } } });
     expect(policy.tools).toEqual({ t: { content: false, stopped: false } });
+  });
+
+  test('only a setting of its notifications filters the notifications of a tool', () => {
+    const { read } = world({
+      user: '[conversation.tools.a]\nsource = "mcp"\nstateful = true\nspawn.lifecycle.on_turn_end = "abort"\n[conversation.tools.b]\nnotifications.failed = true',
+    });
+    expect(read().config.policy.tools).toEqual({ b: { content: false, failed: true } });
   });
 
   test('the entries of protective lists in all layers take effect', () => {

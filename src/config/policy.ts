@@ -67,12 +67,16 @@ function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   return { kinds, flat };
 }
 
-/** Collects the filters of tools. A tool with any setting sends no `content` notifications, unless a setting enables them. */
+/**
+ * Collects the filters of tools. If the notifications of a tool have a setting, the tool sends no `content` notifications unless a
+ * setting enables them.
+ */
 function toolFiltersOf(layers: Layers): Policy['tools'] {
   const tools = table<Record<string, boolean>>();
   for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {
+    if (path[3] !== 'notifications') continue;
     const names = (tools[path[2] ?? ''] ??= Object.assign(table<boolean>(), { content: false }));
-    if (path[3] === 'notifications') names[path[4] ?? ''] = said.value as boolean;
+    names[path[4] ?? ''] = said.value as boolean;
   }
   return tools;
 }

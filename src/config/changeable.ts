@@ -135,7 +135,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.maxOpen,
     always(
       'Open at once',
-      'In one conversation. Beyond this number, the oldest notifications of the lowest level are dropped, and one line counts the dropped notifications.',
+      'All conversations of an agent share this limit. Beyond this number, the oldest notifications of the lowest level are dropped, and one line counts the dropped notifications.',
     ),
   ],
   [

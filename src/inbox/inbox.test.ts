@@ -404,6 +404,27 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
     });
 
+    it('requeue queues the closed copies of a notification for several conversations again', async () => {
+      const [a, b] = ['a', 'b'].map((id) => inbox.conversation({ log: LOG, conversation: id as ConversationId }, {}));
+      await a?.seen();
+      await b?.seen();
+      await inbox.queue('shop/coder', { id: 'n1', message: 'stop', action: 'cancel' });
+      await expect(inbox.requeue('shop/coder', 'n1', 'me')).rejects.toThrow('n1 is open');
+      await (await b?.offer({ at: 'turn_start' }))?.confirm();
+      expect(await inbox.requeue('shop/coder', 'n1', 'me')).toMatchObject({ kind: 'queued', to: ['shop/coder#b'] });
+      await (await a?.offer({ at: 'turn_start' }))?.confirm();
+      const both = ['shop/coder#a', 'shop/coder#b'];
+      const again = await inbox.requeue('shop/coder', 'n1', 'me');
+      expect([...again.to].toSorted()).toEqual(both);
+      const open = await inbox.open('shop/coder');
+      expect(
+        open
+          .filter(({ id }) => id === again.id)
+          .map(({ audience }) => `shop/coder#${audience}`)
+          .toSorted(),
+      ).toEqual(both);
+    });
+
     it('a muted kind is filtered until the time of the mute has passed', async () => {
       proves('queue:mute');
       await inbox.mute('shop/coder', 'ci', { by: 'me', forMs: 1_000 });

@@ -77,10 +77,12 @@ export async function prepare(
   return queuedRecord(notification, audience.length === 1 ? { conversation: audience[0] } : { audience });
 }
 
-/** Queues a closed notification again, under a new id. */
+/** Queues the closed copies of a notification again, under a new id. Open copies will be delivered anyway. */
 export async function requeue(context: Context, log: LogKey, id: string, by: string): Promise<Queued> {
   const { store, ids, speaker } = context;
-  const item = (await store.items(log, { kind: 'ids', ids: [id as NotificationId] }))[0];
+  const copies = await store.items(log, { kind: 'ids', ids: [id as NotificationId] });
+  const closed = copies.filter(({ state }) => state === 'closed');
+  const item = closed[0] ?? copies[0];
   if (item === undefined)
     throw new EarpieceError(
       'not_found',
@@ -102,7 +104,7 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
     requeues: item.id,
     origin: { depth: 0, ...old.origin, cause: `requeued by ${by}` },
   };
-  const conversations = item.audience === '' ? [] : [item.audience];
+  const conversations = closed.flatMap(({ audience }) => (audience === '' ? [] : [audience]));
   const queued = await queueOne(context, log, again, { policy, conversations });
-  return { ...queued, to: [item.audience === '' ? log : `${log}#${item.audience}`] };
+  return { ...queued, to: closed.map(({ audience }) => (audience === '' ? log : `${log}#${audience}`)) };
 }

@@ -60,9 +60,10 @@ function attributes(line: Line): string {
   return all.map(([name, value]) => attribute(name, value)).join('');
 }
 
-const attribute = (name: string, value: string | undefined): string => (value === undefined ? '' : ` ${name}="${escape(value)}"`);
+const attribute = (name: string, value: string | undefined): string =>
+  value === undefined ? '' : ` ${name}="${escape(value).replaceAll('"', '&quot;')}"`;
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Escapes text for XML. Quotation marks stay: they are common and harmless in element text, and no name contains one. */
+/** Escapes text for XML. Quotation marks stay, because they are common and harmless in the text of an element. */
 const escape = (text: string): string => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);

@@ -57,9 +57,11 @@ function spanOf(ms: number): string {
   return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h` : `${Math.floor(ms / 86_400_000)} d`;
 }
 
-const curesFor = (verdict: Verdict, story: Why): readonly Cure[] =>
-  // The command line has no way to mark a notification as read. Withdrawing the interrupt also lowers the gate.
-  curesOf(verdict, story).filter(({ kind }) => kind !== 'mark_read');
+/** A cure that has a command. No command marks an interrupt as read, but its withdrawal also lowers the gate. */
+type Typed = Exclude<Cure, { kind: 'mark_read' }>;
+
+const curesFor = (verdict: Verdict, story: Why): readonly Typed[] =>
+  curesOf(verdict, story).filter((cure) => cure.kind !== 'mark_read');
 
 const withWords = (story: Why, now: number): object => ({
   ...story,
@@ -100,19 +102,18 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
   ].join('\n');
 }
 
-const CURES: Readonly<Record<Cure['kind'], string>> = {
+const CURES: Readonly<Record<Typed['kind'], string>> = {
   unmute: 'lift the mute',
   resume: 'resume the agent',
   requeue: 'queue the notification again',
   setting: 'see the setting',
-  mark_read: 'lower the gate',
   withdraw: 'withdraw the notification',
   show: 'show the other notification',
   connect: 'check the connection',
 };
 
 /** Describes a cure in words. Withdrawing an interrupt lowers a gate only if this interrupt keeps the gate up. */
-const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
+const cureSays = ({ kind }: Typed, verdict: Verdict): string =>
   kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
     ? `${CURES[kind]} and lower its gate`
     : CURES[kind];

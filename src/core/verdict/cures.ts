@@ -2,7 +2,7 @@
 import type { NotificationId } from '../notification.ts';
 import type { Verdict } from './kinds.ts';
 
-/** An action of a person: one command in the CLI and one button in the console. */
+/** An action of a person: one button in the console and, except for `mark_read`, one command in the CLI. */
 export type Cure =
   | { readonly kind: 'unmute'; readonly log: string; readonly pattern: string }
   | { readonly kind: 'resume'; readonly log: string }

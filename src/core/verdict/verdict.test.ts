@@ -88,7 +88,9 @@ function told({ n, item: more, ...facts }: Given): { kind: string; says: string;
   return {
     kind: verdict.kind,
     says,
-    cures: curesOf(verdict, { log: 'shop/coder', id: 'n1' as NotificationId }).map(cureCommand),
+    cures: curesOf(verdict, { log: 'shop/coder', id: 'n1' as NotificationId }).map((cure) =>
+      cure.kind === 'mark_read' ? 'mark read' : cureCommand(cure),
+    ),
   };
 }
 
@@ -294,7 +296,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
     'gate',
     'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. The interrupt was delivered at t0. The gate falls when the agent has read the interrupt.',
-    ['earpiece withdraw n1', 'earpiece withdraw n1'],
+    ['mark read', 'earpiece withdraw n1'],
   ],
   [
     'an interrupt keeps its gate up before its delivery',

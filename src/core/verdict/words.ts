@@ -279,8 +279,8 @@ const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
   now: 'it arrives with the next message',
 };
 
-/** Returns the command that a person types for this cure. */
-export function cureCommand(cure: Cure): string {
+/** Returns the command that a person types for this cure. No command marks a notification as read. */
+export function cureCommand(cure: Exclude<Cure, { kind: 'mark_read' }>): string {
   switch (cure.kind) {
     case 'unmute':
       return `earpiece mute ${shown(cure.pattern)} ${shown(cure.log)} --off`;
@@ -290,7 +290,6 @@ export function cureCommand(cure: Cure): string {
       return `earpiece requeue ${shown(cure.id)}`;
     case 'setting':
       return `earpiece config explain ${shown(cure.key)}`;
-    case 'mark_read':
     case 'withdraw':
       return `earpiece withdraw ${shown(cure.id)}`;
     case 'show':

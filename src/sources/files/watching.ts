@@ -40,8 +40,9 @@ export class FolderWatch {
     this.#watcher.add([...folders]);
   }
 
-  /** Resolves when all folders that were added are watched, or when `signal` aborts. Call this once. */
+  /** Resolves when all folders that were added are watched, or when `signal` is aborted. Call this once. */
   async ready(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     await new Promise<void>((done) => {
       this.#watcher.once('ready', () => done());
       signal.addEventListener('abort', () => done());

@@ -118,6 +118,7 @@ class Repository implements GitSource {
     const { root, pollMs = 0, fetchEveryMs = 0 } = this.#options;
     const places = await placesOf(this.#git, root);
     if (places.kind === 'trouble') return this.#trouble(places.line);
+    if (signal.aborted) return;
     this.#places = places.value;
     await this.#watch(places.value, signal);
     if (signal.aborted) return;

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 917, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 918, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 810, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 820, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 821, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_368,
+        kb: 1_369,
         packages: [
           'commander',
           'hono',

@@ -4,8 +4,7 @@ import '../node-version.ts';
 
 const args = process.argv.slice(2);
 const command = commandOf(args);
-// The words before and after the command, because a global option may precede it.
-const words = args.filter((_, at) => at !== args.indexOf(command ?? ''));
+const words = args.toSpliced(args.indexOf(command ?? ''), 1);
 try {
   process.cwd();
 } catch {

@@ -216,7 +216,10 @@ it.each(MAJORS)('AI SDK %i: after eight interrupts, a further interrupt waits fo
 it('an interrupt between a failed call and the end of its step keeps the call and its error', async () => {
   await using desk: Desk = await Desk.start(7, 'anthropic', []);
   const { sdk, ear } = desk;
-  const write = sdk.tool({ inputSchema: z.object({}), execute: () => Promise.reject(new Error('half of it is written')) });
+  const fail = async (): Promise<string> => {
+    throw new Error('half of it is written');
+  };
+  const write = sdk.tool({ inputSchema: z.object({}), execute: fail });
   let calls = 0;
   /** Fails a tool like `generateText`, and waits for an abort before the step ends. */
   const generate = async ({ tools, messages, abortSignal, onStepFinish }: Generate): Promise<{ text: string }> => {

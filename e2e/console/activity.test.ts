@@ -70,8 +70,10 @@ verifies(
     const { ear } = stage;
     await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
     const page = await stage.page();
-    await page.goto(`${stage.url}/#/notifications?state=open`);
+    await page.goto(`${stage.url}/#/notifications?state=open&receipt=read`);
     await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
+    // The page shows only the filters that it applies.
+    expect(await page.getByRole('list', { name: 'filters' }).count()).toBe(0);
     const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
     await (await main.offer({ at: 'turn_start' }))?.confirm();
     await page.getByText('No notification passes these filters').waitFor();

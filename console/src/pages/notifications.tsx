@@ -267,7 +267,7 @@ const BY = ['queued', 'delivered', 'waiting'] as const;
 function saidOf(query: Query): { name: string; says: string }[] {
   const { by } = query;
   return [
-    ...['project', 'log', 'kind', 'receipt', 'q'].flatMap((name) =>
+    ...['project', 'log', 'kind', 'q'].flatMap((name) =>
       query[name] === undefined ? [] : [{ name, says: name === 'q' ? `“${query[name]}”` : `${name} ${query[name]}` }],
     ),
     ...(isTimed(query) ? [{ name: 'from', says: `${by ?? 'queued'} ${spanSays(timesOf(query), serverNow())}` }] : []),

@@ -165,7 +165,7 @@ function checkTogether(said: Said, walk: Walk): void {
     );
 }
 
-/** Returns the parts of the dedupe key. An empty key is no key. */
+/** Returns the parts of the dedupe key; undefined for an empty key. */
 function keyOf({ batching }: Said): readonly string[] | undefined {
   return batching?.dedupe_key?.length === 0 ? undefined : batching?.dedupe_key;
 }

@@ -12,7 +12,9 @@ export class Held {
     this.#late = late;
   }
 
+  /** Holds a request. A held request with the same id is dropped. */
   hold(request: Request): void {
+    this.drop(request.id);
     const timer = setTimeout(() => {
       this.#requests.delete(request.id);
       this.#late(request);

@@ -715,6 +715,22 @@ describe('a server that ends', () => {
     relay.close();
   });
 
+  test('a held request whose id is used again is held for the whole time, and not answered after the restart', async () => {
+    const { client, server, fromClient, fromServer, relay } = given();
+    relay.serverDown(WHY);
+    fromClient(call('1'));
+    await vi.advanceTimersByTimeAsync(4_000);
+    fromClient(call('1', 'write'));
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(client).toEqual([]);
+    expect(await relay.serverUp()).toBe(true);
+    expect(server).toEqual([`${call('1', 'write')}\n`]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    fromServer(result('1'));
+    expect(client).toEqual([`${result('1')}\n`]);
+    relay.close();
+  });
+
   test('if the server will not return, held and new requests are answered with an error', () => {
     const { client, fromClient, relay } = given();
     relay.serverGone('The MCP server "files" does not work: exit code 1.');

@@ -9,7 +9,7 @@ export class Attendance {
   readonly #connection: string;
   #conversation: Conversation | undefined;
   #arrived: Promise<void> | undefined;
-  #begins: Promise<void> | undefined;
+  readonly #begins = new Map<Conversation, Promise<void>>();
   #begun: Conversation | undefined;
 
   constructor(connection: string) {
@@ -44,8 +44,12 @@ export class Attendance {
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;
     await this.arrive(conversation);
-    this.#begins ??= this.#begin(conversation, host?.nested).finally(() => (this.#begins = undefined));
-    await this.#begins;
+    let begins = this.#begins.get(conversation);
+    if (begins === undefined) {
+      begins = this.#begin(conversation, host?.nested).finally(() => this.#begins.delete(conversation));
+      this.#begins.set(conversation, begins);
+    }
+    await begins;
   }
 
   async leave(identity: Identity): Promise<void> {
@@ -58,7 +62,8 @@ export class Attendance {
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
     const { waits } = await begin(conversation, defined({ nested }));
-    // If a delivery of an ended conversation is still in flight, the next call inherits again.
-    if (!waits) this.#begun = conversation;
+    // If a delivery of an ended conversation is still in flight, the next call inherits again. The connection may have changed to
+    // another conversation meanwhile.
+    if (!waits && this.#conversation === conversation) this.#begun = conversation;
   }
 }

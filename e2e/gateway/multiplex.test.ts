@@ -259,6 +259,15 @@ test('an HTTP server that starts late is added, and the client is notified of it
   expect(await client.answer(1)).toContain('This is a simple text response');
 });
 
+test('a ping before the handshake does not introduce the client', async () => {
+  await using files = await ScriptFiles.make();
+  await using client = new RawClient(several(files, [PEERS[0]!, PEERS[1]!]));
+  client.send('{"jsonrpc":"2.0","id":"first","method":"ping"}');
+  expect(await client.answer('"first"')).toBe('{"jsonrpc":"2.0","id":"first","result":{}}');
+  await client.initialize('opencode');
+  expect(files.entries().filter(({ what }) => what === 'opened')).toMatchObject([{ client: 'opencode' }]);
+});
+
 describe('server names', () => {
   proves('gateway:fronts-many');
   test('two servers with one name are refused', async () => {

@@ -251,11 +251,11 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  /** Begins all handshakes at the client's first request. `server/discover` awaits them for `probeMs`, and `ping` not at all. */
+  /** Begins all handshakes at the client's first request except `ping`. `server/discover` awaits them for `probeMs`. */
   async #meet(frame: Request): Promise<void> {
+    if (frame.method === 'ping') return; // A ping does not name the client.
     this.#introduced ??= this.#introduce(frame);
-    if (frame.method === 'server/discover') await within(this.#patience.probeMs, this.#introduced);
-    else if (frame.method !== 'ping') await this.#introduced;
+    await (frame.method === 'server/discover' ? within(this.#patience.probeMs, this.#introduced) : this.#introduced);
   }
 
   async #introduce(frame: Request): Promise<void> {

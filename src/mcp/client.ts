@@ -3,11 +3,11 @@
  * the server supports. After a restart of the server, the client repeats the handshake. Requests wait up to 5 s for the
  * handshake.
  *
- * States: starting → ready → down (the process ended) → ready again …. The client has ended for good if the server never worked,
- * or after `close`.
+ * States: starting → ready → down (the process ended) → ready again …. A new process that does not accept the handshake fails each
+ * request until that process ends. The client has ended for good if the server never worked, or after `close`.
  */
-import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
-import { parsed, stringAt, textOf, valueAt } from './frames/json.ts';
+import { errorFrame, frameOf, messageIn, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
+import { parsed } from './frames/json.ts';
 import { METHOD_NOT_FOUND, type ClientInfo } from './frames/protocol.ts';
 import { DISCOVER_MS, envelope, initializeParams, isWelcome, type Generation } from './handshake.ts';
 import type { Link, StopOptions } from './link.ts';
@@ -50,7 +50,10 @@ export class McpClient {
   #ready = open();
   /** The reason why the server will never answer, if there is one. */
   #whyEnded: string | undefined;
-  #up = false;
+  /** Whether `#ready` has resolved or rejected. */
+  #settled = false;
+  /** How many processes have ended. */
+  #downs = 0;
   #asked = 0;
 
   constructor(options: McpClientOptions) {
@@ -70,8 +73,9 @@ export class McpClient {
       back: () => this.#tell('reconnected', 'it answers again'),
       down: (why, againInMs) => {
         this.#tell('disconnected', `${why}; trying again in ${againInMs / 1000} s`);
-        if (this.#up) this.#ready = open();
-        this.#up = false;
+        if (this.#settled) this.#ready = open();
+        this.#settled = false;
+        this.#downs += 1;
         this.#loseAll(
           `The MCP server "${name}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
         );
@@ -132,13 +136,18 @@ export class McpClient {
   }
 
   async #greetAgain(): Promise<void> {
-    const { name } = this.#options.upstream;
+    const downs = this.#downs;
+    const late = AbortSignal.timeout(START_MS);
     try {
-      await this.#shakeHands(AbortSignal.timeout(START_MS));
+      await this.#shakeHands(late);
     } catch (error) {
       // If the process has ended again, the next process makes the handshake.
-      if (!(error instanceof Unanswered))
-        this.#options.report(`MCP server "${name}" runs again, but refused the earlier handshake`);
+      if (this.#whyEnded !== undefined || downs !== this.#downs) return;
+      const refused = `refused the repeated handshake: ${error instanceof Error ? error.message : String(error)}`;
+      const why = `it runs again, but ${late.aborted ? `did not answer the repeated handshake within ${START_MS / 1000} s` : refused}`;
+      this.#tell('failed', why);
+      this.#ready.reject(new Unanswered(`The MCP server "${this.#options.upstream.name}" does not work: ${why}.`));
+      this.#settled = true;
       return;
     }
     this.#became();
@@ -216,7 +225,7 @@ export class McpClient {
   }
 
   #became(): void {
-    this.#up = true;
+    this.#settled = true;
     this.#ready.resolve();
   }
 
@@ -248,6 +257,3 @@ function open(): PromiseWithResolvers<void> {
   ready.promise.catch(() => undefined);
   return ready;
 }
-
-const messageIn = ({ bytes, error }: Failure): string =>
-  stringAt(bytes, valueAt(bytes, error.start, ['message'])) ?? textOf(bytes, error);

@@ -135,6 +135,10 @@ export function errorFrame(id: string, code: number, message: string, data?: unk
   );
 }
 
+/** Returns the message of an error, or the whole error if it has no message. */
+export const messageIn = ({ bytes, error }: Failure): string =>
+  stringAt(bytes, valueAt(bytes, error.start, ['message'])) ?? textOf(bytes, error);
+
 /** Returns the id of the request that a `notifications/cancelled` names. Undefined for any other frame. */
 export function cancelledBy(frame: Frame): string | undefined {
   if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;

@@ -1,8 +1,11 @@
 /** The gateway's own requests to a server: tools/list, and the repeated handshake and setup of a new process. */
-import { editedRequest, frameOf, type Failure, type Frame, type Request, type Success } from '../mcp/frames/frame.ts';
+import { editedRequest, frameOf, messageIn, type Failure, type Frame, type Request, type Success } from '../mcp/frames/frame.ts';
 
 /** How long a server may take to answer, if the caller sets no other time. */
 const ASK_MS = 2_000;
+
+/** How long a new process may take to answer the repeated handshake. */
+const START_MS = 30_000;
 
 /** The prefix of the ids of the gateway's own requests. */
 const OURS = '"earpiece-';
@@ -31,6 +34,13 @@ export class Questions {
     return this.#put((id) =>
       frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
     );
+  }
+
+  /** Repeats the handshake. Resolves to the reason why the server did not accept it, or to undefined if the server accepted it. */
+  async handshake(initialize: Request): Promise<string | undefined> {
+    const answer = await this.again(initialize, START_MS);
+    if (answer === undefined) return `it runs again, but did not answer the repeated handshake within ${START_MS / 1000} s`;
+    return answer.kind === 'failure' ? `it runs again, but refused the repeated handshake: ${messageIn(answer)}` : undefined;
   }
 
   /** Sends the client's request again, under an id of the gateway. */

@@ -731,6 +731,45 @@ describe('a server that ends', () => {
     relay.close();
   });
 
+  test.each([
+    ['refuses it', 'it runs again, but refused the repeated handshake: no licence'],
+    ['does not answer', 'it runs again, but did not answer the repeated handshake within 30 s'],
+  ])('requests get the reason if the new process gets the handshake and %s, until that process ends', async (how, why) => {
+    const { client, server, fromClient, fromServer, relay } = given();
+    const failure = `The MCP server \\"files\\" does not work: ${why}.`;
+    fromClient(initialize('x'));
+    fromServer('{"jsonrpc":"2.0","id":0,"result":{}}');
+    client.length = 0;
+    relay.serverDown(WHY);
+    const up = relay.serverUp();
+    if (how === 'does not answer') await vi.advanceTimersByTimeAsync(29_000);
+    fromClient(call('1'));
+    if (how === 'does not answer') await vi.advanceTimersByTimeAsync(1_000);
+    else fromServer('{"jsonrpc":"2.0","id":"earpiece-1","error":{"code":1,"message":"no licence"}}');
+    expect(await up).toBe(why);
+    fromClient(call('2'));
+    expect(client).toEqual([expect.stringContaining(failure), expect.stringContaining(failure)]);
+
+    relay.serverDown(WHY);
+    const again = relay.serverUp();
+    fromServer('{"jsonrpc":"2.0","id":"earpiece-2","result":{}}');
+    expect(await again).toBe(true);
+    fromClient(call('3'));
+    expect(server.at(-1)).toBe(`${call('3')}\n`);
+    relay.close();
+  });
+
+  test('a relay that closes during the repeated handshake reports nothing', async () => {
+    const { fromClient, fromServer, relay } = given();
+    fromClient(initialize('x'));
+    fromServer('{"jsonrpc":"2.0","id":0,"result":{}}');
+    relay.serverDown(WHY);
+    const up = relay.serverUp();
+    relay.close();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await up).toBeUndefined();
+  });
+
   test('if the server will not return, held and new requests are answered with an error', () => {
     const { client, fromClient, relay } = given();
     relay.serverGone('The MCP server "files" does not work: exit code 1.');

@@ -31,9 +31,6 @@ import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unanswered, Unasked } from 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
 
-/** How long a new process may take to answer the repeated handshake. */
-const START_MS = 30_000;
-
 export type RelayOptions = {
   readonly server: string;
   readonly rider: GuardedRider;
@@ -60,7 +57,8 @@ export type RelayOptions = {
  * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
  * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
  * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake and the client's setup again, and then
- * the held requests. The relay is then in state `up`. `serverGone` leads to `gone`: each request is answered with the reason.
+ * the held requests. The relay is then in state `up`. `serverGone` leads to `gone`: each request is answered with the reason. A
+ * new process that does not accept the handshake also leads to `gone`, until that process ends.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -217,16 +215,16 @@ export class Relay {
   }
 
   /**
-   * Connects a new process. Resolves to true if the process accepted the handshake, to false if the process refused the
-   * handshake, and to undefined if the process ended first or took longer than `START_MS`.
+   * Connects a new process. Resolves to true if the process accepted the handshake, to the reason if the process did not accept
+   * the handshake, and to undefined if the process ended first.
    */
-  async serverUp(): Promise<boolean | undefined> {
+  async serverUp(): Promise<true | string | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
     return this.#replay();
   }
 
-  /** Records that the server has ended for good. Open, held and later requests are answered with the reason. */
+  /** Records that the server cannot be used. Open, held and later requests are answered with the reason. */
   serverGone(why: string): void {
     this.serverDown(why);
     this.#state = 'gone';
@@ -375,12 +373,15 @@ export class Relay {
     if (open?.kind === 'other' && open.request.method === 'events/stream' && cursor !== undefined) open.cursor = cursor;
   }
 
-  async #replay(): Promise<boolean | undefined> {
+  async #replay(): Promise<true | string | undefined> {
     const { initialize, initialized, requests } = this.#setUp;
     if (initialize !== undefined) {
-      const answer = await this.#questions.again(initialize, START_MS);
-      if (this.#state !== 'replaying' || answer === undefined) return undefined;
-      if (answer.kind !== 'success') return false;
+      const why = await this.#questions.handshake(initialize);
+      if (this.#state !== 'replaying' || this.#closed) return undefined;
+      if (why !== undefined) {
+        this.serverGone(`The MCP server "${this.#options.server}" does not work: ${why}.`);
+        return why;
+      }
       if (initialized !== undefined) this.#options.toServer(initialized);
       for (const request of requests) void this.#questions.again(request);
     }

@@ -136,10 +136,9 @@ export class Session implements Endpoint {
   }
 
   async #up(): Promise<void> {
-    const { report, upstream } = this.#options;
-    const tookOver = await this.#relay.serverUp();
-    if (tookOver) this.#tell('reconnected', 'it runs again');
-    else if (tookOver === false) report(`MCP server "${upstream.name}" runs again, but refused the earlier handshake`);
+    const outcome = await this.#relay.serverUp();
+    if (outcome === true) this.#tell('reconnected', 'it runs again');
+    else if (outcome !== undefined) this.#tell('failed', outcome);
   }
 
   #tell(state: 'disconnected' | 'reconnected' | 'failed', detail: string): void {

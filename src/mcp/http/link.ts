@@ -155,11 +155,17 @@ export class HttpLink implements Link {
     this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
   }
 
-  /** Passes on the frames of a JSON body. Returns false for a body that is neither an answer nor a batch, and drops that body. */
+  /**
+   * Passes on the frames of a JSON body. If none of them answers the request, reports that the answer is lost. Returns false for a
+   * body that is neither an answer nor a batch, and drops that body.
+   */
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
-      for (const { start, end } of array.elements) this.#pass(lineFrom(body.subarray(start, end)));
+      this.#passAll(
+        array.elements.map(({ start, end }) => lineFrom(body.subarray(start, end))),
+        request,
+      );
       return true;
     }
     const frame = lineFrom(body);
@@ -174,8 +180,14 @@ export class HttpLink implements Link {
       return true;
     }
     if (frame.kind !== 'success' && frame.kind !== 'failure') return false;
-    this.#pass(frame);
+    this.#passAll([frame], request);
     return true;
+  }
+
+  #passAll(frames: readonly Frame[], request: Request | undefined): void {
+    for (const frame of frames) this.#pass(frame);
+    if (request && !frames.some((frame) => answers(frame, request)))
+      this.#events.lost(request.id, `The MCP server "${this.#name}" answered a different request.`);
   }
 
   #pass(frame: Frame): void {
@@ -215,7 +227,7 @@ export class HttpLink implements Link {
           if (retry !== undefined && /^\d+$/.test(retry)) retryMs = Number(retry);
           if (data === undefined || data.length === 0) return;
           const frame = lineFrom(data);
-          if (request && (frame.kind === 'success' || frame.kind === 'failure') && frame.id === request.id) answered = true;
+          if (request && answers(frame, request)) answered = true;
           this.#pass(frame);
         },
         tooLong: (bytes) => this.#events.tooLong({ bytes, head: Buffer.alloc(0), tail: Buffer.alloc(0) }),
@@ -273,21 +285,24 @@ export class HttpLink implements Link {
 
   /**
    * Repeats the handshake, because the server has lost the session. The client already has an answer to its handshake, so the new
-   * answer is not passed on.
+   * answer is not passed on. If the handshake fails, the link keeps the old session, so that the next request tries again.
    */
   #renewSession(): Promise<boolean> {
     this.#renewing ??= (async () => {
       const { initialize, initialized } = this.#handshake;
       if (initialize === undefined) return false;
-      this.#handshake = {};
       const body = edited(initialize.bytes, [{ at: initialize.idAt, put: '"earpiece-renew"' }]);
       const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const response = await this.#target.send({ method: 'POST', headers, body, signal: this.#stop.signal });
       const answer = await bodyOf(response, MAX_FRAME_BYTES);
-      const session = sessionOf(response);
-      const version = versionOf(initialize);
-      this.#handshake = { initialize, ...session, ...(version !== undefined && { version }) };
       if ((response.statusCode ?? 500) >= 300 || answer === undefined) return false;
+      const version = versionOf(initialize);
+      this.#handshake = {
+        initialize,
+        ...(initialized && { initialized }),
+        ...sessionOf(response),
+        ...(version !== undefined && { version }),
+      };
       if (initialized) await this.#post(initialized, true);
       return true;
     })();
@@ -333,6 +348,9 @@ export class HttpLink implements Link {
 
 /** Makes a frame of an HTTP message, without line breaks inside. */
 const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
+
+const answers = (frame: Frame, request: Request): boolean =>
+  (frame.kind === 'success' || frame.kind === 'failure') && frame.id === request.id;
 
 function sessionOf(response: IncomingMessage): { session?: string } {
   const session = response.headers[SESSION_ID];

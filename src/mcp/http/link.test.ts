@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { frameOf } from '../frames/frame.ts';
+import { HttpLink } from './link.ts';
+
+const INITIALIZE = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
+const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const ask = (id: number, method = 'tools/list') => ({ jsonrpc: '2.0', id, method });
+const answerTo = (id: unknown) => ({ jsonrpc: '2.0', id, result: {} });
+
+type Message = { readonly id?: unknown; readonly method: string };
+type Exchange = { readonly request: IncomingMessage; readonly message: Message; readonly response: ServerResponse };
+
+const ending: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0)) await end();
+});
+
+/** Starts a server whose POSTs go to `post`, and a link to this server. `said` has everything that the link reports. */
+async function linked(post: (exchange: Exchange) => void) {
+  let open = 0;
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    let text = '';
+    request.setEncoding('utf8').on('data', (part: string) => (text += part));
+    request.on('end', () => post({ request, response, message: JSON.parse(text) as Message }));
+  });
+  server.keepAliveTimeout = 0; // Neither the server nor its header limits how long a connection stays open.
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.on('close', () => (open -= 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const said: string[] = [];
+  const none = (): void => {};
+  const link = new HttpLink(
+    { kind: 'http', name: 'web', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
+    {
+      frame: ({ bytes }) => said.push(bytes.toString().trim()),
+      lost: (id, why) => said.push(`lost ${id}: ${why}`),
+      away: () => said.push('away'),
+      back: () => said.push('back'),
+      tooLong: none,
+      up: none,
+      down: none,
+      failed: none,
+      drain: none,
+    },
+  );
+  ending.push(async () => {
+    await link.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    said,
+    open: () => open,
+    send: (message: object) => void link.send(frameOf(Buffer.from(`${JSON.stringify(message)}\n`))),
+  };
+}
+
+const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}): void =>
+  void response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+
+describe('a lost session', () => {
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['the server closes the connection', (response) => void response.destroy()],
+    ['the server answers with an error', (response) => void response.writeHead(503).end()],
+  ])('is renewed by a later request if the repeated handshake fails because %s', async (_, fail) => {
+    let session: string | undefined;
+    let isBroken = false;
+    const got: string[] = [];
+    const { send, said } = await linked(({ request, message, response }) => {
+      got.push(message.method);
+      if (message.method === 'initialize') {
+        if (isBroken) return fail(response);
+        session = `s${got.length}`;
+        return json(response, answerTo(message.id), { 'mcp-session-id': session });
+      }
+      if (request.headers['mcp-session-id'] !== session) return void response.writeHead(404).end();
+      return message.id === undefined ? void response.writeHead(202).end() : json(response, answerTo(message.id));
+    });
+    send(INITIALIZE);
+    await expect.poll(() => said).toEqual([JSON.stringify(answerTo(0))]);
+    send(INITIALIZED);
+    send(ask(1));
+    await expect.poll(() => said).toContain(JSON.stringify(answerTo(1)));
+
+    session = undefined;
+    isBroken = true;
+    send(ask(2));
+    await expect.poll(() => said.some((line) => line.startsWith('lost 2: '))).toBe(true);
+    isBroken = false;
+    got.length = 0;
+    send(ask(3));
+    await expect.poll(() => said).toContain(JSON.stringify(answerTo(3)));
+    expect(got).toEqual(['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
+  });
+});
+
+describe('a POST whose answer has no answer to the request', () => {
+  it.each<[string, unknown]>([
+    ['another id', answerTo(9)],
+    ['a batch without the id', [answerTo(9), { jsonrpc: '2.0', method: 'n' }]],
+    ['an empty batch', []],
+  ])('loses the answer: %s', async (_, body) => {
+    const { send, said } = await linked(({ response }) => json(response, body));
+    send(ask(1));
+    await expect.poll(() => said).toContain('lost 1: The MCP server "web" answered a different request.');
+  });
+
+  it('does not lose the answer if a batch has it', async () => {
+    const { send, said } = await linked(({ response, message }) => json(response, [answerTo(message.id)]));
+    send(ask(1));
+    await expect.poll(() => said).toEqual([JSON.stringify(answerTo(1))]);
+  });
+});

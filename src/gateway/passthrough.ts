@@ -3,7 +3,16 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 
 import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
-import { errorFrame, frameOf, type Failure, type Frame, type Request, type Success, cancelledBy } from '../mcp/frames/frame.ts';
+import {
+  errorFrame,
+  frameOf,
+  runsTool,
+  type Failure,
+  type Frame,
+  type Request,
+  type Success,
+  cancelledBy,
+} from '../mcp/frames/frame.ts';
 import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from '../mcp/frames/framing.ts';
 import { reasonOf, type GuardedRider } from './riding/guarded.ts';
 import { isHandshake, withInstructions } from './riding/instructions.ts';
@@ -89,8 +98,9 @@ export class HttpPassthrough implements HttpEndpoint {
     const cancelled = client && cancelledBy(frame);
     const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
     if (open?.kind === 'call') open.call.cancelled = true;
-    if (isCall(frame)) return refuse(response, 400, 'a tools/call must have an id, so that it can be answered', INVALID_REQUEST);
-    if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => isCall(frameOf(frame.bytes.subarray(start, end))))) {
+    if (runsTool(frame))
+      return refuse(response, 400, 'a tools/call must have an id, so that it can be answered', INVALID_REQUEST);
+    if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => runsTool(frameOf(frame.bytes.subarray(start, end))))) {
       return refuse(response, 400, 'a batch must not contain a tools/call: send each call separately', INVALID_REQUEST);
     }
     return this.#pass(exchange, client, undefined, idsIn(frame));
@@ -296,6 +306,7 @@ export class HttpPassthrough implements HttpEndpoint {
         headers: this.#headersFor(request.headers),
         signal: abort.signal,
         ...(request.method === 'POST' && { body }),
+        once: frame !== undefined && runsTool(frame),
       });
       if (this.#away) this.#tell('reconnected', 'it answers again');
       this.#away = false;
@@ -380,8 +391,4 @@ function header(headers: IncomingHttpHeaders, name: string): string | undefined 
 function answerIn(bytes: Buffer): Success | Failure | undefined {
   const frame = frameOf(bytes);
   return (frame.kind === 'success' || frame.kind === 'failure') && frame.id === '"earpiece-1"' ? frame : undefined;
-}
-
-function isCall(frame: Frame): boolean {
-  return (frame.kind === 'request' || frame.kind === 'note') && frame.method === 'tools/call';
 }

@@ -139,6 +139,10 @@ export function errorFrame(id: string, code: number, message: string, data?: unk
 export const messageIn = ({ bytes, error }: Failure): string =>
   stringAt(bytes, valueAt(bytes, error.start, ['message'])) ?? textOf(bytes, error);
 
+/** Whether the server may run a tool because of this frame. A tool must not run twice, so such a frame is not sent twice. */
+export const runsTool = (frame: Frame): boolean =>
+  (frame.kind === 'request' || frame.kind === 'note') && frame.method === 'tools/call';
+
 /** Returns the id of the request that a `notifications/cancelled` names. Undefined for any other frame. */
 export function cancelledBy(frame: Frame): string | undefined {
   if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;

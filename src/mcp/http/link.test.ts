@@ -116,3 +116,31 @@ describe('a POST whose answer has no answer to the request', () => {
     await expect.poll(() => said).toEqual([JSON.stringify(answerTo(1))]);
   });
 });
+
+describe('a reused connection that is reset before the answer', () => {
+  it('a tools/call is not sent twice; another request is', async () => {
+    const got: string[] = [];
+    const { send, said } = await linked(({ message, response }) => {
+      got.push(message.method);
+      // The server runs the request and crashes.
+      if (got.length === 2 || got.length === 4) return void response.destroy();
+      return json(response, answerTo(message.id));
+    });
+    send(ask(1, 'ping'));
+    await expect.poll(() => said).toHaveLength(1);
+    send(ask(2, 'tools/list'));
+    await expect.poll(() => said).toHaveLength(2);
+    expect(got).toEqual(['ping', 'tools/list', 'tools/list']);
+    send(ask(3, 'tools/call'));
+    await expect.poll(() => said.at(-1)).toMatch(/^lost 3: .*it is unknown whether the call took effect\.$/u);
+    expect(got).toEqual(['ping', 'tools/list', 'tools/list', 'tools/call']);
+  });
+
+  it('an unused connection is closed before most servers close it', async () => {
+    const { send, said, open } = await linked(({ message, response }) => json(response, answerTo(message.id)));
+    send(ask(1));
+    await expect.poll(() => said).toHaveLength(1);
+    expect(open()).toBe(1);
+    await expect.poll(open, { timeout: 15_000 }).toBe(0);
+  });
+});

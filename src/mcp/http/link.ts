@@ -1,7 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { asLine, errorFrame, frameOf, param, type Frame, type Request, type Success, cancelledBy } from '../frames/frame.ts';
+import {
+  asLine,
+  errorFrame,
+  frameOf,
+  param,
+  runsTool,
+  type Frame,
+  type Request,
+  type Success,
+  cancelledBy,
+} from '../frames/frame.ts';
 import { MAX_FRAME_BYTES, SseReader } from '../frames/framing.ts';
 import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from '../frames/json.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './target.ts';
@@ -108,6 +118,7 @@ export class HttpLink implements Link {
           ...this.#bodyHeaders(frame),
         },
         body: frame.bytes,
+        once: runsTool(frame),
         signal: AbortSignal.any([this.#stop.signal, abort.signal]),
       });
       this.#back();

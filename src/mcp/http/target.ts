@@ -6,11 +6,23 @@ export type HttpRequest = {
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer;
   readonly signal?: AbortSignal;
+  /** Whether the request must not be sent twice, because the server may run a tool for it. */
+  readonly once?: boolean;
 };
+
+/**
+ * How long an unused connection stays open. The time is shorter than that of most servers and networks, which close or drop an
+ * unused connection after 5 s or more. A request on such a connection would fail.
+ */
+const IDLE_MS = 4_000;
 
 /**
  * Sends requests to an HTTP server over connections that stay open. `fetch` is not used, because it adds headers and unpacks
  * bodies.
+ *
+ * If a reused connection is reset before the answer, the server may have closed it before the request arrived, or may have run
+ * the request. So the request is sent again on a new connection, but a request with `once` fails: RFC 9110 (9.2.2) advises
+ * against repeating a request that is not idempotent.
  */
 export class HttpTarget {
   readonly url: URL;
@@ -23,7 +35,7 @@ export class HttpTarget {
     this.url = new URL(url);
     this.#headers = headers;
     this.#http = process.getBuiltinModule(this.url.protocol === 'https:' ? 'node:https' : 'node:http');
-    this.#agent = new this.#http.Agent({ keepAlive: true });
+    this.#agent = new this.#http.Agent({ keepAlive: true, timeout: IDLE_MS });
   }
 
   /** Sends a request and resolves to its answer, whose body is not read yet. Rejects if no answer comes. */
@@ -31,8 +43,6 @@ export class HttpTarget {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // A reused connection was reset, usually because the server closed it before this request arrived. So the request is sent
-      // again.
       if (error instanceof StaleConnection) return this.#sendOnce(request);
       throw error;
     }
@@ -42,7 +52,7 @@ export class HttpTarget {
     this.#agent.destroy();
   }
 
-  #sendOnce({ method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+  #sendOnce({ method, headers, body, signal, once = false }: HttpRequest): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = this.#http.request(this.url, {
       method,
@@ -52,7 +62,9 @@ export class HttpTarget {
     });
     request.once('response', resolve);
     request.on('error', (error: NodeJS.ErrnoException) => {
-      reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
+      if (error.code !== 'ECONNRESET') reject(error);
+      else if (once) reject(new Error(`${error.message}; it is unknown whether the call took effect`));
+      else reject(request.reusedSocket ? new StaleConnection() : error);
     });
     request.end(body);
     return promise;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { lastLineOf, looksLikePrompt, readable, wholeCharacters } from './text.ts';
+import { clean, lastLineOf, looksLikePrompt, readable, wholeCharacters } from './text.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -40,6 +40,14 @@ describe('the last line', () => {
     expect(lastLineOf('one\n two \n\n  \n')).toBe('two');
     expect(lastLineOf('\n \n')).toBeUndefined();
     expect(lastLineOf('👂'.repeat(300))).toBe(`${'👂'.repeat(199)}…`);
+  });
+
+  it('removes commands for the terminal, and the beginnings of commands without an end', () => {
+    expect(clean('\u001b]0;title\u0007a\u001b]8;;https://x\u001b\\link\u001b]8;;\u001b\\ b')).toBe('alink b');
+    expect(clean('\u001b]0;no end\nnext')).toBe('0;no end\nnext');
+    // Quadratic time would be more than a minute.
+    expect(clean(`${'\u001b]'.repeat(500_000)}x`)).toBe('x');
+    expect(clean(`${'a'.repeat(500_000)}${'\b'.repeat(500_000)}x`)).toBe('x');
   });
 });
 

@@ -17,19 +17,33 @@ export function readable(bytes: Uint8Array): string {
 }
 
 export function clean(text: string): string {
-  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n');
+  const plain = stripVTControlCharacters(withoutCommands(text)).replaceAll('\r\n', '\n');
   const lines = plain.includes('\r') || plain.includes('\b') ? plain.split('\n').map(overwritten).join('\n') : plain;
   // oxlint-disable-next-line no-control-regex -- the remaining control characters are invisible and may hide text
   return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
 }
 
+/**
+ * Removes commands for the terminal, such as its title or a link, which begin with `ESC ]`. `stripVTControlCharacters` needs
+ * quadratic time for a command without an end.
+ */
+const withoutCommands = (text: string): string =>
+  text.includes(BEGINNING) ? text.replaceAll(COMMAND, '').replaceAll(BEGINNING, '') : text;
+const BEGINNING = '\u001b]';
+// oxlint-disable-next-line no-control-regex -- these characters begin and end a command
+const COMMAND = /\u001b\][^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)/gu;
+
 /** Returns a line as a terminal shows it: the text after the last carriage return, with its backspaces applied. */
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
-  let text = last.slice(last.lastIndexOf('\r') + 1);
-  // oxlint-disable-next-line no-control-regex -- a backspace removes the character before it
-  for (const once = /[^\u0008]\u0008/gu; text.includes('\b') && once.test(text);) text = text.replaceAll(once, '');
-  return text;
+  const text = last.slice(last.lastIndexOf('\r') + 1);
+  if (!text.includes('\b')) return text;
+  const left: string[] = [];
+  for (const character of text) {
+    if (character === '\b') left.pop();
+    else left.push(character);
+  }
+  return left.join('');
 }
 
 /** Removes incomplete UTF-8 characters at the beginning and the end. */

@@ -1,11 +1,10 @@
 /** Finds out whether a test file, or a file that it imports, has changed since a run of the tests. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { textOf } from './read-file.ts';
 import { statsOf } from './stamp.ts';
 
-/** The maximum number of files of one stamp, and the maximum size of a file whose imports are read, in bytes. */
+/** The maximum number of files of one stamp. */
 const MAX_FILES = 200;
-const MAX_BYTES = 2_000_000;
 /** The maximum number of files whose imports are kept. */
 const MAX_KEPT = 1_000;
 /** The errors of one run are printed together, so a stamp is valid for this time, in milliseconds. */
@@ -25,10 +24,10 @@ type Imports = { readonly stamp: string; readonly paths: readonly string[] };
 export function importStampIn(folder: string): (file: string) => string | undefined {
   const kept = new Map<string, Imports>();
   const stamps = new Map<string, { readonly at: number; readonly stamp: string | undefined }>();
-  const importsOf = (path: string, stamp: string, size: number): readonly string[] => {
+  const importsOf = (path: string, stamp: string): readonly string[] => {
     const known = kept.get(path);
     if (known?.stamp === stamp) return known.paths;
-    const paths = size > MAX_BYTES ? [] : importsIn(path);
+    const paths = importsIn(path);
     if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(path, { stamp, paths });
     return paths;
@@ -40,7 +39,7 @@ export function importStampIn(folder: string): (file: string) => string | undefi
       if (found === undefined && path === first) return undefined;
       stamps.push(found === undefined ? `${path} absent` : `${path} ${found.stamp}`);
       if (found === undefined) continue;
-      for (const each of importsOf(found.path, found.stamp, found.size)) if (seen.size < MAX_FILES) seen.add(each);
+      for (const each of importsOf(found.path, found.stamp)) if (seen.size < MAX_FILES) seen.add(each);
     }
     return stamps.join('\n');
   };
@@ -56,20 +55,14 @@ export function importStampIn(folder: string): (file: string) => string | undefi
 }
 
 /** Returns the file that an import of this path reads. */
-function fileAt(path: string): { readonly path: string; readonly stamp: string; readonly size: number } | undefined {
+function fileAt(path: string): { readonly path: string; readonly stamp: string } | undefined {
   for (const ending of ENDINGS) {
     const stats = statsOf(path + ending);
-    if (stats?.isFile()) return { path: path + ending, stamp: `${stats.mtimeMs} ${stats.size}`, size: stats.size };
+    if (stats?.isFile()) return { path: path + ending, stamp: `${stats.mtimeMs} ${stats.size}` };
   }
   return undefined;
 }
 
 /** Returns the paths that a file imports. The list is empty if the file cannot be read. */
-function importsIn(path: string): readonly string[] {
-  try {
-    const text = readFileSync(path, 'utf8');
-    return [...text.matchAll(IMPORT)].map(({ groups }) => resolve(dirname(path), groups?.['path'] ?? ''));
-  } catch {
-    return [];
-  }
-}
+const importsIn = (path: string): readonly string[] =>
+  [...(textOf(path) ?? '').matchAll(IMPORT)].map(({ groups }) => resolve(dirname(path), groups?.['path'] ?? ''));

@@ -1,9 +1,7 @@
 /** Reads the lines of files that programs name in their errors. */
-import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-
-/** The maximum size of a file that is read, in bytes. */
-const MAX_BYTES = 2_000_000;
+import { textOf } from './read-file.ts';
+import { statsOf } from './stamp.ts';
 
 /** Returns a function that gives the lines of a file without their indent; undefined if the file cannot be read. */
 export function sourceIn(folder: string): (file: string) => readonly string[] | undefined {
@@ -11,21 +9,13 @@ export function sourceIn(folder: string): (file: string) => readonly string[] | 
   let last: { readonly path: string; readonly stamp: string; readonly lines: readonly string[] } | undefined;
   return (file) => {
     const path = resolve(folder, file);
-    try {
-      const stats = statSync(path);
-      if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
-      const stamp = `${stats.mtimeMs} ${stats.size}`;
-      if (last?.path !== path || last.stamp !== stamp)
-        last = {
-          path,
-          stamp,
-          lines: readFileSync(path, 'utf8')
-            .split('\n')
-            .map((line) => line.trim()),
-        };
-      return last.lines;
-    } catch {
-      return undefined;
-    }
+    const stats = statsOf(path);
+    if (stats === undefined) return undefined;
+    const stamp = `${stats.mtimeMs} ${stats.size}`;
+    if (last?.path === path && last.stamp === stamp) return last.lines;
+    const text = textOf(path);
+    if (text === undefined) return undefined;
+    last = { path, stamp, lines: text.split('\n').map((line) => line.trim()) };
+    return last.lines;
   };
 }

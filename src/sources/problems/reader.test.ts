@@ -28,6 +28,21 @@ describe('problem matchers', () => {
       ['tsc: TS2322: no (1,2): x. (src/ü [id] (x).ts:1:7)', 'tsc: TS1005: no. (app/(shop)/a.ts:2:1)'],
     ],
     [
+      'jest in a terminal, a file that cannot be loaded',
+      [
+        ' FAIL  ./a.test.js',
+        '',
+        ' RUNS  ./a.test.js',
+        '',
+        '  ● Test suite failed to run',
+        '',
+        '    top 1',
+        '',
+        '      at Object.<anonymous> (a.test.js:1:7)',
+      ],
+      ['jest: Test suite failed to run: top 1 (a.test.js:1:7)'],
+    ],
+    [
       'node, a missing file, and a rejected promise in a test file',
       [
         "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/shop/x.mjs' imported from /shop/a.test.mjs",

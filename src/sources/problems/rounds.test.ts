@@ -132,6 +132,33 @@ describe('the problems of a program that keeps running', () => {
     expect(testsIn(openAfter(...shared, ...rerun('price.test.ts'), ...rerun('cart.test.ts')))).toEqual([]);
   });
 
+  it('stay open if vitest is silent during a run, while a terminal shows totals without all results', () => {
+    const first = [
+      ' ❯ a.test.ts (1 test | 1 failed)',
+      '⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯',
+      ' FAIL  a.test.ts > one',
+      'Error: boom',
+      ' Test Files  1 failed | 1 passed (2)',
+      ' FAIL  Tests failed. Watching for file changes...',
+      undefined,
+    ];
+    const live = [' RERUN  b.test.ts x1', ' Test Files 0 passed (1)', '   Duration 2.97s', undefined];
+    const end = [' ✓ b.test.ts (1 test) 4000ms', ' Test Files  1 failed | 1 passed (2)', undefined];
+    const messages = (...lines: readonly (string | undefined)[]): readonly string[] => {
+      const problems = new OpenProblems();
+      for (const line of lines) {
+        if (line === undefined) problems.silent();
+        else problems.read(line);
+      }
+      return [...problems.open().values()].map(({ problem }) => problem.message);
+    };
+    expect(messages(...first, ...live)).toEqual(['Error: boom']);
+    expect(messages(...first, ...live, ...end)).toEqual(['Error: boom']);
+    expect(
+      messages(...first, ' RERUN  a.test.ts x2', ' ✓ a.test.ts (1 test) 2ms', ' Test Files  2 passed (2)', undefined),
+    ).toEqual([]);
+  });
+
   it('stay open if node --test runs another file again, even after a silence before its first line', () => {
     const nodeFailed = (test: string, file: string): readonly string[] => [
       `test at ${file}:2:1`,

@@ -2,8 +2,8 @@
 import { step, type Matcher, type Step } from './matcher.ts';
 import { FILE } from './shipped-places.ts';
 
-/** The line above the problems of a test file. */
-const FAIL = step(/^\s*FAIL (?:\S+ )?(?:\.\/)?(?<file>[^\s/]\S*\.\w+)(?: \([\d.]+ m?s\))?$/u);
+/** The line above the problems of a test file. In a terminal, jest prints two spaces after `FAIL`. */
+const FAIL = step(/^\s*FAIL +(?:\S+ )?(?:\.\/)?(?<file>[^\s/]\S*\.\w+)(?: \([\d.]+ m?s\))?$/u);
 const NOT_RUN = step(/^\s+● (?<test>Test suite failed to run)$/u, { skip: 200 });
 
 /** The headline above the hints of jest about a file that it cannot parse. The cause is below the hints. */

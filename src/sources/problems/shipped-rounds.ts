@@ -68,6 +68,17 @@ function nodeNameIn(line: string, pattern: RegExp): { readonly name: string; rea
 /** The codes of errors that the parser of tsc reports, TS1002 to TS1161. */
 const SYNTAX = /^TS1(?:0\d\d|1[0-5]\d|16[01])$/u;
 
+/** The totals of vitest: ` Test Files  1 failed | 2 passed (3)`, ` Test Files  no tests`. */
+const TOTALS = /^\s*Test Files\s+(?<counts>.+?)(?: \((?<total>\d+)\))?$/u;
+
+/** Whether a line ends a run of vitest. While tests run, a terminal shows totals in which some files have no result yet. */
+function endsVitest(line: string): boolean {
+  const { counts, total = '0' } = TOTALS.exec(line)?.groups ?? {};
+  if (counts === undefined) return /^\s*(?:PASS|FAIL) {2}(?:Waiting for file changes|Tests failed\. Watching)/u.test(line);
+  const done = [...counts.matchAll(/\d+/gu)].reduce((sum, [count]) => sum + Number(count), 0);
+  return done >= Number(total);
+}
+
 /** The rounds of tools whose output shows rounds. */
 export const ROUNDS: Readonly<Record<string, Rounds>> = {
   tsc: {
@@ -87,7 +98,7 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
   webpack: { ends: /\bwebpack [\d.]+ compiled |\bcompiled (?:successfully|with \d+ (?:error|warning))/iu },
   vitest: {
     begins: /^\s*(?:\S+ )?RERUN\b/u,
-    ends: /^\s*Test Files\s/u,
+    ends: { test: endsVitest },
     isLate: true,
     names: named(/^\s*[✓❯×↓] (?:.* )?(?<names>\S+\.\w+) (?:\(\d+ tests?\b|> )/u, /^\s*[❯×]/u),
     unitOf: fileOfTest,

@@ -205,6 +205,8 @@ export class OpenProblems {
     for (const problem of problems) {
       if (problem.severity !== 'error' || this.#isExplained(problem)) continue;
       const { tool, line = 0 } = problem;
+      // The search among the kept problems takes longer than the program may wait for thousands of further ones.
+      if ((this.#round.get(tool)?.size ?? 0) >= MAX_OPEN) continue;
       const file = this.#pathOf(problem);
       const [open, round] = [this.#open, this.#round].map((all) => all.get(tool) ?? new Map<string, Kept>()) as [Found, Found];
       const source = file === undefined ? undefined : this.#sourceOf(file);

@@ -115,6 +115,63 @@ it('a log file that is replaced, or removed and written again, is read from its 
   expect(new Set(ids).size).toBe(4);
 });
 
+describe('a burst of lines', () => {
+  it('is read in one check, which reports the first 51 different lines and the number of the others', async () => {
+    await look();
+    const many = Array.from({ length: 100_000 }, (_, n) => `ERROR ${n >> 1}`);
+    appendFileSync(file, `fine\n${many.join('\n')}\n`);
+    const found = await look();
+    const first = Array.from({ length: 51 }, (_, n) => `ERROR ${n}`);
+    expect(found.map(({ line }) => line)).toEqual([...first, '… and 99,949 more matching lines']);
+    appendFileSync(file, `ERROR newer\n${many.slice(0, 103).join('\n')}\n`);
+    const next = await look();
+    expect(next.map(({ line }) => line)).toEqual(['ERROR newer', ...first.slice(0, 50), '… and 53 more matching lines']);
+    expect(new Set([...found, ...next].map(({ id }) => id)).size).toBe(104);
+    expect(await look()).toEqual([]);
+  });
+
+  it('with at most 51 lines is reported line by line, also if lines are repeated', async () => {
+    await look();
+    const many = Array.from({ length: 51 }, (_, n) => `ERROR ${n % 3}`);
+    appendFileSync(file, `${many.join('\n')}\n`);
+    expect(await lines()).toEqual(many);
+    appendFileSync(file, `${many.join('\n')}\nERROR 0\n`);
+    expect(await lines()).toEqual(['ERROR 0', 'ERROR 1', 'ERROR 2', '… and 49 more matching lines']);
+  });
+
+  it('with more than 64 MB is read in several checks, and the summary says how much is still to read', async () => {
+    await look();
+    for (let n = 0; n < 70; n++) appendFileSync(file, `ERROR ${n} ${'x'.repeat(1_048_576)}\n`);
+    const follower = logFollower({ kind: 'log', file, match: 'ERROR' }, {});
+    const { news, againMs, summary, state: after } = await follower.look(state, new AbortController().signal);
+    expect({ news: news.length, againMs, summary }).toMatchObject({ news: 52, againMs: 0 });
+    expect(summary).toMatch(/^6 MB still to read, last: ERROR 6\d x+…$/u);
+    state = after;
+    expect((await lines()).at(-1)).toMatch(/^ERROR 69 x+…$/u);
+  });
+
+  it('is read further by the next check if the process ends during the check, and no line is lost or repeated', async () => {
+    await look();
+    appendFileSync(file, `ERROR one\n${'fine\n'.repeat(300_000)}ERROR two\n`);
+    const ending = new AbortController();
+    const found = logFollower({ kind: 'log', file, match: 'ERROR' }, {}).look(state, ending.signal);
+    ending.abort();
+    const { news, state: after } = await found;
+    expect(news.map(({ message }) => message)).toEqual([`${file}: ERROR one`]);
+    state = after;
+    expect(await lines()).toEqual(['ERROR two']);
+  });
+
+  it('is read from its beginning by the next check if the file is emptied during the check', async () => {
+    await look();
+    appendFileSync(file, `ERROR one\n${'fine\n'.repeat(300_000)}`);
+    const found = lines();
+    writeFileSync(file, `ERROR new\n${'fine\n'.repeat(400_000)}`);
+    expect(await found).toEqual(['ERROR one']);
+    expect(await lines()).toEqual(['ERROR new']);
+  });
+});
+
 describe('a log file that is rotated', () => {
   it('is read to its end under its new name, also an unfinished line, before the new file', async () => {
     await look();
@@ -139,15 +196,15 @@ describe('a log file that is rotated', () => {
     expect(await lines()).toEqual(['ERROR three']);
   });
 
-  it('is read in several checks if it has many lines, and no line is lost or repeated', async () => {
+  it('is read to its end in one check if it has many lines, and the lines after the first 51 are counted', async () => {
     await look();
     const many = Array.from({ length: 120 }, (_, n) => `ERROR ${n}`);
     appendFileSync(file, `${many.join('\n')}\n`);
     renameSync(file, join(folder, 'a.log.1'));
     writeFileSync(file, 'ERROR new\n');
-    const found: unknown[] = [];
-    for (let round = 0; round < 5; round++) found.push(...(await lines()));
-    expect(found).toEqual([...many, 'ERROR new']);
+    expect(await lines()).toEqual([...many.slice(0, 51), '… and 69 more matching lines']);
+    expect(await lines()).toEqual(['ERROR new']);
+    expect(await lines()).toEqual([]);
   });
 
   it('is read to its end in the folder to which its path links', async () => {

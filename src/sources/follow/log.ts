@@ -1,8 +1,10 @@
 /** Follows a log file: each new line that matches is news. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { checksum } from '../../core/event.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
@@ -11,9 +13,11 @@ import type { Group, What } from './list.ts';
 import { openRotated } from './rotated.ts';
 
 const EVERY_MS = 1_000;
-/** The limits of one check. */
+/** The maximum number of bytes of one check, and of each of its reads. Between the reads, the process does its other work. */
+const CHECK_BYTES = 64 * 1_048_576;
 const CHUNK_BYTES = 1_048_576;
-const MAX_LINES = 50;
+/** The maximum number of lines whose text a check reports. This is also the number of different texts of one notification. */
+const MAX_LINES = 51;
 /** The maximum number of bytes of a line that the pattern reads. */
 const LINE_BYTES = 65_536;
 /** The maximum length of a reported line, and of its part before the match, in characters. */
@@ -48,8 +52,8 @@ export function logFollower(
 ): Follower {
   const pattern = patternOf(match);
   return {
-    look: (state) =>
-      Promise.resolve(lookAt({ file, pattern, level, ofAgent: by !== undefined }, state as unknown as Place | undefined)),
+    look: (state, signal) =>
+      lookAt({ file, pattern, level, ofAgent: by !== undefined, signal }, state as unknown as Place | undefined),
   };
 }
 
@@ -66,14 +70,15 @@ type Reading = {
   readonly level: News['severity'];
   /** Whether only agents follow the file. The path is then the real path of a file in the project, and no link may replace it. */
   readonly ofAgent: boolean;
+  readonly signal: AbortSignal;
 };
 
-function lookAt(reading: Reading, before: Place | undefined): Look {
+async function lookAt(reading: Reading, before: Place | undefined): Promise<Look> {
   const opened = openOf(reading);
   try {
     const now = opened === undefined ? undefined : fstatSync(opened);
     const isOther = before !== undefined && before.ino !== NO_FILE && before.ino !== now?.ino;
-    const rest = isOther ? restOf(reading, before, now !== undefined) : undefined;
+    const rest = isOther ? await restOf(reading, before, now !== undefined) : undefined;
     if (rest !== undefined) return rest;
     // A file that is created later is read from its beginning.
     if (opened === undefined || now === undefined)
@@ -84,8 +89,9 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
     // The first check begins at the end of the file, so that earlier lines are not reported.
     if (before === undefined) return look({ ino, offset: size, ...marksAt(opened, size), restarts: 0 }, []);
     const marks = before.ino === ino ? marksIfAt(opened, before) : undefined;
-    if (marks !== undefined) return readFrom(reading, opened, before, { marks }).look;
-    return readFrom(reading, opened, { ...before, ino, offset: 0, restarts: before.restarts + 1 }).look;
+    if (marks !== undefined) return (await readFrom(reading, opened, { ...before, ...marks })).look;
+    const beginning = { ...before, ino, offset: 0, ...marksAt(opened, 0), restarts: before.restarts + 1 };
+    return (await readFrom(reading, opened, beginning)).look;
   } finally {
     if (opened !== undefined) closeSync(opened);
   }
@@ -95,13 +101,13 @@ function lookAt(reading: Reading, before: Place | undefined): Look {
  * Reads the rest of a file that was renamed since the last check. Undefined if the file is gone, or if it has no further line and
  * a new file is at the path. Without a new file at the path, the renamed file is still followed.
  */
-function restOf(reading: Reading, before: Place, hasNew: boolean): Look | undefined {
+async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise<Look | undefined> {
   const opened = openRotated(reading.file, before.ino);
   if (opened === undefined) return undefined;
   try {
     const marks = marksIfAt(opened, before);
     if (marks === undefined) return undefined;
-    const rest = readFrom(reading, opened, before, { isWhole: hasNew, marks });
+    const rest = await readFrom(reading, opened, { ...before, ...marks }, hasNew);
     if (rest.offset > before.offset) return { ...rest.look, againMs: hasNew ? 0 : EVERY_MS };
     return hasNew ? undefined : look(before, [], { summary: 'the file was renamed, and no new file exists yet' });
   } finally {
@@ -120,39 +126,79 @@ function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undef
 }
 
 /**
- * Reads the next lines. `isWhole`: nobody writes the file any longer, so its last line is complete without a line break. `marks`:
- * those of the place.
+ * Reads the next lines, up to the limit of a check. `isWhole`: nobody writes the file any longer, so its last line is complete
+ * without a line break. If the file is emptied between two reads, the next check finds that out.
  */
-function readFrom(
-  { file, pattern, level }: Reading,
+async function readFrom(
+  reading: Reading,
   opened: number,
-  { ino, offset: start, restarts, last: before }: Omit<Place, 'seen' | 'head'>,
-  { isWhole = false, marks }: { readonly isWhole?: boolean; readonly marks?: Marks } = {},
-): { readonly look: Look; readonly offset: number } {
+  before: Place,
+  isWhole = false,
+): Promise<{ readonly look: Look; readonly offset: number }> {
+  const start = before.offset;
+  const matches = new Matches(reading.pattern);
   const { size } = fstatSync(opened);
-  const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, size - start));
-  const length = readSync(opened, bytes, 0, bytes.length, start);
-  const isRest = isWhole && start + length >= size;
-  const { news, end } = linesIn(bytes.subarray(0, length), start, isRest);
-  const found = news.filter(({ line }) => pattern.test(line)).map(({ at, line }) => ({ at, line: partOf(line, pattern) }));
-  const told = found.slice(0, MAX_LINES);
-  const rest = found[MAX_LINES];
-  const offset = rest === undefined ? start + end : rest.at;
-  const last = told.at(-1)?.line ?? before;
+  let place = before;
+  for (;;) {
+    const from = place.offset;
+    const bytes = bytesOf(opened, from, Math.max(0, Math.min(CHUNK_BYTES, size - from)));
+    const { news, end } = linesIn(bytes, from, isWhole && from + bytes.length >= size);
+    for (const each of news) matches.add(each);
+    if (end > 0) place = { ...place, offset: from + end, ...marksAt(opened, from + end) };
+    if (end === 0 || place.offset >= size || place.offset - start >= CHECK_BYTES) break;
+    await setImmediate();
+    if (reading.signal.aborted || marksIfAt(opened, place) === undefined) break;
+  }
+  const { offset, ino, restarts } = place;
+  const last = matches.last ?? before.last;
+  const { told, more } = matches.reported();
+  const id = `${ino}:${restarts}`;
+  const news = told.map(({ at, line }) => newsOf(reading, `${id}:${at}`, line));
+  const rest = `… and ${more.toLocaleString('en')} more matching ${more === 1 ? 'line' : 'lines'}`;
   return {
     offset,
     look: look(
-      {
-        ino,
-        offset,
-        ...(offset === start && marks !== undefined ? marks : marksAt(opened, offset)),
-        restarts,
-        ...(last === undefined ? {} : { last: short(last) }),
-      },
-      told.map(({ at, line }) => newsOf(file, level, `${ino}:${restarts}:${at}`, line)),
-      { hasMore: offset < size && offset > start },
+      { ...place, ...defined({ last: last === undefined ? undefined : short(last) }) },
+      more === 0 ? news : [...news, { ...newsOf(reading, `${id}:${start}:more`, rest), key: 'more' }],
+      { unread: offset > start ? size - offset : 0 },
     ),
   };
+}
+
+/** The matching lines of one check. */
+class Matches {
+  readonly #pattern: Pattern;
+  /** The first lines, also repeated ones. */
+  readonly #first: Line[] = [];
+  /** The first different lines by their reported text. */
+  readonly #different = new Map<string, Line>();
+  #count = 0;
+  #last: string | undefined;
+
+  constructor(pattern: Pattern) {
+    this.#pattern = pattern;
+  }
+
+  add({ at, line }: Line): void {
+    if (!this.#pattern.test(line)) return;
+    this.#count++;
+    this.#last = line;
+    if (this.#different.size >= MAX_LINES) return;
+    const found = { at, line: partOf(line, this.#pattern) };
+    if (this.#first.length < MAX_LINES) this.#first.push(found);
+    const text = short(found.line);
+    if (!this.#different.has(text)) this.#different.set(text, found);
+  }
+
+  get last(): string | undefined {
+    return this.#last === undefined ? undefined : partOf(this.#last, this.#pattern);
+  }
+
+  /** Returns the lines to report, and the number of the others. A few lines are all reported, so that repeated lines are counted. */
+  reported(): { readonly told: readonly Line[]; readonly more: number } {
+    const told = this.#count <= MAX_LINES ? this.#first : [...this.#different.values()];
+    return { told, more: this.#count - told.length };
+  }
 }
 
 type Marks = Required<Pick<Place, 'seen' | 'head'>>;
@@ -177,13 +223,15 @@ function bytesOf(opened: number, from: number, length: number): Buffer {
 const look = (
   place: Place,
   news: readonly News[],
-  { summary, hasMore = false }: { readonly summary?: string; readonly hasMore?: boolean } = {},
+  { summary, unread = 0 }: { readonly summary?: string; readonly unread?: number } = {},
 ): Look => ({
   standing: [],
   news,
   state: place,
-  summary: summary ?? (place.last === undefined ? 'no line has matched yet' : `last: ${place.last}`),
-  againMs: hasMore ? 0 : EVERY_MS,
+  summary:
+    (unread < CHUNK_BYTES ? '' : `${Math.round(unread / CHUNK_BYTES).toLocaleString('en')} MB still to read, `) +
+    (summary ?? (place.last === undefined ? 'no line has matched yet' : `last: ${place.last}`)),
+  againMs: unread > 0 ? 0 : EVERY_MS,
 });
 
 function openOf({ file, ofAgent }: Reading): number | undefined {
@@ -257,7 +305,7 @@ function partOf(line: string, pattern: Pattern): string {
   return at <= BEFORE_CHARS ? line : `…${line.slice(at - BEFORE_CHARS).toWellFormed()}`;
 }
 
-const newsOf = (file: string, severity: News['severity'], id: string, line: string): News => ({
+const newsOf = ({ file, level: severity }: Pick<Reading, 'file' | 'level'>, id: string, line: string): News => ({
   id,
   key: 'lines',
   type: 'log.matched',

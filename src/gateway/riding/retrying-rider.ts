@@ -53,14 +53,8 @@ export function retryingRider(
     working: () => ready?.working?.() ?? false,
     // If the log is open, the conversation is opened at once, so that the next event about a server finds the conversation.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
-    // While the log is still opening, `opened` waits for it, and so does `closed`.
     closed: (connection) => {
       if (ready) ready.closed(connection);
-      else
-        opening?.then(
-          (opened) => opened.closed(connection),
-          () => {},
-        );
     },
     // The event is handled after `opened`, which may still wait for the log.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 918, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 810, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 821, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 928, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 819, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 829, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_369,
+        kb: 1_380,
         packages: [
           'commander',
           'hono',

@@ -326,6 +326,18 @@ describe('the problems of a program that keeps running', () => {
     expect(readAll(...boom, ...boom, ...run)).toEqual(['Error: boom']);
     stamp = '2';
     expect(readAll('✔ one (1ms)', '✔ two (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
+    // Each test file has its error, and then the shared file gets an error.
+    const unknown = (name: string): readonly string[] => [
+      `file:///shop/${name}:1`,
+      "import { v } from './lib.mjs';",
+      '^',
+      '',
+      `SyntaxError: no v for ${name}`,
+    ];
+    expect(readAll(...unknown('a.test.mjs'), ...unknown('b.test.mjs'), ...run)).toHaveLength(2);
+    expect(readAll(...boom, ...boom, ...run)).toEqual(['Error: boom']);
+    stamp = '3';
+    expect(readAll('✔ one (1ms)', '✔ two (1ms)', 'ℹ duration_ms 9.1')).toEqual([]);
     // The error of another test file does not explain a failed file.
     const wrong = ['file:///shop/a.test.mjs:2', 'const x = ;', '^', '', 'SyntaxError: no'];
     expect(readAll(...wrong, ...run)).toEqual(['SyntaxError: no', "'test failed'"]);

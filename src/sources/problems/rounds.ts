@@ -364,7 +364,7 @@ export class OpenProblems {
     // The result may be that of the test with the same name in another file, so only a change of the file ends the problem.
     if (named.length > 0 && areTests && units.isAmbiguous(unit)) return hasChanged;
     // A tool may leave out the errors of a file that failed again.
-    const failsAgain = round.some((each) => isUnit(each.unit));
+    const failsAgain = round.some((each) => isUnit(each.unit) || each.origins?.has(unit) === true);
     if (named.length > 0 || (failsAgain && unitOf !== undefined)) return failsAgain || !named.at(-1)?.failed;
     // The test may have another name now, so a change of its file ends the problem.
     if (areTests) return hasChanged;

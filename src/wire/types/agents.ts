@@ -69,7 +69,7 @@ export type AgentSummary = {
    */
   readonly held: Held | null;
   /**
-   * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`); always null
+   * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). It is null
    * for the agents of other programs, because their records do not show when they are idle.
    */
   readonly asksSince: number | null;

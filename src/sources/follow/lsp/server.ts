@@ -1,5 +1,6 @@
 /** Runs a language server as a child process, with its open documents and the errors that it finds in them. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
@@ -140,11 +141,14 @@ export class LanguageServer {
     }
     this.#ended ??= 'it was ended';
     this.#connection.dispose();
-    try {
-      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGTERM');
-    } catch {
-      // The server has ended.
-    }
+    const { pid, exitCode, signalCode, stdin, stdout, stderr } = this.#child;
+    if (pid === undefined) return;
+    const gone = exitCode === null && signalCode === null ? once(this.#child, 'exit').catch(() => {}) : undefined;
+    kill(pid, 'SIGTERM');
+    await Promise.race([gone, pause(ENDS_WITHIN_MS, undefined, { ref: false })]);
+    // A server may ignore the first signal, and its children may hold its streams, which would keep this process alive.
+    kill(pid, 'SIGKILL');
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
   }
 
   async #initialize(folder: string): Promise<void> {
@@ -191,6 +195,15 @@ export class LanguageServer {
 
   #notify(method: string, params: object): void {
     if (this.#ended === undefined) this.#connection.sendNotification(method, params).catch(() => {});
+  }
+}
+
+/** Sends a signal to the process group of a server. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // All its processes have ended.
   }
 }
 

@@ -189,8 +189,8 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 const KEY_CHARS = 80;
 
 /**
- * Returns the key of a note. `name` is the argument that holds the key. The key of a note of one conversation contains that conversation. The key of a persisted note does
- * not, so that a later conversation can replace or withdraw the note.
+ * Returns the key of a note. `name` is the argument that holds the key. The key of a note of one conversation contains that
+ * conversation. The key of a persisted note does not, so that a later conversation can replace or withdraw the note.
  */
 function keyOf(name: 'key' | 'withdraw', key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)

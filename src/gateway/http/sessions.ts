@@ -232,7 +232,7 @@ class HttpSession {
     this.#kept = [];
   }
 
-  /** Ends the session. A request still in flight gets an error, or as a tools/call a failing result, with the text `why`. */
+  /** Ends the session. A `tools/call` in flight gets a failing result with the text `why`; any other request gets an error. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(defined({ graceMs }));
     for (const { response, request, streaming } of this.#posts.values()) {

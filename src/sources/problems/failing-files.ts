@@ -3,6 +3,7 @@
  * the files that fail: those of the run, and those that failed before and did not run again.
  */
 import { posix } from 'node:path';
+import { relativeImports } from './imports.ts';
 import type { Counted } from './matcher.ts';
 import type { Problem } from './problem.ts';
 
@@ -81,13 +82,10 @@ const nameOf = (file: string): string => file.split(' ').at(-1) ?? file;
 
 /** Whether a file has an import of another file, which is not only an import of types. Both paths start at the same folder. */
 function imports(file: string, other: string, sourceOf: (file: string) => readonly string[] | undefined): boolean {
-  return (sourceOf(file) ?? []).some((line) => {
-    const path = IMPORT.exec(line)?.groups?.['path'];
-    return path !== undefined && !TYPES.test(line) && stem(posix.join(posix.dirname(file), path)) === stem(other);
-  });
+  const lines = (sourceOf(file) ?? []).filter((line) => !TYPES.test(line));
+  return relativeImports(lines.join('\n')).some((path) => stem(posix.join(posix.dirname(file), path)) === stem(other));
 }
 
-const IMPORT = /(?:\bfrom|\bimport|\bimport\(|\brequire\() ?["'](?<path>\.{1,2}\/[^"']+)["']/u;
 const TYPES = /\btype\b/u;
 
 const stem = (path: string): string => path.replace(/\.[cm]?[jt]sx?$/u, '');

@@ -10,7 +10,6 @@ const MAX_KEPT = 1_000;
 /** The errors of one run are printed together, so a stamp is valid for this time, in milliseconds. */
 const VALID_MS = 50;
 
-/** A relative path in an import or a call of `require`. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"](?<path>\.{1,2}\/[^'"\n]+)['"]/gu;
 /** The endings that Node.js or a loader appends to the path of an import. */
 const ENDINGS = ['', '.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts', '.tsx', '.jsx', '/index.js', '/index.ts'];
@@ -65,4 +64,8 @@ function fileAt(path: string): { readonly path: string; readonly stamp: string }
 
 /** Returns the paths that a file imports. The list is empty if the file cannot be read. */
 const importsIn = (path: string): readonly string[] =>
-  [...(textOf(path) ?? '').matchAll(IMPORT)].map(({ groups }) => resolve(dirname(path), groups?.['path'] ?? ''));
+  relativeImports(textOf(path) ?? '').map((each) => resolve(dirname(path), each));
+
+/** Returns the relative paths in the imports and the calls of `require` in a text. */
+export const relativeImports = (text: string): readonly string[] =>
+  [...text.matchAll(IMPORT)].map(({ groups }) => groups?.['path'] ?? '');

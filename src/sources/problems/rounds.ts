@@ -57,7 +57,6 @@ export class OpenProblems {
   readonly #named = new Map<string, NamedUnits>();
   /** The failing files of each tool that counts them. */
   readonly #failing = new Map<string, FailingFiles>();
-
   /** The named files of the current round that the tool could not load. */
   readonly #unloaded = new Map<string, Set<string>>();
   readonly #loadErrors = new LoadErrors();

@@ -12,7 +12,7 @@ import { type Engine, type Fault, isOfDisk } from './engine.ts';
 const MEGABYTES = 128;
 /** The maximum time until a cluster has a leader and three copies. */
 const READY_MS = 120_000;
-/** After this time, a node whose copy is not current is started again. */
+/** `heal` waits this long for the copy of a node before it starts the node again. */
 const LATE_MS = 20_000;
 
 export async function startNatsServers(): Promise<Engine> {

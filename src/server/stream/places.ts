@@ -1,6 +1,6 @@
 /**
- * Limits the number of streams, in total and for one token with its sessions. A stream gets its place before its first read, so a stream that is
- * still opening counts.
+ * Limits the number of streams, in total and for one token with its sessions. A stream gets its place before its first read, so a
+ * stream that is still opening counts.
  */
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';

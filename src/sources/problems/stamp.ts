@@ -21,7 +21,7 @@ export const stampIn =
     return `${stats.mtimeMs} ${stats.size}${isThere ? ' found' : ''}`;
   };
 
-/** Returns the state of a file or folder. A program may print any text as a path, so each failure means that there is no such file. */
+/** Returns the state of a file or folder. A program may print any text as a path, so each failure means that there is none. */
 export function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -4,7 +4,7 @@ import type { Json } from '../../../core/json.ts';
 import { CannotLook } from '../follower.ts';
 import { get, type GhAnswer, type GhPlace } from './gh.ts';
 
-/** A page that was read: its ETag, and the kept parts of its items. `total`: the number of items of all pages, if GitHub names it. */
+/** A page that was read: its ETag, and the kept parts of its items. `total`: the number of items of all pages, if known. */
 export type Page<T> = {
   readonly etag?: string;
   readonly items: readonly T[];

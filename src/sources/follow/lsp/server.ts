@@ -59,7 +59,10 @@ export class LanguageServer {
     });
     missing.catch(() => {});
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
-    const connection = createMessageConnection(new StreamMessageReader(child.stdout), new StreamMessageWriter(child.stdin));
+    const reader = new StreamMessageReader(child.stdout);
+    // The timer for incomplete messages would run for ever, and keep this process alive.
+    reader.partialMessageTimeout = 0;
+    const connection = createMessageConnection(reader, new StreamMessageWriter(child.stdin));
     const server = new LanguageServer(child, connection);
     try {
       await Promise.race([server.#initialize(folder), missing, server.#exit(program), tooLong(program, signal)]);

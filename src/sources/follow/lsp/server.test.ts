@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,3 +37,13 @@ it('a language server that ignores SIGTERM, and its children, have ended when th
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+it('an incomplete message of a language server does not keep the process of the follower alive', () => {
+  const server = JSON.stringify(['sh', '-c', "printf 'Content-Length: 999\\r\\n\\r\\nx'; sleep 60"]);
+  const code = `import { LanguageServer } from ${JSON.stringify(join(import.meta.dirname, 'server.ts'))};
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 500);
+    await LanguageServer.start(${server}, '/tmp', stop.signal).catch((error) => console.log(error.message));`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 20_000 });
+  expect(said).toBe('this process ends\n');
+}, 30_000);

@@ -13,6 +13,7 @@ import type { LogKey } from '../../src/core/address.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { LOG, offered, OTHER, queued, said } from '../../src/stores/contract/drafts.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { AGENTS } from '../../src/stores/postgres/agents.ts';
 import { STEPS } from '../../src/stores/postgres/migrations.ts';
 import { proves } from '../verifies.ts';
 import { freePort, PASSWORD, place, type PostgresServer, run, startPooler, startPostgres } from './postgres-server.ts';
@@ -475,6 +476,30 @@ test('retention removes the tokens of repeated appends after a day', async () =>
     );
     await store.prune(0);
     expect((await admin.query<{ token: string }>(`SELECT token FROM ${table}`)).rows).toEqual([{ token: '2' }]);
+  });
+});
+
+test('a page of agents reads no whole table', async () => {
+  const url = address();
+  const schema = new URL(url).searchParams.get('schema');
+  await withStore(url, async (store) => {
+    const many = 20_000;
+    const log = "'shop/agent-' || lpad(n::text, 8, '0')";
+    await admin.query(`
+      INSERT INTO ${schema}.logs (log) SELECT ${log} FROM generate_series(1, ${many}) n;
+      INSERT INTO ${schema}.records (log, seq, at, type, loose, body)
+        SELECT ${log}, n, 0, 'turn_start', false, '{"type":"turn_start"}' FROM generate_series(1, ${many / 2}) n;
+      INSERT INTO ${schema}.conversations (log, conversation, seen_at, presence)
+        SELECT ${log}, 'main', n, '{}' FROM generate_series(${many / 2}, ${many}) n;
+      ANALYZE ${schema}.logs, ${schema}.records, ${schema}.conversations, ${schema}.items`);
+    const page = AGENTS.replaceAll(/@([a-z]+)/gu, `${schema}.$1`);
+    const plan = await admin.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${page}`, ['shop/agent-00005000', 'shop', 100]);
+    const lines = plan.rows.map((row) => row['QUERY PLAN']);
+    expect(lines.filter((line) => /Index.* using \w+ on (?:logs|records|conversations)/u.test(line)).length).toBeGreaterThan(2);
+    // The table of items is empty, so the server reads all of it.
+    expect(lines.filter((line) => /Seq Scan on (?!items)/u.test(line))).toEqual([]);
+    const all = await store.agents({ project: 'shop', limit: many + 1 });
+    expect(all).toHaveLength(many);
   });
 });
 

@@ -28,13 +28,16 @@ export async function overviews(query: Query, project: string | undefined): Prom
   });
 }
 
-/** A page reads the names of logs from their index. The other columns of each row come from the indexes of their tables. */
-const AGENTS = `
+/**
+ * A page reads the names of logs from their index. The other columns of each row come from the indexes of their tables. For two
+ * `EXISTS` with `OR`, the server would read all records for each page.
+ */
+export const AGENTS = `
   WITH page AS MATERIALIZED (
     SELECT l.log FROM @logs l
-    WHERE l.log > $1 AND ${inProject(2, 'l.log')} AND right(l.log, 2) <> '/*' AND (
-      EXISTS (SELECT 1 FROM @records r WHERE r.log = l.log)
-      OR EXISTS (SELECT 1 FROM @conversations c WHERE c.log = l.log))
+    WHERE l.log > $1 AND ${inProject(2, 'l.log')} AND right(l.log, 2) <> '/*' AND coalesce(
+      (SELECT true FROM @records r WHERE r.log = l.log LIMIT 1),
+      (SELECT true FROM @conversations c WHERE c.log = l.log LIMIT 1))
     ORDER BY l.log LIMIT $3)
   SELECT l.log, ${OPEN_OF},
     (SELECT json_agg(json_build_array(i.at, i.clock, i.notification)) FROM @items i WHERE i.log = l.log AND i.gate) AS gates,

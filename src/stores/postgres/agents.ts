@@ -28,17 +28,8 @@ export async function overviews(query: Query, project: string | undefined): Prom
   });
 }
 
-/**
- * A page reads the names of logs from their index. The other columns of each row come from the indexes of their tables. For two
- * `EXISTS` with `OR`, the server would read all records for each page.
- */
+/** Each column of a row comes from the index of its table. */
 export const AGENTS = `
-  WITH page AS MATERIALIZED (
-    SELECT l.log FROM @logs l
-    WHERE l.log > $1 AND ${inProject(2, 'l.log')} AND right(l.log, 2) <> '/*' AND coalesce(
-      (SELECT true FROM @records r WHERE r.log = l.log LIMIT 1),
-      (SELECT true FROM @conversations c WHERE c.log = l.log LIMIT 1))
-    ORDER BY l.log LIMIT $3)
   SELECT l.log, ${OPEN_OF},
     (SELECT json_agg(json_build_array(i.at, i.clock, i.notification)) FROM @items i WHERE i.log = l.log AND i.gate) AS gates,
     (SELECT json_agg(presence) FROM
@@ -47,7 +38,7 @@ export const AGENTS = `
     (SELECT json_build_array(r.type, r.at, r.conversation, r.what) FROM @records r
       WHERE r.log = l.log AND r.type IN (${SIGNS_OF_WORK.map((type) => `'${type}'`).join(', ')})
       ORDER BY r.seq DESC LIMIT 1) AS last
-  FROM page l ORDER BY l.log`;
+  FROM @page($1, $2, $3) AS l(log) ORDER BY l.log`;
 
 type AgentRow = OpenRow & {
   /** For each item with `gate`, also if the item has expired: its stamp, its writer's clock, and the notification as text. */

@@ -11,6 +11,7 @@ import { DONE, OPEN, UNREAD } from '../item-row.ts';
 import { markedError } from '../moving/marks.ts';
 import type { Mark } from '../moving/port.ts';
 import type { Database, Query } from './database.ts';
+import { PAGE } from './page.ts';
 import { POSITIONS } from './positions.ts';
 
 /** 2: positions come from a sequence, so an earlier release must not write. */
@@ -106,6 +107,7 @@ export const STEPS: readonly string[] = [
   );
   `,
   POSITIONS,
+  PAGE,
 ];
 
 export const VERSION = MAJOR * 1000 + STEPS.length;

@@ -109,6 +109,28 @@ CREATE FUNCTION earpiece.append(p_log text, p_locks bigint[], p_ms integer, p_to
     seqs := v_seqs;
     at := v_at;
   END $$;
+CREATE FUNCTION earpiece.page(p_after text, p_project text, p_limit integer) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+  DECLARE
+    v_from text COLLATE "C" := greatest(p_after COLLATE "C", p_project || '/');
+    v_end text COLLATE "C" := p_project || '0';
+    v_log text COLLATE "C";
+    v_left integer := p_limit;
+  BEGIN
+    FOR v_log IN SELECT l.log FROM "earpiece".logs l WHERE l.log > v_from ORDER BY l.log LOOP
+      EXIT WHEN v_left <= 0 OR v_log >= v_end;
+      CONTINUE WHEN right(v_log, 2) = '/*';
+      CONTINUE WHEN NOT EXISTS (SELECT 1 FROM "earpiece".records r WHERE r.log = v_log)
+        AND NOT EXISTS (SELECT 1 FROM "earpiece".conversations c WHERE c.log = v_log);
+      RETURN NEXT v_log;
+      v_left := v_left - 1;
+    END LOOP;
+  END $$;
 CREATE FUNCTION earpiece.queue(p_log text, p_lock bigint, p_ms integer, p_token bigint, p_now bigint, p_at bigint, p_type text, p_conversation text, p_body text, p_id text, p_audience text, p_level smallint, p_gate boolean, p_key text, p_notification text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'

@@ -1,6 +1,6 @@
 /**
  * Connections to one database. The connections also work through a transaction pooler, because no connection keeps state between
- * transactions, and no statement has a name.
+ * transactions, and no statement has a name there.
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
@@ -9,6 +9,7 @@ import type { Wait } from '../../core/ports.ts';
 import { before, insist, Late } from '../insist.ts';
 import type { Address } from './address.ts';
 import { closingClient, type Driver, typesOf } from './driver.ts';
+import { Statements } from './statements.ts';
 import { explain, incomplete, isIncomplete, isLoss, isLost, isPassing, Unsure } from './trouble.ts';
 
 /** Runs one statement. In its text, `@name` is replaced by the object of that name in the schema, such as a table. */
@@ -28,10 +29,12 @@ export class Database {
   #at = 0;
   /** Connections to a primary. */
   readonly #primary = new WeakSet<pg.PoolClient>();
-  readonly #texts = new Map<string, string>();
+  readonly #statements: Statements;
+  readonly #lockNumbers = new Map<string, bigint>();
 
   constructor(driver: Driver, address: Address, connections: number) {
     this.address = address;
+    this.#statements = new Statements(address.schema);
     const Client = closingClient(driver);
     this.#pools = address.urls.map((connectionString) => {
       const pool = new driver.Pool({
@@ -52,16 +55,6 @@ export class Database {
   /** The URL of the host for the next call. */
   get url(): string {
     return this.address.urls[this.#at] as string;
-  }
-
-  /** Puts the quoted schema before each name that is written as `@name`. */
-  named(text: string): string {
-    let named = this.#texts.get(text);
-    if (named === undefined) {
-      named = text.replaceAll(/@([a-z]+)/gu, `"${this.address.schema}".$1`);
-      this.#texts.set(text, named);
-    }
-    return named;
   }
 
   /** Runs a single statement that reads. */
@@ -175,7 +168,7 @@ export class Database {
       {
         isPassing: (error) => {
           if (error instanceof Unsure) unsure = error;
-          return isPassing(error);
+          return isPassing(error) || this.#statements.areWrong(error);
         },
         explain: (error, waitedMs) => explain(error, this.address, waitedMs),
       },
@@ -207,6 +200,7 @@ export class Database {
     let failed: unknown;
     const run = async (): Promise<T> => {
       await this.#isPrimary(client);
+      await this.#statements.use(client);
       return work(client, Math.max(1, deadline - performance.now()));
     };
     try {
@@ -240,7 +234,7 @@ export class Database {
 
   #queries(client: pg.ClientBase): Query {
     return async <R>(text: string, ...values: readonly unknown[]) => {
-      const { rows } = await client.query({ text: this.named(text), values: [...values] });
+      const { rows } = await client.query(this.#statements.query(client, text, values));
       return rows as R[];
     };
   }
@@ -250,9 +244,18 @@ export class Database {
    * wait for each other.
    */
   lockNumber(name: string): bigint {
-    return hash('sha256', `${this.address.schema}\n${name}`, 'buffer').readBigInt64BE();
+    let number = this.#lockNumbers.get(name);
+    if (number === undefined) {
+      number = hash('sha256', `${this.address.schema}\n${name}`, 'buffer').readBigInt64BE();
+      if (this.#lockNumbers.size >= MOST_NUMBERS) this.#lockNumbers.clear();
+      this.#lockNumbers.set(name, number);
+    }
+    return number;
   }
 }
+
+/** The maximum number of lock numbers in memory. */
+const MOST_NUMBERS = 1_000;
 
 /**
  * Whether the transaction with this number was committed. A server that does not know the number did not commit the transaction.

@@ -2,7 +2,7 @@ import { EarpieceError } from './errors.ts';
 
 /** The name of a log: `project/agent` for an agent, or `project/*` for the project's own log. */
 export type LogKey = string & { readonly __brand: 'LogKey' };
-/** A conversation of one agent: the host's session id, or `main`. */
+/** The name of a conversation of one agent, such as the host's session id, or `main`. */
 export type ConversationId = string & { readonly __brand: 'ConversationId' };
 
 /**

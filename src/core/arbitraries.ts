@@ -1,4 +1,4 @@
-/** Random notifications, policies and histories for property tests. Not shipped. */
+/** Random notifications, items and policies for property tests. Not shipped. */
 import fc from 'fast-check';
 import { ANYONE, type Item } from './items.ts';
 import { isInterrupt, LEVELS, type Notification, type NotificationId } from './notification.ts';

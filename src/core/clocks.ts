@@ -6,8 +6,8 @@
  * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is at least 60 s behind `at`.
  * - A stamp more than a day in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is
  *   behind.
- * - If the time of a log is more than a day in the reader's future, a writer's clock counts only if it agrees with the reader's
- *   clock. Without this rule, a notification from a clock that is far behind would expire before an agent reads it.
+ * - If `at` is more than a day in the reader's future, a writer's clock counts only if it agrees with the reader's clock. Without
+ *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
@@ -17,7 +17,7 @@ export const AGREE_MS = 86_400_000;
 
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE_MS;
 
-/** A store keeps a writer's own clock if it is at least this far behind the log. */
+/** A store keeps the time on a writer's own clock if this time is at least `BEHIND_MS` before `at`. */
 export const BEHIND_MS = 60_000;
 
 /** Returns the field `clock` for a record with this `at`. Empty if the writer's clock is less than `BEHIND_MS` behind. */
@@ -74,7 +74,7 @@ export function isExpired(item: Timed, now: number, sighted?: number): boolean {
 
 /**
  * Whether the item keeps a gate up now. The field `gate` alone is not enough: it stays true after the item expires, until a sweep
- * closes the item.
+ * closes the item or lowers its gate.
  */
 export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 

@@ -52,9 +52,9 @@ export type Handled =
 export type Emitted = { readonly event: Event; readonly heard: readonly Handled[] };
 
 /**
- * Accepts events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` for an
- * invalid event, and with the inbox's error if a notification cannot be queued, such as `nobody_there` or an error of the store.
- * A source that does not await an emit must count and report its failure, and continue.
+ * Accepts events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` or
+ * `bad_address` for an invalid event, and with the inbox's error if a notification cannot be queued, such as `nobody_there` or an
+ * error of the store. A source that does not await an emit must count and report its failure, and continue.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
@@ -64,7 +64,7 @@ export const EVENT_LIMITS = { typeChars: 128, textChars: 256, dataBytes: 65_536 
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
-/** Checks and completes an event. Throws `bad_event`, whose message names the field, the value and the allowed values. */
+/** Checks and completes an event. Throws `bad_address` for an invalid subject, and `bad_event` for any other invalid field. */
 export function makeEvent(input: EventInput, made: { readonly id: string; readonly now: number }): Event {
   const refuse = (field: string, value: unknown, allowed: string): never => {
     const seen = JSON.stringify(value) ?? String(value);
@@ -107,7 +107,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   };
 }
 
-/** Returns the optional fields that an event copies to its notification unchanged. */
+/** Returns the optional fields that an event and a notification have in common. */
 const handedOn = ({
   key,
   about,
@@ -125,7 +125,7 @@ export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'i
 /** Fields of the data that differ from call to call. Two events that differ only in these fields count as the same detail. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
-/** Returns the message of an event without a template. */
+/** Returns the message of an event. An event without a message gets one from its type and data. */
 export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
   if (event.message !== undefined) return event.message;
   const news = Object.entries(event.data).filter(([name]) => !VOLATILE.has(name));

@@ -2,15 +2,15 @@ import { formatKind, levelRank, type Level, type Notification } from './notifica
 import type { Policy } from './policy.ts';
 
 /**
- * A mute by `earpiece mute`: notifications whose kind matches `pattern` are filtered until `until` (epoch ms; null: for ever).
- * `since` is the time on the clock of the machine that made the mute. A reader with another clock needs `since` to interpret
- * `until`.
+ * A mute, such as `earpiece mute` makes: notifications whose kind matches `pattern` are filtered until `until` (epoch ms; null:
+ * for ever). `since` is the time on the clock of the machine that made the mute. A reader with another clock needs `since` to
+ * interpret `until`.
  */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
 /**
  * The setting or mute that keeps a notification from the model. `key` is the setting's name for `earpiece config explain`, and
- * `says` is the setting with its value. `until` is missing if the cause was read from the log and the mute no longer exists.
+ * `says` is the setting with its value. A cause that was read from the log has no `until`.
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
@@ -72,7 +72,7 @@ export function filterOf(
 
 const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
 
-/** Returns the text that the log keeps for the cause. */
+/** Returns the cause of `filterOf` as the text that the log keeps. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,

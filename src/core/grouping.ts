@@ -6,7 +6,10 @@ import type { Policy } from './policy.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** The maximum number of distinct messages in one line at error and above. Such a line must show every message. */
+/**
+ * The maximum number of distinct messages in one line at error and above that no template renders. Such a line must show every
+ * message.
+ */
 const ERRORS_A_LINE = 5;
 /**
  * Estimates for a template's text: the maximum number of characters of one message, and the number of characters that the
@@ -16,9 +19,9 @@ const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line. Items that were sent as one line share it again. Other items share a line if they have the
- * same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
- * window, items without a key share a line too, if they have one kind and are not critical, or if they are warnings of one
+ * Groups the items that share a line. Items that were sent as one line share it again. Other items may share a line if they have
+ * the same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
+ * window, items without a key may share a line too, if they have one kind and are not critical, or if they are warnings of one
  * source.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
@@ -128,8 +131,8 @@ const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
 /**
- * Whether the item may share a line with the group. A rendered line never changes. After a release, another conversation may take
- * an item, and must not read items of the first conversation in its line.
+ * Whether the item may share a line with the group. A line that was rendered gets no further item. After a release, another
+ * conversation may take an item, and must not read items of the first conversation in its line.
  */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];

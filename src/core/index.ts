@@ -1,4 +1,4 @@
-/** The types and functions for implementing a store, a host or a view. All are pure: no clock, no I/O. */
+/** The types and functions of the core that the end-to-end tests use. */
 export { logKey } from './address.ts';
 export { type Item } from './items.ts';
 export type { Json } from './json.ts';

@@ -14,8 +14,8 @@
  *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
- * A closed item stays closed, except for an unproven delivery. An id closes once per conversation. When a conversation ends, its
- * heir takes over the unread items (`passing.ts`): an item gets another audience and keeps everything else.
+ * A closed item stays closed, except for an unproven delivery. When a conversation ends, its heir takes over the unread items
+ * (`passing.ts`).
  */
 import type { ConversationId } from './address.ts';
 import { countedSince } from './counts.ts';
@@ -100,7 +100,7 @@ type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 /**
  * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
  * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned: unknown ids are skipped,
- * and the checks for a lost race are left out.
+ * and the counts and the marks of repeated items are not checked.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;

@@ -2,7 +2,7 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * The deepest allowed nesting of data. Deeper data overflows the stack of code that walks it by recursion, such as
+ * The deepest allowed nesting of data. Data that is thousands of levels deep overflows the stack of recursive code, such as
  * `JSON.stringify`.
  */
 export const MAX_DEPTH = 64;

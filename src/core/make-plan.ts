@@ -19,7 +19,7 @@ import { estimateTokens } from './tokens.ts';
 import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
 import { dataText, listedOf, MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
-/** The facts about the conversation, gathered before the transaction. Times are epoch ms. */
+/** The facts about the conversation, gathered before the plan. Times are epoch ms. */
 export type Facts = {
   /**
    * The facts that the agent learned by itself, each with its time (see `Notification.about`). The current batch of tool calls is
@@ -36,11 +36,11 @@ export type Facts = {
    * carrier has taken.
    */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
-  /** The latest possible queue time of items whose age is unknown from their stamps. */
+  /** See `Sighted`. */
   readonly sighted?: Sighted;
   /**
-   * True if no other live process has a clock that agrees with this process's clock. Expired items are then hidden and not
-   * closed.
+   * True if expired items are hidden and not closed, because no other live process has a clock that agrees with this process's
+   * clock.
    */
   readonly clockAlone?: true;
   /** The tools whose results this carrier holds or directly follows. */
@@ -275,7 +275,7 @@ function budget(
   return { lines: taken, ...(ids.length > 0 ? { rest: { ...rest, ids } } : {}), decisions };
 }
 
-/** Whether the line's template has not run yet. */
+/** Whether the line's template must still run. */
 export const isUnsaid = (line: Line): boolean =>
   line.subscriber?.template !== undefined &&
   line.sent === undefined &&

@@ -13,7 +13,7 @@ export type MatcherForm = {
 export const MATCHER_SEVERITIES = ['error', 'warning'] as const;
 type MatcherSeverity = (typeof MATCHER_SEVERITIES)[number];
 
-/** The parts of a problem that a group may have. */
+/** The parts of a problem that a group of the regular expression may capture. */
 export const GROUPS = ['file', 'line', 'column', 'severity', 'code', 'message'] as const;
 
 export type LinePattern = {
@@ -22,5 +22,5 @@ export type LinePattern = {
   readonly loop?: boolean;
 } & { readonly [Part in (typeof GROUPS)[number]]?: number };
 
-/** The lines by which a program that keeps running shows where a build begins and ends. */
+/** The patterns of the lines with which a program that keeps running shows the beginning and the end of a build. */
 export type BackgroundForm = { readonly beginsPattern?: string; readonly endsPattern?: string };

@@ -27,7 +27,10 @@ export type Deliver =
   | { readonly afterTurns: number }
   | { readonly afterTool: string };
 
-/** The cause of a notification. `depth` counts agent-to-agent hops. `cause` is the notification that led to this notification. */
+/**
+ * The sender and the cause of a notification. `depth` counts agent-to-agent hops. `cause`: the id of the notification that led to
+ * this one, or `requeued by` and a name.
+ */
 export type Origin = {
   readonly agent?: string;
   readonly tool?: string;
@@ -39,10 +42,7 @@ export type Origin = {
 /** The tool that sends a message from one agent to another. */
 export const TELL_TOOL = 'tell_agent';
 
-/**
- * Returns the agent that sent the notification with `tell_agent`. Earpiece writes this origin itself, so no producer can pose as
- * another agent.
- */
+/** Returns the name of the agent that sent the notification with `tell_agent`. */
 export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
   if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
   return origin.agent?.slice(origin.agent.indexOf('/') + 1);
@@ -62,10 +62,7 @@ export type Subscribed = {
   readonly template?: string;
   /** The maximum number of notifications in one line. */
   readonly group: number;
-  /**
-   * True if this notification counts the surplus events of a storm. Such a notification always joins the line of the storm's
-   * other events.
-   */
+  /** True if this notification counts the surplus events of a storm. Such a notification may join a line that is full. */
   readonly rest?: true;
   /** True if the subscriber's critical notifications cannot be filtered. */
   readonly core?: true;
@@ -80,9 +77,9 @@ export type Subscribed = {
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).
- * - `purpose`: only conversations of this purpose take the notification (undefined: any).
+ * - `purpose`: a conversation with another purpose does not take the notification. A conversation without a purpose does.
  * - `subscriber`: set only by the bus, see `Subscribed`.
- * - `expiresAt`: null means never, and undefined means the default of the level.
+ * - `expiresAt`: null or undefined means never.
  */
 export type Notification = {
   readonly id: NotificationId;
@@ -120,7 +117,7 @@ export type NotificationInput = {
   readonly message: string;
   /** Structured data, which the model reads as JSON after the message. */
   readonly data?: Json;
-  /** Open notifications with the same key are counted together, and withdrawn together. */
+  /** Open notifications with the same key are withdrawn together, and without `supersede` counted together. */
   readonly key?: string;
   /** Needs `key`: the newest notification of the key replaces the older notifications. */
   readonly supersede?: boolean;
@@ -143,7 +140,7 @@ export type NotificationInput = {
   readonly instruction?: string;
   /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead. */
   readonly needs?: Needs;
-  /** Only conversations of this purpose take the notification. */
+  /** A conversation with another purpose does not take the notification. A conversation without a purpose does. */
   readonly purpose?: string;
   /** The sender. `person` names a human sender. */
   readonly origin?: Partial<Origin>;

@@ -21,7 +21,7 @@ export type Decision =
 
 /** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
 export type Line = {
-  /** The first id is also the id of the line. A line that is offered again keeps the order of its ids. */
+  /** The first id is also the id of the line. */
   readonly ids: readonly NotificationId[];
   readonly kind: Kind;
   readonly level: Level;
@@ -31,7 +31,7 @@ export type Line = {
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Rows of each notification's `data`, for views that show tables. */
+  /** The `data` of each notification, and the different `data` of folded notifications. */
   readonly data: readonly unknown[];
   /** Whether the line shows `data`. */
   readonly withData?: true;
@@ -86,9 +86,9 @@ export type Grouped = {
 };
 
 /**
- * The notifications that the carrier summarizes: notifications without room, and notifications that a line counts and does not
- * show. `ids` has both, and they close as summarized. `bySource` counts only those without room, for each source and level; one
- * line shows these counts.
+ * The notifications that the carrier summarizes: notifications without room in the carrier or in a line, and notifications that a
+ * line counts and does not show. `ids` has both, and they close as summarized. `bySource` counts only the notifications without
+ * room, for each source and level. One line shows these counts.
  */
 export type Rest = {
   readonly ids: readonly NotificationId[];

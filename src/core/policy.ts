@@ -26,14 +26,14 @@ export type Policy = {
   readonly maxItems: number;
   readonly maxTokens: number;
   /**
-   * Notifications without a key that have one kind become one line if they are queued within this window, and so do warnings of
-   * one source. With 0, only notifications of one key or one subscriber become one line. The setting has one value for each
-   * source. `*` is the default for all other sources.
+   * Below critical, notifications without a key that have one kind become one line if they are queued within this window. So do
+   * warnings of one source. With 0, only notifications of one key or one subscriber become one line. The setting has one value
+   * for each source. `*` is the default for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
-  /** The maximum number of open items in an agent's log, after folding. */
+  /** The number of open items in an agent's log above which the oldest items of the lowest level are dropped. */
   readonly maxOpen: number;
   readonly view: ViewName;
   /** While the gate is up, a call of an upstream tool is refused (`before`), or it is made and its result withheld (`after`). */

@@ -7,7 +7,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
 
 /**
  * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write a store. Every store must meet
- * these obligations, which `runStoreContract` tests:
+ * these obligations. `runStoreContract` tests most of them:
  *
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
  *   survives `kill -9` (and, if the engine can promise it, a power cut).
@@ -16,9 +16,9 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
  *   a log up to a `seq`, no lower `seq` appears.
- * - `at` is for order, epoch ms: the later of `now()` and the newest `at` in the store. `at` never runs backwards, even if a
- *   writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least 60 s behind `at`
- *   (`clockBeside`).
+ * - `at` is for order, epoch ms: the later of `now()` and the newest `at` that the process knows. In a log, `at` never runs
+ *   backwards, even if a writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least
+ *   60 s behind `at` (`clockBeside`).
  * - Unknown types and fields are returned as they were given.
  * - The caller has checked the drafts. A store does not interpret the drafts. A store refuses a draft that JSON cannot hold, with
  *   `bad_argument`.
@@ -75,14 +75,15 @@ export interface Store {
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 
   /**
-   * Returns all logs with records, sorted by name, with counts of their open and offered items by level. Reads only the open set.
+   * Returns all logs with records, sorted by name, with counts of their open and offered items by level. The SQL stores read only
+   * the open set.
    */
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
    * Returns one page of the agents that have records or presence, sorted by name, without the logs `project/*`. `after` is the
-   * last log of the previous page. Default limit 100. The page is one query of an index, even with many agents and many open
-   * items.
+   * last log of the previous page. Default limit 100. The SQL stores read a page with one query of indexes, even with many agents
+   * and many open items.
    */
   agents(
     query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
@@ -169,7 +170,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The numbers of removed records, items and other data. */
+/** The numbers of removed records, notifications and other data. */
 export type Erased = {
   readonly records: number;
   readonly notifications: number;
@@ -231,8 +232,8 @@ export type ItemQuery =
   /** Open or offered items that some conversation holds: the conversation is their audience, or has taken an item for ANYONE. */
   | { readonly kind: 'held' }
   /**
-   * Items that hold the gate up. With `conversation`: its own items, items that it took, and untaken items for ANYONE. With
-   * `read`: only items that hold the gate up although they were read, such as a pause.
+   * Items that hold the gate up. With `conversation`: items for this conversation, items that it took, and untaken items for
+   * ANYONE. With `read`: only items that hold the gate up although they were read, such as a pause.
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
@@ -359,7 +360,7 @@ export type Withheld = {
   readonly at: number;
   readonly until: number;
   readonly tool: string;
-  /** The raw result as the upstream server sent it, cut to the size that the policy allows. */
+  /** The text of the upstream server's result, redacted and cut as the policy says. */
   readonly body: string;
 };
 
@@ -383,6 +384,6 @@ export interface Clock {
   now(): number;
 }
 export interface Ids {
-  /** Makes a new id: prefix, underscore, 20 lower-case characters. Within a process, ids sort by time. */
+  /** Makes a new id: prefix, underscore, 20 lower-case letters and digits. Ids sort by the clock of the process, in ms. */
   make(prefix: string): string;
 }

@@ -323,8 +323,8 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether only Earpiece itself may write this type. An imported record of such a type could change the open set. Any program may
- * write transcript types.
+ * Whether only Earpiece itself may write this type. An imported record of such a type could change items or tasks. Any program
+ * may write transcript types.
  */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);

@@ -27,7 +27,8 @@ export const TASK_LIMITS = { title: 200, description: 20_000, reason: 2_000, sum
 export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: string };
 
 /**
- * Why an agent lost its task. `stopped`: the task went back to an earlier status, or a person or another agent reported it done.
+ * Why an agent lost its task. `stopped`: the task went back to an earlier status, or a person or another agent moved the task to
+ * `done`.
  */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 

@@ -14,7 +14,7 @@ export type BatchHead = { readonly seq: number; readonly at: number };
 /** `head`: the newest position and time, if anything was appended. */
 export type Batch = { readonly answers: readonly Answer[]; readonly head?: BatchHead };
 
-/** Writes the appends of one log in one step, and answers each. */
+/** Writes appends of one log in one step, and returns an answer for each append. */
 type Commit = (log: LogKey, batch: readonly Asked[], withinMs: number) => Promise<Batch>;
 
 type Waiting = Asked & {

@@ -249,7 +249,7 @@ export function pruneLog(
 
 /**
  * Adds a record that was decided elsewhere, with its effects, and returns the items that it changed or made. Returns undefined
- * and adds nothing if the record queues an id that the log has.
+ * and adds nothing if `settle` refuses the record, for example because the log already has its id.
  */
 export function follow(log: Log, record: Stored): Item[] | undefined {
   const { seq, at, clock, body } = record;

@@ -28,7 +28,7 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
 
-/** Throws `bad_argument` for a record that concerns items or their delivery, because only `prune` may remove such records. */
+/** Throws `bad_argument` for a record that concerns items or their delivery, because `forget` must not remove such records. */
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;

@@ -1,4 +1,4 @@
-/** Settles the appends of one batch in their order, without I/O. A refused append does not affect the other appends. */
+/** Decides the appends of one batch in their order, without I/O. A refused append does not affect the other appends. */
 import type { LogKey } from '../core/address.ts';
 import { clockBeside } from '../core/clocks.ts';
 import { type Item, itemKey, type Place } from '../core/items.ts';

@@ -1,7 +1,7 @@
 /**
  * The HTTP API's shapes, shared by the server and its clients. `scripts/wire.ts` makes `types/` from the schemas. Times are epoch
- * ms. An absent value is null. Pass a page's `next` in the next call as `after` or `before`, whichever the list has. If `next` is
- * null, there is no further page.
+ * ms. An absent value is usually null. Pass a page's `next` in the next call as `after` or `before`, whichever the list has. If
+ * `next` is null, there is no further page.
  */
 import type { NotificationView } from './types/notifications.ts';
 import type { SettingChange } from './types/settings.ts';

@@ -10,7 +10,7 @@ export type Force = (typeof FORCES)[number];
 export const TOKEN_KINDS = ['admin', 'project', 'agent', 'send'] as const;
 /**
  * - `admin`: everything.
- * - `project`: reads and writes everything in one project.
+ * - `project`: reads everything in one project, and acts there as a person. Settings, tokens and metrics need `admin`.
  * - `agent`: reads the conversations of one agent, or only one of them, marks notifications as read, and queues in its project up
  *   to error.
  * - `send`: queues notifications and events in one project, up to error, and reads nothing.

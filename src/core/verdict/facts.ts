@@ -57,7 +57,7 @@ export type VerdictFacts = {
    */
   readonly readBy: string | null;
   readonly markedRead?: boolean;
-  /** The record that closed the item undelivered. */
+  /** The record that closed the item with an outcome, or left it out after its delivery. */
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
   /**
    * The live process whose wrong clock treats the item as expired: this process (`own`), or a process that delivers to the

@@ -65,7 +65,7 @@ export type Verdict =
       readonly readBy: string | null;
       readonly markedRead?: true;
     }
-  /** The notification itself holds the gate up, before and after its delivery. */
+  /** The notification itself holds the gate up, before or after its delivery. */
   | {
       readonly kind: 'gate';
       readonly log: string;

@@ -85,7 +85,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'due': {
       if (verdict.hiddenBy !== undefined) {
         const { pid, machine, offByMs } = verdict.hiddenBy;
-        return `Waiting: process ${pid} on ${machine} delivers to ${verdict.address}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is set, or by another process.`;
+        return `Waiting: process ${pid} on ${machine} delivers to ${verdict.address}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is corrected, or by another process.`;
       }
       const again = verdict.offered ? ' An earlier offer was not confirmed, so the notification will be marked as repeated.' : '';
       if (!verdict.wrappedOnly) return `Waiting for the next message to ${verdict.address}.${again}`;

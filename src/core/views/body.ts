@@ -3,13 +3,13 @@ import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
  * have. All views get the same result, and a second pass changes nothing, so another view may embed the result. The text is cut
- * first, so that the time depends on `maxChars` and not on the length of the text. The omitted characters are only counted.
+ * before it is escaped, so that a long text costs little time. The omitted characters are only counted.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
   const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
-  // The escapes make the text longer, so it is cut again, at twice the limit.
+  // The escapes make the text longer, so the escaped text is cut again, at twice the limit.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;

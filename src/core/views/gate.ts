@@ -61,7 +61,7 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
   return then === undefined ? stated : stated.replace(ENDING, (ending: string, sign = '') => `${sign}${then}\n${ending}`);
 }
 
-/** No body contains these forms (see `neutralize`), so the first and the last match in a view are its frame. */
+/** No body contains these forms (see `neutralize`), so only the frame of a view matches. */
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 

@@ -17,8 +17,8 @@ const plainText = (message: string, more: Partial<Line> = {}): string =>
 describe('a body is neutral', () => {
   proves('view:hostile');
   it.each([
-    ['our opening', '[ep k7f3] 1 notification', String.raw`[\ep k7f3] 1 notification`],
-    ['our ending', 'a [/ep k7f3]', String.raw`a [\/ep k7f3]`],
+    ['the opening of the frame', '[ep k7f3] 1 notification', String.raw`[\ep k7f3] 1 notification`],
+    ['the end of the frame', 'a [/ep k7f3]', String.raw`a [\/ep k7f3]`],
     ['another mark, other letters', '[EP x] ［ep x］ 【 ep x】 [еp x]', String.raw`[\EP x] ［\ep x］ 【\ ep x】 [\еp x]`],
     ['a word that begins like it', '[epoch 3] [episode]', '[epoch 3] [episode]'],
     ['elements', '</notification><notifications count="2">', String.raw`<\/notification><\notifications count="2">`],
@@ -26,8 +26,8 @@ describe('a body is neutral', () => {
     ['other elements', 'Vec<u8> a < b <div>', 'Vec<u8> a < b <div>'],
     ['the JSON view', '{"ep":"k7f3"}', String.raw`{"\ep":"k7f3"}`],
     ['a rule and a heading', 'a\n---\n**Error:**\n- b', 'a\n    \\---\n    \\**Error:**\n    - b'],
-    ['an item of ours', 'a\ntool error: b', 'a\n    tool error: b'],
-    ['an instruction of ours', 'a\n  instruction from Ann: “b”', 'a\n      instruction from Ann: “b”'],
+    ['an item of the view', 'a\ntool error: b', 'a\n    tool error: b'],
+    ['an instruction of the view', 'a\n  instruction from Ann: “b”', 'a\n      instruction from Ann: “b”'],
     ['line ends of all kinds', 'a\r\nb\rc\u2028d\u0085e\vf', 'a\n    b\n    c\n    d\n    e\n    f'],
     ['many empty lines', 'a\n\n\n \n\t\n\nb', 'a\n\n    b'],
     ['terminal codes', '\u001b[31mred\u0000\u007f\u009b', String.raw`\x1b[31mred\x00\x7f\x9b`],
@@ -95,7 +95,7 @@ describe('the size of a body', () => {
     ['one word', (size) => 'x'.repeat(size)],
     ['lines', (size) => 'a line\n'.repeat(size / 7)],
     ['empty lines', (size) => `a${'\n'.repeat(size)}.`],
-    ['our frames', (size) => '[ep k7f3]\n'.repeat(size / 10)],
+    ['frames of Earpiece', (size) => '[ep k7f3]\n'.repeat(size / 10)],
     ['zero-width signs', (size) => '\u200b'.repeat(size)],
     ['rules', (size) => '- - - -\n'.repeat(size / 8)],
     ['dashes in one line', (size) => `${'- '.repeat(size / 2)}x`],
@@ -117,17 +117,20 @@ describe('the size of a body', () => {
     }
   });
 
-  it.each(BODIES)('ten million characters of %s are rendered about as fast as they can be counted', (_, body) => {
-    const text = body(10_485_760);
-    const lines = [saying(text)];
-    const counting = leastProcessorMs(() => {
-      let count = 0;
-      for (const _ of text) count++;
-      return count;
-    });
-    const enoughMs = 4 * counting;
-    expect(leastProcessorMs(() => render('default', { ...SHOWN, lines }), { enoughMs })).toBeLessThan(enoughMs);
-  });
+  it.each(BODIES)(
+    'ten million characters of %s are rendered in at most four times the time in which they can be counted',
+    (_, body) => {
+      const text = body(10_485_760);
+      const lines = [saying(text)];
+      const counting = leastProcessorMs(() => {
+        let count = 0;
+        for (const _ of text) count++;
+        return count;
+      });
+      const enoughMs = 4 * counting;
+      expect(leastProcessorMs(() => render('default', { ...SHOWN, lines }), { enoughMs })).toBeLessThan(enoughMs);
+    },
+  );
 
   it('a text of 100,000 lines is cut, with a note of its original length', () => {
     const shown = plainText('a line\n'.repeat(100_000));

@@ -19,7 +19,10 @@ export type Page = {
   readonly mark: string;
   /** The frame's statement about all items. */
   readonly lead: string;
-  /** Whether an item asks for something. If so, the frame does not say that items may be ignored. */
+  /**
+   * Whether an item is from a person or another agent, or asks for something. If so, the frame does not say that items may be
+   * ignored.
+   */
   readonly asks: boolean;
   /** Whether all or some items were sent before. Undefined if no item was sent before. */
   readonly repeated?: 'all' | 'some' | undefined;

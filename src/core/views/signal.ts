@@ -18,15 +18,18 @@ export type SignalTexts = {
 
 const PULL = 'get_notifications';
 
-/** Returns the text of the field `notification`, which is always present. `pulls`: the model's name for `get_notifications`. */
+/**
+ * Returns the text of a signal view. A gateway puts this text into the field `notification` of a tool's result. `pulls`: the
+ * model's name for `get_notifications`.
+ */
 export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, pulls: string = PULL): string {
   const texts = signalTexts(format, pulls);
   return waiting ? texts.waiting : texts.none;
 }
 
 /**
- * Returns the text of the field `notification` while an interrupt or a pause holds the gate up. `lift`: see `GateInput`.
- * `waiting` is false if the agent has read every notification.
+ * Returns the text of a signal view while an interrupt or a pause holds the gate up. `lift`: see `GateInput`. `waiting` is false
+ * if the agent has read every notification.
  */
 export function gatedText(
   format: 'signal_en' | 'signal_ja',

@@ -1,7 +1,7 @@
 import type { SentView, ViewName } from '../records.ts';
 import type { Line, Rest } from '../plan.ts';
 
-/** The input of a view. Without `lines`, a view shows only `rest`. A signal view shows none of them. */
+/** The input of a view. Without `lines`, a view shows only `rest`. A signal view shows neither. */
 export type ViewInput = {
   readonly lines: readonly Line[];
   readonly rest?: Rest | undefined;

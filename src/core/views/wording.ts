@@ -108,7 +108,7 @@ function generic(line: Line, how: How): string {
   const head = commonHead(sentences);
   const tails = head === undefined ? sentences : sentences.map((text) => text.slice(head.length + 2));
   const isOneThing = line.messages.length === 1;
-  // Each event happened once, so the list needs no count.
+  // No message is repeated, so the text does not say "N times".
   if (!isOneThing && line.count <= line.messages.length) {
     const listed = list(tails);
     if (head !== undefined) return `${head}: ${listed}`;

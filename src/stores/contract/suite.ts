@@ -74,7 +74,7 @@ export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule:
   try {
     await body(stage);
   } catch (failed) {
-    // The case's own error is thrown, and an error of the end is ignored.
+    // If the case fails, its error is thrown, and an error of `end` is ignored.
     await end().catch(() => []);
     throw broken(rule, failed);
   }

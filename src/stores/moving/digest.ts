@@ -1,6 +1,6 @@
 /**
  * Computes sums of a store's content. The sum of a record covers its position, log, time, clock and body. The sum of a log adds
- * the sums of its records, so the order of reading does not change it, and each engine reads in the order that costs it least.
+ * the sums of its records, so the sum does not depend on the order of reading. Each engine reads in the order that costs least.
  */
 import { hash } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';

@@ -61,8 +61,8 @@ export interface End {
   find(): Promise<Found>;
 
   /**
-   * Writes the mark, and from the same step on refuses all writers until `thaw`. When the call resolves, earlier writes are
-   * complete. A second call replaces the mark.
+   * Writes the mark. When the call resolves, earlier writes are complete, and the store refuses all writers until `thaw`. A
+   * second call replaces the mark.
    */
   freeze(mark: Mark): Promise<void>;
   /** Removes the mark of a source, which then accepts writes as before. */

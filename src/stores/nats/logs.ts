@@ -1,4 +1,4 @@
-/** The logs that this process has in memory. Each log is brought up to date before its use. */
+/** The logs that this process has in memory. A log is brought up to date before most uses. */
 import type { LogKey } from '../../core/address.ts';
 import { Late } from '../insist.ts';
 import { type LogSubjects, logSubjects, logTokens } from './names.ts';
@@ -9,10 +9,13 @@ import type { Row, Tables } from './tables.ts';
 import { isBeaten } from './trouble.ts';
 import { type Effect, View } from './view.ts';
 
-/** The positions of a log's removed records. At the time of the removal, all appends up to `upTo` were complete. */
+/**
+ * The positions of a log's removed records, until their messages are deleted. At the time of the removal, all appends up to
+ * `upTo` were complete.
+ */
 export type Cut = { readonly removed: readonly number[]; readonly upTo: number };
 
-/** The maximum number of logs in memory. Beyond it, the least recently used logs without work are forgotten. */
+/** The maximum number of logs in memory. Above this number, the least recently used logs without work are forgotten. */
 const MOST = 2_000;
 
 /** `works`: how many works run or wait for their turn. */

@@ -9,7 +9,7 @@ import type { Driver } from './driver.ts';
  * create, and longer in a cluster.
  */
 const NEAR = 128;
-/** The number of messages that are requested one after the other before the rest of a range is read at once. */
+/** The number of messages of a range that are requested one after the other. The further messages are read in pages. */
 const WALK = 4;
 const PAGE = 1_000;
 const BEHIND_MS = 10;

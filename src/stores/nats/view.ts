@@ -105,7 +105,7 @@ export class View {
     return this.#spans.find(({ first, last }) => first <= seq && seq < last)?.last ?? seq;
   }
 
-  /** Forgets an append of this process, whose caller has its answer. */
+  /** Forgets an append of this process after its caller got the answer. */
   answered(tx: string, seq: number): void {
     this.found.delete(tx);
     this.parts.delete(seq);

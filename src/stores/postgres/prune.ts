@@ -11,8 +11,8 @@ import { bodiesOf } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
 /**
- * The maximum number of notifications that one transaction removes, in addition to the notifications that were folded into them.
- * Other processes can write between two transactions.
+ * The maximum number of notifications that one transaction removes, without the notifications that were folded into others. Other
+ * processes can write between two transactions.
  */
 const CHUNK = 200;
 

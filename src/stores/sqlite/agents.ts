@@ -7,7 +7,7 @@ import { OPEN } from '../item-row.ts';
 
 /**
  * Parameters: above (exclusive), below (exclusive), limit. A page reads the names of logs from their index. The other columns of
- * each row come from the indexes of their tables. `schema.test.ts` checks that.
+ * each row come from the indexes of their tables. `schema.test.ts` checks the plan of this query.
  */
 export const AGENTS = `
   WITH page AS MATERIALIZED (

@@ -1,8 +1,8 @@
 /**
  * The migrations of the schema, as a list of steps. Rules:
  * - A released step never changes. New steps are added at the end.
- * - Within a major version, steps only add tables, indexes, or columns with a default. So an older Earpiece can still read and
- *   write a file that a newer Earpiece has migrated. Any other change needs a new major version.
+ * - Within a major version, steps only add tables, indexes, or columns that are nullable or have a default. So an older Earpiece
+ *   can still read and write a file that a newer Earpiece has migrated. Any other change needs a new major version.
  * - `user_version` is `MAJOR * 1000 + number of steps`. `application_id` marks the file as Earpiece's.
  *
  * `golden/schema.sql` is the result of all steps.

@@ -9,7 +9,10 @@ const select = (rest: string, by = ''): string =>
 const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
 const oldestFirst = 'ORDER BY i.seq, i.audience';
 
-/** Each query uses an index, which `schema.test.ts` checks. Each comment lists the values for the question marks in order. */
+/**
+ * `schema.test.ts` checks that each query except `all` uses an index. A comment lists the values for the question marks of the
+ * queries after it, in order.
+ */
 export const ITEMS = {
   /** log, limit */
   open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),

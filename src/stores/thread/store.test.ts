@@ -74,7 +74,7 @@ describe('a database in a separate thread', () => {
     expect(await ids()).toHaveLength(200);
   });
 
-  it('blocks no caller while another process holds the lock, and continues after its release', async () => {
+  it('keeps the event loop of its callers running while another process holds the lock, and writes after its release', async () => {
     proves('store:thread');
     const store = await open({ busyMs: 300 });
     await store.append(LOG, [queued('n0')]);

@@ -1,6 +1,6 @@
 /**
  * A store whose database is open in a separate thread. The calling thread never opens the main file, so a hanging disk or a held
- * lock stops only callers that wait for the store. The thread commits all waiting writes in one transaction.
+ * lock stops only callers that wait for the store. The thread commits the waiting writes of many callers in one transaction.
  */
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';

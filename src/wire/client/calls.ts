@@ -1,4 +1,4 @@
-/** The methods of the client, one for each route. */
+/** The methods of the client: one for each route of the API that programs use. */
 import type {
   ActivityReply,
   AgentSummary,
@@ -179,13 +179,16 @@ export interface Client {
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
 
-  /** Lists tasks, newest first. Without a project, lists the tasks of the token's project, otherwise of the server's project. */
+  /**
+   * Lists tasks, newest first. Without `project`, lists the tasks of the token's project. If the token has no project, lists the
+   * tasks of the server's project.
+   */
   tasks(
     query?: Paged & {
       readonly project?: string;
       readonly status?: TaskStatus | readonly TaskStatus[];
       readonly assignee?: string;
-      /** If true, lists the tasks that have not ended, in addition to the tasks with `status`. */
+      /** If true, lists only tasks that have not ended. */
       readonly open?: boolean;
       readonly before?: string;
     },
@@ -235,7 +238,10 @@ export interface Client {
   createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
-  /** Calls any other route of this server, such as a route that your program mounted. Throws `ApiError`, as all methods do. */
+  /**
+   * Calls any other route of this server, such as a route that your program mounted. A refused call throws `ApiError`, as in all
+   * methods.
+   */
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 }
 

@@ -7,7 +7,7 @@
  * await client.session();                                // whose token this is; in a browser: client.logIn({ code })
  * await client.agents({ project: 'shop' });              // agents, one page at a time
  * await client.conversations('shop/coder');
- * const page = await client.records('shop/coder#main', { newest: true });   // history, oldest first
+ * const page = await client.records('shop/coder#main', { newest: true });   // the latest records, oldest first
  * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // then new records, across reconnects
  *
  * await client.say('shop/coder#main', { content: 'use tabs' });
@@ -45,7 +45,8 @@ export function createClient(options: ClientOptions = {}): Client {
 
   const request = async (path: string, { forMs = 0, ...init }: RequestInit & { forMs?: number }): Promise<Response> => {
     const headers = new Headers(init.headers);
-    // This header proves that the request comes from the server's own page. Pages of other sites cannot send this header.
+    // In a browser, this header proves that the request comes from the server's own page. Pages of other sites cannot send this
+    // header.
     headers.set('x-earpiece', '1');
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     const late = new AbortController();

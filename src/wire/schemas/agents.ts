@@ -22,7 +22,7 @@ export const conversation = z
     turns: z.number().int(),
     carriers: z
       .array(z.object({ name: z.string(), at: time }))
-      .describe('the carriers that can reach the conversation, each with the time of its last delivery'),
+      .describe('the carriers that can reach the conversation, each with the time of its last contact'),
     points: z.array(z.enum(CONTACT_POINTS)).describe('the contact points of these carriers; empty if they are unknown'),
     pulls: z.boolean().describe('whether the model can call `get_notifications`'),
     force,

@@ -1,4 +1,4 @@
-/** Conversations, withheld results and settings. */
+/** Presence, bindings, withheld results, settings and the secret. */
 import assert from 'node:assert/strict';
 import type { LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';

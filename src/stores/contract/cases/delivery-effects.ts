@@ -257,7 +257,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'offered' } },
   },
   {
-    name: 'closed twice',
+    name: 'a second close is refused',
     given: [queued('a'), closed(['a'], 'expired')],
     when: closed(['a'], 'withdrawn'),
     becomes: { conflict: { a: 'closed' } },

@@ -15,8 +15,8 @@ const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
   /**
-   * Writes data, and closes and reopens the store. `seen` must return the same value before and after. If `expected` is given,
-   * this value must include it. `after` runs more checks on the reopened store.
+   * Writes data, and closes and reopens the store. `seen` must return the same value before and after. This value must match
+   * `expected`, unless `expected` is undefined. `after` runs more checks on the reopened store.
    */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {

@@ -126,7 +126,7 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { '! for x': { state: 'closed', outcome: 'superseded', gate: false } },
   },
   {
-    name: 'an heir does not take over a notification whose audience is ANYONE',
+    name: 'an heir does not take over a notification for ANYONE that no conversation has taken',
     given: [queued('a')],
     when: succeeded(['a'], 'x', 'y'),
     becomes: { conflict: { a: 'closed' } },

@@ -18,7 +18,7 @@ import { complain } from './terminal.ts';
 
 export type BridgeOptions = GlobalOptions & { readonly as?: string };
 
-/** Serves the plugin; resolves with the exit code when the plugin has disconnected. */
+/** Serves the plugin until the plugin disconnects or a signal arrives. Resolves with the exit code. */
 export async function bridge(host: Host, options: BridgeOptions): Promise<number> {
   if (process.stdin.isTTY)
     throw new EarpieceError(

@@ -82,7 +82,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'mute [pattern] [address]',
-      summary: 'silence a kind for a while',
+      summary: 'silence a kind of notification',
       load: async () => (await import('./commands/change.ts')).mute,
     },
   ],

@@ -1,4 +1,4 @@
-/** The common base of commands: shared options, the open log, and the target of a command. */
+/** The common base of commands: shared options, the opened inbox, and the target of a command. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -24,13 +24,13 @@ type DatabaseOptions = GlobalOptions & { readonly archive?: string };
 
 type Work<T, Ear = UserInbox> = (ear: Ear) => Promise<T>;
 
-/** Runs `work` with the open log, and closes the log even after an error. */
+/** Opens the inbox, runs `work` with it, and closes the inbox even after an error. */
 export async function withInbox<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   await using ear = await openInbox({ ...flagsOf(options), onProblem: complain });
   return await work(ear);
 }
 
-/** Runs `work` with the open log and a loaded bus, for a command that uses the bus for more than emitting events. */
+/** Runs `work` with the opened inbox and a loaded bus, for a command that uses the bus for more than emitting events. */
 export async function withLoadedInbox<T>(
   options: GlobalOptions,
   work: Work<T, LoadedInbox>,
@@ -42,8 +42,8 @@ export async function withLoadedInbox<T>(
 }
 
 /**
- * Runs `work` with the open log, for a command that reads or changes existing data. If no database exists, the log is empty and
- * no database is created. Throws `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the opened inbox, for a command that reads or changes existing data. If no database exists, the inbox is empty
+ * and no database is created. Throws `bad_argument` if `--db` names a missing database.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -52,8 +52,8 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * Runs `work` with the open log. Creates the default database if that database is missing. Throws `bad_argument` if `--db` names
- * a missing database.
+ * Runs `work` with the opened inbox. Creates the default database if that database is missing. Throws `bad_argument` if `--db`
+ * names a missing database.
  */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   checkNamed(options);
@@ -73,8 +73,8 @@ export const readOnly = (options: GlobalOptions, config = configOf(options)): { 
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
 /**
- * Runs `work` with the open log, for a command about the database itself. Throws `not_found` if the database does not exist yet,
- * and `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the opened inbox, for a command about the database itself. Throws `not_found` if the database does not exist
+ * yet, and `bad_argument` if `--db` names a missing database.
  */
 export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
@@ -138,7 +138,7 @@ export function notInItsShell(what: string): void {
  */
 export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 
-/** Parses an address as `addressFrom` does, before the log is opened. */
+/** Parses an address as `addressFrom` does, before the inbox is opened. */
 export function addressIn({ project, address }: Pick<Config, 'project' | 'address'>, text: string | undefined): Address {
   const given = text ?? address;
   if (given === undefined) return { kind: 'project', project };
@@ -166,7 +166,7 @@ export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean
 
 /**
  * Returns the scope that `text` names. Without `text`, the scope is this project, or with `all` the whole store. Works before the
- * log is opened.
+ * inbox is opened.
  */
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
@@ -183,7 +183,10 @@ export async function logsIn(ear: UserInbox, { log, project }: Scope): Promise<r
   return log === undefined ? (await ear.store.overview(project)).map((each) => each.log) : [log];
 }
 
-/** Finds the logs that contain this id: several, if the notification was sent to several agents. Throws `not_found`. */
+/**
+ * Finds the logs that contain this id: several, if the notification was sent to several agents. Throws `not_found` if no log
+ * contains the id.
+ */
 export async function logsWith(ear: UserInbox, id: string, address: string | undefined): Promise<readonly LogKey[]> {
   const asked = await logsIn(ear, address === undefined ? {} : scopeFrom(ear, address, false));
   const holding: LogKey[] = [];

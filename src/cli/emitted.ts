@@ -3,10 +3,14 @@ import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Handled } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
-/** Whether a subscriber acted on the event: queued, counted or withdrew a notification, or already knew the event. */
+/**
+ * Whether a subscriber acted on the event: queued, counted or withdrew a notification, or had already queued this notification.
+ */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
-/** Formats the effects of an event: one line for each subscriber of the event's type. */
+/**
+ * Formats the effects of an event: one line for each subscriber of the event's type, or one line that says that there is none.
+ */
 export function whatBecame({ event, heard }: Emitted): string[] {
   if (heard.length === 0) {
     const meant = knownTypeNear(event.type);

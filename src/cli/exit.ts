@@ -7,7 +7,7 @@ export const EXIT = {
   usage: { code: 2, means: 'the command, an option, an address or a file is invalid; nothing was changed' },
   waited: { code: 3, means: 'the time of --timeout has passed' },
   ended: { code: 4, means: 'the notification ended in another way (withdrawn, expired, filtered …)' },
-  nobody: { code: 5, means: 'no conversation can receive the notification' },
+  nobody: { code: 5, means: 'no conversation can receive the notification, or no subscriber acted on an event' },
   store: { code: 6, means: 'the database cannot be used now' },
   missing: { code: 7, means: 'the named thing (a notification, an agent, a file …) does not exist' },
   problems: { code: 8, means: 'a check found problems' },

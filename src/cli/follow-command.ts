@@ -73,8 +73,8 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);
   const stopped = interrupted || wasStopped(outcome);
-  // If the reader of the output has gone, the program may have ended before it fixed or printed an error. So its open problems
-  // stay open.
+  // If the reader of the output has gone, the program may have ended before it fixed or printed an error. So the problems stay
+  // open.
   const { fresh, reported } = await output.ended(stopped || !(isFailure(outcome) || lostItsReader(outcome)));
   if (!stopped && outcome.kind !== 'not_started') {
     const lines = last.read();

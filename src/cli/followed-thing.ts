@@ -30,7 +30,7 @@ export async function whatOf(
   if (second !== undefined && kind !== 'files' && kind !== 'lsp')
     throw new EarpieceError(
       'bad_argument',
-      `follow ${kind} needs exactly one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
+      `follow ${kind} takes at most one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
     );
   if (kind === 'pr') {
     const { CannotLook, findPr, isFollowed } = await import('../sources/follow/index.ts');
@@ -105,7 +105,7 @@ async function checkProgram(program: string): Promise<void> {
 
 const NEEDS = {
   log: 'a file: earpiece follow log app.log --match ERROR',
-  url: 'an address: earpiece follow url http://localhost:3000/health',
+  url: 'a URL: earpiece follow url http://localhost:3000/health',
   files: "globs, such as 'docs/**'",
   agent: 'the name of an agent',
   lsp: 'a language server: earpiece follow lsp -- npx typescript-language-server --stdio',
@@ -185,7 +185,7 @@ async function addressOf(text: string): Promise<string> {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new EarpieceError(
       'bad_argument',
-      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https address; write e.g. http://localhost:3000/health`,
+      `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https URL; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'follow url does not store a user name or password; leave it out of the address');

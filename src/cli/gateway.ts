@@ -94,7 +94,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
-    // If this fails, the housekeeping tries again and reports the failure.
+    // If the start fails, the housekeeping tries again and reports the failure.
     void keepFollowing(opened, process.cwd()).catch(() => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
     // The conversation's record names its model's tools, so the list of tools must be known first.
@@ -166,7 +166,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   return EXIT.failed.code;
 }
 
-/** Returns the reason why a gateway with this command line would not start here; undefined if it would start. */
+/** Returns a reason why a gateway with this command line would not start here; undefined if no reason is known. */
 export async function hindrance(words: readonly string[], options: GatewayOptions): Promise<string | undefined> {
   const { config } = readConfig(placeOf(options));
   try {
@@ -186,8 +186,9 @@ const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
 });
 
 /**
- * The maximum time that the database may delay a client's tools. A store opens within about 50 ms, and on a busy machine within a
- * second. Clients give a server at least 10 s to start. Tools that are missing after that time are missing for the whole session.
+ * The maximum time that the database may delay a client's tools. If the database does not answer in this time, the session has no
+ * tools for tasks. A store opens within about 50 ms, and on a busy machine within a second. Clients give a server at least 10 s
+ * to start.
  */
 const ASK_WITHIN_MS = 3_000;
 

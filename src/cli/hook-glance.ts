@@ -19,8 +19,8 @@ const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
 /**
- * Events before a tool call or a request to the model. These events need an answer only while an interrupt holds a gate up, or
- * while the hook carries notifications in place of the MCP server.
+ * Events before a tool call. Gemini CLI fires `PreCompress` before each request to the model. These events need an answer only
+ * while an interrupt holds a gate up, or while the hook carries notifications in place of the MCP server.
  */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
 /** The maximum age of a conversation's stored last contact; an older contact is written again. */
@@ -31,8 +31,8 @@ const WAITING = 'waiting for ';
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
 /**
- * Hosts whose hook before a tool ends in the shell, without starting Node, if a mark file exists. Each has the variable that
- * names its session.
+ * Hosts that have hooks which end in the shell, without starting Node, if a valid mark exists. Each has the variable that names
+ * its session.
  */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',

@@ -97,7 +97,7 @@ export function parsed(bytes: Buffer): HookInput | undefined {
   }
 }
 
-/** Shell commands that open a pull request, or push to the branch of a pull request. */
+/** Shell commands that may open a pull request, or push to the branch of a pull request. */
 const PUSHES = /\bgh\s+pr\s+create\b|\bgit\b[^;&|\n]{0,200}\bpush\b/u;
 const MAX_CHARS = 20_000;
 

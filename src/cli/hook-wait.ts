@@ -19,7 +19,7 @@ import { inputAtOnce, type HookInput } from './hook-input.ts';
 
 /** The exit code that makes the host wake its agent. */
 export const WAKES = 2;
-/** The exit code of `--look` if the agent has exited. */
+/** The exit code of `--look` if the wait is over, usually because the agent has exited. */
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;

@@ -29,7 +29,7 @@ import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type Ho
 
 /**
  * The maximum time for the store, because the agent waits for its hook. While templates are loaded or rendered, the time is up to
- * 5 s longer. Then the agent continues without an answer.
+ * 5 s longer. After this time, the agent continues without an answer.
  */
 const STORE_WITHIN_MS = 250;
 /** The maximum size of a hook's input, which may contain a batch of large results. */
@@ -40,7 +40,7 @@ const MAX_INPUT_BYTES = 64 * 1024 * 1024;
  * process.
  */
 const MARGIN_MS = 1_500;
-/** The default time limit of an agent whose settings set no limit for this event. */
+/** The time limit, in seconds, that is assumed for an event without a known limit. */
 const LIMIT_S = 5;
 
 const GOES_ON = 0;
@@ -141,7 +141,7 @@ const mayOffer = ({ config }: UserInbox): boolean => config.follow.offer && conf
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 
-/** Opens the log of the project that the session works in, and identifies the caller. */
+/** Opens the inbox for the project that the session works in, and identifies the caller. */
 export async function opened(
   host: HookHost,
   { caller }: HookCall,

@@ -1,4 +1,7 @@
-/** The housekeeping of a process that serves a session: each minute it sweeps the log and keeps the project's followers running. */
+/**
+ * The housekeeping of a process that serves a session: each minute it sweeps the database and keeps the project's followers
+ * running.
+ */
 import { listKey } from '../sources/follow/key.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
@@ -15,7 +18,7 @@ export async function keepFollowing(inbox: UserInbox, folder: string): Promise<v
 }
 
 /**
- * Starts the housekeeping. `inbox` returns undefined while the log is not open. Returns a function that ends the housekeeping.
+ * Starts the housekeeping. `inbox` returns undefined while the inbox is not open. Returns a function that ends the housekeeping.
  * Calls `swept` after each sweep that succeeded.
  */
 export function keepHouse(

@@ -2,7 +2,7 @@
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
  * line is typed only while the agent waits for its user. The user must have typed nothing since then, and must have no unsent
- * text in the box. Otherwise the bell rings.
+ * text in the box. If the user has typed, the bell rings instead.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,7 +77,7 @@ type Nudging = {
   readonly options: GlobalOptions;
 };
 
-/** Wakes the agent if a notification may wake it. After an error of the log, the agent is not woken. */
+/** Wakes the agent if a notification may wake it. After an error of the database, the agent is not woken. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {

@@ -35,7 +35,7 @@ export type InstallQuestion = {
   readonly name?: string;
   readonly url?: string;
   readonly servers?: string;
-  /** An absolute path; undefined for the default database, which every process of this user finds by itself. */
+  /** The database that the command must name; undefined if no name is needed or allowed: see `namedDatabase`. */
   readonly db?: string;
   readonly as?: string;
   readonly purpose?: string;

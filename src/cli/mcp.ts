@@ -1,7 +1,7 @@
 /**
  * `earpiece mcp`: Earpiece's own MCP server, for a coding agent that also runs the hooks. With its tools, the agent reads its
  * notifications and reaches other agents. Some hosts can call a server's tool as a hook. These hosts call the tool `hook`, so
- * that their hooks start no processes.
+ * that such a call starts no process.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../core/errors.ts';

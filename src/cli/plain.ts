@@ -1,5 +1,5 @@
 /**
- * Reads a simple, valid command line: the command first, known options with values that do not look like options, and the right
+ * Reads a simple, valid command line: a known command, known options with values that do not look like options, and the right
  * number of arguments. Commander reads any other line, and reports its errors. Loading commander takes as long as a whole
  * `earpiece send`.
  */

@@ -173,7 +173,11 @@ async function wait(
           await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? AGAIN_MS));
           continue;
         }
-        return { receipt: 'queued', code: EXIT.waited.code, said: `; whether it is ${until} is unknown: ${error.message}` };
+        return {
+          receipt: 'queued',
+          code: EXIT.waited.code,
+          said: `; the server could not say whether the notification is ${until}: ${error.message}`,
+        };
       }
       if (last.reached) break;
       if (last.settled || deadline - performance.now() <= 0) return waited(last, { until, timeoutMs });

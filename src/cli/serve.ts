@@ -1,4 +1,4 @@
-/** `earpiece serve`: opens the log and the server with the settings of the configuration. */
+/** `earpiece serve`: opens the database and the server with the settings of the configuration. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
@@ -113,9 +113,9 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
 
 /**
  * Resolves when the user or the system asks the process to end; a second SIGINT or SIGTERM ends the process at once. SIGHUP never
- * does this, because a closing terminal causes more than one SIGHUP: from the kernel and from the shell. Without a terminal,
- * SIGHUP is only reported. The signal may arrive despite `nohup`, which Node does not preserve. SIGHUP may also ask for a reload
- * of the configuration, which is not needed.
+ * ends the process at once, because a closing terminal causes more than one SIGHUP: from the kernel and from the shell. Without a
+ * terminal, SIGHUP is only reported. The signal may arrive despite `nohup`, because Node does not keep the signal ignored. SIGHUP
+ * may also ask for a reload of the configuration, which is not needed.
  */
 function asked(): Promise<void> {
   const onTerminal = isatty(1) || isatty(2);

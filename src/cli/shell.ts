@@ -1,4 +1,4 @@
-/** Finds the command that reaches the server's log from a terminal of this machine, and the machine's MCP clients. */
+/** Finds the command that reaches the server's database from a terminal of this machine, and the machine's MCP clients. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';

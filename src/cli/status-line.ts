@@ -1,6 +1,6 @@
 /**
- * `earpiece statusline`: prints the open notifications of a coding agent's session, as a part of its status line. The agent runs
- * this command often, so it loads as little as a hook call without an answer.
+ * `earpiece statusline`: prints the number of open notifications of a coding agent's session, as a part of its status line. The
+ * agent runs this command often, so it loads as little as a hook call without an answer.
  */
 import type { Env } from '../config/places.ts';
 import { systemProcesses } from '../inbox/presence/processes.ts';

@@ -1,5 +1,5 @@
 /**
- * Formats the output of the command line. Colours appear only on a terminal and never with NO_COLOR. Untrusted text cannot
+ * Formats the output of the command line. Colours usually appear only on a terminal, and not with NO_COLOR. Untrusted text cannot
  * control the terminal.
  */
 import type { styleText } from 'node:util';
@@ -79,9 +79,7 @@ export function print(text: string): void {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
-/**
- * Writes a problem to stderr: one line, or several if the configuration has several problems. Control characters are spelled out.
- */
+/** Writes a problem to stderr. Control characters, except line breaks, are spelled out. */
 export function complain(text: string): void {
   const safe = text.replaceAll(UNSAFE, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
   process.stderr.write(`earpiece: ${safe}\n`);

@@ -1,4 +1,4 @@
-/** Says how a wait for a receipt ended, in the same words for the local log and for a server. */
+/** Says how a wait for a receipt ended, in the same words for the local database and for a server. */
 import { formatDuration } from '../config/index.ts';
 import type { ReceiptName, ReceiptState } from '../inbox/index.ts';
 import { EXIT } from './exit.ts';

@@ -38,9 +38,12 @@ export interface Agent extends AsyncDisposable {
   /** Ends the turn now. Open notifications stay open. */
   stop(): void;
   events(): AgentEvents;
-  /** Whether a person has paused the agent. */
+  /** Whether the agent is paused. */
   paused(): Promise<boolean>;
-  /** Releases the conversation. With `over`, no later agent will continue it, so the agent's notes for itself are closed too. */
+  /**
+   * Releases the conversation. `over` says that no later agent will continue the conversation, so the agent's notes for itself
+   * are closed too.
+   */
   close(options?: { readonly over?: boolean }): Promise<void>;
 }
 
@@ -208,7 +211,7 @@ const RUN: Table<handles.RunOptions> = {
   promptMs: 'amount',
 };
 
-/** Makes a stateful tool that runs a command of your program. */
+/** Makes a stateful tool that runs the command that `commandOf` returns. */
 export function processTool(options: handles.ProcessToolOptions): handles.StatefulTool {
   check('processTool', options, PROCESS);
   return handles.processTool(options);
@@ -236,7 +239,7 @@ const PROCESS: Table<handles.ProcessToolOptions> = {
 
 /**
  * Opens a model by its name, such as `openai:gpt-5`. Throws `bad_argument` for an invalid name, and `bad_config` for a missing
- * key or package.
+ * key, address or package.
  */
 export async function openModel(name: string, env: Readonly<Record<string, string | undefined>>): Promise<LanguageModelV4> {
   checkName('openModel', 'the name of the model', name);

@@ -10,7 +10,7 @@ export interface AiSdk {
   /** Wraps the tools of an agent that has its own tools. `run` wraps the tools in its options by itself. */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;
   /**
-   * Calls `call(options)`, and calls it again after an interrupt. New messages are added to `options.messages`, which is the
+   * Calls `call(options)`, and repeats the call after an interrupt. New messages are added to `options.messages`, which is the
    * transcript to keep. Rejects with the error of the call. `messages` then holds the steps that had finished.
    */
   run<O extends object, R>(

@@ -100,8 +100,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /**
- * Makes the rider that delivers notifications through a gateway. Pass it to `startGateway`. The returned `idle` resolves when all
- * writes are done.
+ * Makes the rider that delivers notifications through a gateway. Pass the rider to `startGateway`. The `idle` of the rider
+ * resolves when all writes are done.
  */
 export function inboxRider(options: InboxRiderOptions): InboxRider {
   check('inboxRider', options, RIDER);

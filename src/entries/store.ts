@@ -1,6 +1,5 @@
 /**
- * `earpiece/store`: stores for the log in memory and in SQLite, the interface for your own store, and the contract that every
- * store passes.
+ * `earpiece/store`: stores in memory and in SQLite, the interface for your own store, and the contract that every store passes.
  */
 import '../node-version.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Reads files that other people wrote, but only regular files, and only up to a size. A device, a pipe or a huge file would fill
+ * Reads files that other people wrote, but only regular files, and only up to a size. A device, a pipe or a huge file could fill
  * the memory.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';

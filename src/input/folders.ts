@@ -1,4 +1,4 @@
-/** Makes Earpiece's folders, which only their owner can read, regardless of the umask. */
+/** Makes Earpiece's folders. By default, only their owner can read them, even with a permissive umask. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -113,7 +113,7 @@ function repeats(source: string): number {
 /** The white space of JavaScript, which has more characters than that of RE2. */
 const SPACES = String.raw`\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 
-/** Rewrites syntax that the two engines spell differently, or give different meanings. */
+/** Rewrites syntax that the two engines spell differently, or to which they give different meanings. */
 const asRe2 = (source: string): string =>
   source
     .replaceAll(/\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})/gu, (_, high: string, low: string) => {

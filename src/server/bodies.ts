@@ -29,7 +29,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
   // The routes for events parse the body and check its depth themselves, with error messages about events.
   if (isEvent(path)) return next();
-  // All other bodies are JSON, even if the content type says otherwise.
+  // Every other body must be JSON, so its text is checked whatever its content type is.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send a body with less nesting`);

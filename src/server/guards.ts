@@ -77,7 +77,7 @@ export class Guards {
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',
-          `${key} is in the address, but logs and histories keep addresses; revoke this token, and send a new token as Authorization: Bearer <token>`,
+          `${key} is in the URL, but logs and histories keep URLs; revoke this token, and send a new token as Authorization: Bearer <token>`,
         );
     const origin = c.req.header('origin');
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())

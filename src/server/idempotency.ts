@@ -12,7 +12,7 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
       name: 'idempotency-key',
       in: 'header',
       required: false,
-      description: 'two requests with the same key queue one notification',
+      description: 'two requests with the same key queue one notification or create one task',
       schema: { type: 'string', maxLength: LIMITS.idChars },
     },
   ],

@@ -1,4 +1,4 @@
-/** Answers every error with an RFC 9457 problem. One table maps error codes to HTTP statuses. */
+/** Answers every error with an RFC 9457 problem. Two tables map error codes to HTTP statuses. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { defined } from '../core/defined.ts';
@@ -33,8 +33,8 @@ export const OF_SERVER = {
   forbidden: { status: 403, title: 'The token does not allow this' },
   bad_host: { status: 421, title: 'Not a name of this server' },
   bad_origin: { status: 403, title: 'A page of another site may not do that' },
-  token_in_url: { status: 400, title: 'A token must not be in an address' },
-  no_such_route: { status: 404, title: 'Nothing exists at this address' },
+  token_in_url: { status: 400, title: 'A token must not be in a URL' },
+  no_such_route: { status: 404, title: 'Nothing exists at this URL' },
   method_not_allowed: { status: 405, title: 'This method is not allowed' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media_type: { status: 415, title: 'Not JSON' },

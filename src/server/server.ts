@@ -51,7 +51,7 @@ export type ServerOptions = ServerSettings & {
   /** The project of the server's working folder. */
   readonly project: string;
   readonly version: string;
-  /** Returns the command with which a terminal reaches the same log. Default: a plain command without client names. */
+  /** Returns the command with which a terminal reaches the same database. Default: a plain command without client names. */
   readonly shell?: () => ShellInfo;
   /** The tokens. Default: those in the store of the inbox. */
   readonly tokens?: Tokens;

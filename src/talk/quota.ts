@@ -1,4 +1,4 @@
-/** Limits the messages of one agent, so that a model in a loop does not flood other agents. */
+/** Limits the messages of each conversation, so that a model in a loop does not flood other agents. */
 import { EarpieceError } from '../core/errors.ts';
 
 export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;

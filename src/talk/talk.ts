@@ -26,7 +26,10 @@ export type Message = {
 
 export type Said = { readonly id: string; readonly to: string; readonly active: boolean };
 
-/** Queues a message for another agent of the same project. Throws an `EarpieceError` whose message is written for the model. */
+/**
+ * Queues a message for another agent of the same project, or for another conversation of the same agent. Throws an
+ * `EarpieceError` whose message is written for the model.
+ */
 export async function tell(from: Conversation, { to, message, level = 'info', replyTo }: Message): Promise<Said> {
   const { inbox } = from;
   const address = await addressOf(from, to);
@@ -52,7 +55,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   };
 }
 
-/** Lists the agents of the sender's project in the order of their names, at most 50. The list includes the sender. */
+/** Lists the first 50 agents of the sender's project, in the order of their names. The sender may be among them. */
 export async function colleagues(of: Conversation): Promise<readonly Colleague[]> {
   const { inbox, log } = of;
   const { project } = splitLog(log);

@@ -63,7 +63,7 @@ export const TALK_TOOLS: readonly TalkTool[] = [
 
 export type TalkCall = { readonly tool: string; readonly args: unknown };
 
-/** Answers the calls of these tools in one process. */
+/** Answers the calls of `TALK_TOOLS` in one process. */
 export class Talk {
   readonly #quota = new Quota();
 

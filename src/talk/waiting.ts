@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** Returns the key of the setting. This function is exported for code that reads the database without a store. */
+/** Returns the key of the setting. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /**

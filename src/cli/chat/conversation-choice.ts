@@ -11,8 +11,8 @@ export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
   readonly as?: string;
   /**
-   * The id of the conversation to continue. `true` means the conversation that was seen last. A conversation that a running
-   * process holds is chosen only if there is no other.
+   * The id of the conversation to continue. `true` means the conversation that `as` names, otherwise the conversation that was
+   * seen last. A conversation that a running process holds is chosen only if there is no other.
    */
   readonly resume?: string | true;
   /** The id of the conversation to fork. `true` means the conversation that was seen last. */

@@ -1,6 +1,6 @@
 /**
- * Carries out the commands of a person (or a script) in a conversation, for any front. Messages wait for their turn; all other
- * commands take effect at once.
+ * Carries out the commands of a person (or a script) in a conversation, for any front. During a turn, messages wait for their own
+ * turn. All other commands take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -79,8 +79,8 @@ export class Driver {
   }
 
   /**
-   * Begins a turn about the notifications with these ids (default: all open notifications). Returns false if there is no such
-   * notification, or if a turn already runs.
+   * Begins a turn about the notifications with these ids (default: all open notifications). Returns false if `ids` is empty or
+   * nothing is open, or if a turn already runs.
    */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;

@@ -1,5 +1,6 @@
 /**
- * Edits the line that a person types. The editor has a history, accepts several lines by paste or Alt+Enter, and draws nothing.
+ * Edits the line that a person types. The editor has a history, accepts several lines (by paste, Alt+Enter or Ctrl+J), and draws
+ * nothing.
  */
 import { widthOf } from '../table.ts';
 import { safe } from './wrap.ts';

@@ -63,7 +63,7 @@ function gistOf(content: string, isError: boolean): { readonly text: string; rea
     .filter((line) => line.trim() !== '');
   const [last = '', before] = [lines.at(-1), lines.at(-2)];
   if (!isError || before === undefined) return { text: lines[0] ?? '', whole: lines.length <= 1 };
-  // A line with only an exit code explains little, so the previous line is shown too.
+  // A last line in brackets, such as an exit code, explains little, so the previous line is shown too.
   const both = /^\[.*\]$/u.test(last.trim());
   return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }

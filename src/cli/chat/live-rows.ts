@@ -23,7 +23,7 @@ export type RowsOptions = {
   readonly driver: Driver;
 };
 
-/** The state of the turn, according to the terminal's keys and events. */
+/** The state of the turn, according to the keys of the person and the events of the agent. */
 export type TurnState = {
   readonly pending: readonly Item[];
   /** Whether a person has stopped this turn, which has not ended yet. */

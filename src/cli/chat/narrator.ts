@@ -1,6 +1,6 @@
 /**
  * Shows an agent's work on a surface. A call is shown when it ends, with its result. A notification is shown when it is
- * delivered; the notifications of a batch of calls are shown below its last call. `running` holds the current calls, for a
+ * delivered; the notifications of a batch of calls are shown below the last call. `running` holds the current calls, for a
  * surface that shows them live.
  */
 import type { AgentEvent } from '../../agent/index.ts';
@@ -21,11 +21,11 @@ export interface Surface {
   print(lines: readonly string[]): void;
   /** Shows the next words of the model, which are not yet safe to print. */
   text(piece: string): void;
-  /** Ends the current text of the model. The narrator also calls this if the model has written no text. */
+  /** Ends the current text of the model. The narrator also calls `endText` if the model has written no text. */
   endText(): void;
 }
 
-/** The notifications of one carrier, as the transcript holds them. */
+/** The notifications of one carrier, with the texts that the model read. */
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
@@ -149,7 +149,7 @@ export class Narrator {
     }
   }
 
-  /** Makes the next block begin after a blank line, because other code has printed since the last block. */
+  /** Makes the next block begin after a blank line, unless the block is a note. Other code has printed since the last block. */
   apart(): void {
     this.#block = 'note';
   }

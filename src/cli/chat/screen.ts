@@ -83,7 +83,7 @@ export class Screen {
     this.#draw([], this.#ask());
   }
 
-  /** Removes the live rows, and moves the cursor below the printed rows. From then on, no live rows are drawn. */
+  /** Removes the live rows, and moves the cursor below the printed rows. No live rows are drawn until the next `start`. */
   end(): void {
     if (this.#over) return;
     this.#draw([], { rows: [] });

@@ -42,7 +42,7 @@ export type SessionOptions = {
    * both.
    */
   readonly purpose?: string;
-  /** Limits in addition to the configured limits. */
+  /** Limits that override the configured limits. */
   readonly budget?: BudgetOptions;
   /** The effect of a turn's end on running background tools. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
@@ -113,7 +113,7 @@ export class Session implements AsyncDisposable {
     return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
   }
 
-  /** Reads the notifications of a carrier from the store, and the texts that the model read from the carrier's record. */
+  /** Reads the notifications of a carrier from the store. The carrier's record holds the texts that the model read. */
   async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
     const { log } = this.agent.conversation;
     const items = await this.ear.store.items(log, { kind: 'ids', ids });
@@ -273,8 +273,8 @@ function toolsOf(
 }
 
 /**
- * Decides when a conversation begins whether its agent has the tools for tasks. Changed tools would invalidate the prompt cache,
- * so the decision stays, unless the configuration overrides it or the purpose changes.
+ * Whether the agent has the tools for tasks. Changed tools would invalidate the prompt cache. So the first decision for a
+ * conversation stays, unless the configuration overrides it or the purpose changes.
  */
 async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({

@@ -1,6 +1,5 @@
 /**
- * Observes the surroundings of an agent in a terminal: other programs' changes to files that the agent has read, and to its
- * repository.
+ * Observes the surroundings of Earpiece's agent: other programs' changes to files that the agent has read, and to its repository.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +24,7 @@ export type SurroundingsOptions = {
   readonly ear: LoadedInbox;
   /** The address to notify. */
   readonly address: string;
-  /** Whether to observe the repository. True for the first agent, and false for agents that the first agent starts. */
+  /** Whether to observe the repository. True for the first agent, and false for its sub-agents. */
   readonly withGit: boolean;
   readonly note: (line: string) => void;
 };

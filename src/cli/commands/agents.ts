@@ -10,7 +10,7 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 export function agents(command: CommandLine): void {
   command
     .description(
-      'Lists the agents seen in this project, whether they are active now (●), their open notifications and their carriers.',
+      'Lists the agents of this project, whether they are active now (●), their open notifications and their carriers.',
     )
     .option('--all', 'in every project')
     .option(...SERVER_OPTION)

@@ -27,7 +27,7 @@ export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (an agent may have read it) or ' +
-        'too_late (already delivered; exit code 4). For a delivered interrupt, the result is gate_lowered: its gate is down now.',
+        'too_late (already delivered; exit code 4). If a delivered interrupt still held the gate up, the result is gate_lowered: this interrupt no longer holds the gate up.',
     )
     .option('--key <key>', 'instead of an id: every open notification with this key')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')
@@ -79,7 +79,7 @@ const NOT_LATER = 'withdrawn; conversations that begin later do not get this not
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   withdrawn: 'withdrawn: no agent has read this notification',
   maybe_seen: 'withdrawn, but offered before: the agent may have seen this notification',
-  gate_lowered: 'already delivered; its gate is down now',
+  gate_lowered: 'already delivered; it no longer holds the gate up',
   too_late: 'too late: this notification was already delivered',
   unknown: 'is unknown',
 };

@@ -5,12 +5,12 @@ export function chat(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Talks with an agent in this terminal. Notifications arrive with your messages and with tool results, or interrupt the agent. ' +
-        'With a message, the conversation begins with that message. Without a terminal, each line of stdin is a message. With --json, the output is one event per line, and the input is messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"}. ' +
-        "If a signal ends the command, the exit code is 128 plus the signal's number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.",
+        'A message after the command is sent at once. Without a terminal, each line of stdin is a message. With --json, the output is one event per line, and the input is messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"}. ' +
+        "If a signal ends the command, the exit code is 128 plus the signal's number: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.",
     )
     .option(
       '--model <provider:model>',
-      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: agent.model, EARPIECE_AGENT_MODEL)',
+      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
     )
     .option(
       '--as <address>',
@@ -22,10 +22,10 @@ export function chat(command: CommandLine, answer: Answer): void {
       'begin a copy of this conversation (default: the last one); open notifications are open in both',
     )
     .option('--turns <n>', 'fork only the first n turns')
-    .option('--system <text>', 'the system prompt (default: agent.system)')
+    .option('--system <text>', 'the system prompt (default: that of the resumed conversation, otherwise agent.system)')
     .option(
       '--purpose <purpose>',
-      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise both)',
+      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise that of the resumed conversation, otherwise both)',
     )
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .example(

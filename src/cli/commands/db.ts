@@ -28,7 +28,7 @@ export function db(group: CommandLine, answer: Answer): void {
     .command('prune')
     .summary('remove notifications and tasks that closed long ago')
     .description(
-      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The database file becomes smaller by the size of the removed data. ' +
+      'Removes notifications and tasks that closed long ago. Open notifications and tasks stay, regardless of their age. The database file usually becomes smaller. ' +
         'With an archive, the command first writes all new records to compressed files.',
     )
     .option(

@@ -20,7 +20,7 @@ export function doctor(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Checks versions, configuration, database, the address of this process, and the carriers with their last contact. Shows how to fix each problem. ' +
-        'Sends a test notification through the hook of each coding agent that earpiece install has set up. The exit code is 8 if there is a problem.',
+        'Sends a test notification through the hook or the plugin of each connected coding agent. The exit code is 8 if there is a problem.',
     )
     .action(async (options: GlobalOptions) => {
       const findings = await examine(options);

@@ -23,7 +23,7 @@ export function emit(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Emits events. The file holds a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Only the field type is required. ' +
-        'Shows the subscribers that matched each event, and the result. If no subscriber matched, the command shows a subscriber file that would match. The exit code is 5 if no subscriber matched any event.',
+        'Shows the subscribers that matched or skipped each event, and the result. If no subscriber listens to the type of an event, the command shows a subscriber file that would match. The exit code is 5 if no subscriber acted on any event.',
     )
     .option(
       '--to <address>',
@@ -116,7 +116,7 @@ async function eventsIn(given: Given, { config, ids, now }: Place, to: string | 
   });
 }
 
-/** Reads the events' text from a file, or with "-" from stdin. `subscribers test` uses this too. */
+/** Reads the events' text from a file, or with "-" from stdin. */
 export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {

@@ -27,14 +27,14 @@ export function follow(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Notifies an agent of changes outside its conversation. `pr` follows a pull request of GitHub through your `gh`: failing checks with the important lines, reviews, comments and conflicts. ' +
-        '`log` follows a file, `url` an address, `files` the files that globs match, and `git` the branch, its upstream and conflicts. ' +
+        '`log` follows a file, `url` a URL, `files` the files that globs match, and `git` the branch, its upstream and conflicts. ' +
         '`lsp` follows the errors that a language server finds in changed files. `agent` follows another agent until that agent is idle, blocked or done. ' +
         'Followed things are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
         'Anything else is a command, which runs here as usual. The agent is notified of the errors that the command prints. Fixed errors are withdrawn.',
     )
     .option(
       '--to <address>',
-      'the agent to notify (default: the agent of this shell, otherwise all active agents of this project)',
+      'the agent to notify (default: the agent of this shell, otherwise `address`, otherwise all active agents of this project)',
     )
     .option('--keep', 'continue when no session is active')
     .option('--match <re>', 'log: the lines to report, as a regular expression')
@@ -108,7 +108,7 @@ const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonl
   keep: { kinds: KINDS, write: 'things that are checked from time to time' },
 };
 
-/** Throws if an option has no effect for this kind, or is empty. */
+/** Throws if an option has no effect for this kind, or if `--name` or `--matcher` is empty. */
 function checkOptions(kind: string, options: FollowOptions): void {
   if (options.name?.trim() === '')
     throw new EarpieceError('bad_argument', '--name must not be empty; leave it out for the command itself');

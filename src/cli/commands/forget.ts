@@ -69,7 +69,7 @@ export function forget(command: CommandLine, answer: Answer): void {
 const STAYS: readonly string[] = [
   'one record with the name of the agent and the time, so that no position in the log is used twice',
   'messages of this agent to other agents and to the project, because they belong to their receivers',
-  'tasks of the project: earpiece tasks shows them',
+  'tasks of the project; to list them: earpiece tasks list',
   'the transcripts of the coding agent itself, backups, archives in other folders, and files that Earpiece wrote for an installation',
 ];
 

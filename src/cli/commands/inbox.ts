@@ -32,7 +32,7 @@ export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
       'In a shell of an agent, the command reads the notifications of this conversation like the tool get_notifications, newest first. ' +
-        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again, and the gate falls. ' +
+        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again. The gate falls, unless a pause holds it up. ' +
         'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
     .option('--peek', 'only list, even in an agent')
@@ -100,8 +100,7 @@ async function read(ear: UserInbox, { log, conversation, host }: Reader, options
   if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
-  // The notifications count as delivered when stdout has accepted the text. If stdout fails, the notifications are delivered
-  // again.
+  // The notifications count as delivered when stdout has accepted the text. If stdout fails, the notifications stay unread.
   const lost = await handOver(text);
   if (lost === undefined) {
     await pulled.offer?.confirm();
@@ -156,7 +155,7 @@ async function list(ear: UserInbox, address: string | undefined, options: Option
   });
 }
 
-/** Data that is available only on the machine of the database. `words` returns the rendered texts of the rows of one page. */
+/** Data that is available only with access to the database. `words` returns the rendered texts of the rows of one page. */
 type Known = {
   readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
   readonly muted: (row: Waiting) => Promise<boolean>;

@@ -7,7 +7,7 @@ export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wr
 export function install(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes: hooks, and the MCP server of Earpiece. ' +
+      'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes: hooks or a plugin, and usually the MCP server of Earpiece. ' +
         'The command earpiece uninstall restores the earlier settings. Without a terminal, the command changes nothing unless --yes is given.',
     )
     .option('--all', 'every agent that is found here (the default if you name no agent)')

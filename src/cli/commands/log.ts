@@ -206,7 +206,8 @@ const whatOf = ({ body }: Stored): string =>
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
 
 /**
- * Shortens the name of a conversation. Hosts name their sessions by UUIDs, whose first part is enough to tell the sessions apart.
+ * Shortens the name of a conversation. Many hosts name their sessions by UUIDs, whose first part is enough to tell the sessions
+ * apart.
  */
 const shortened = (conversation: string): string =>
   conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);

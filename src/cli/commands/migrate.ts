@@ -21,7 +21,10 @@ export function migrate(command: CommandLine, answer: Answer): void {
     )
     .option('--from <address>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')
     .option('--to <address>', 'the target')
-    .option('--cancel', 'cancel an unfinished migration: the source accepts writes again, and the target is removed')
+    .option(
+      '--cancel',
+      'cancel an unfinished migration: the source accepts writes again, and the target that --to names is removed',
+    )
     .example('earpiece migrate --to postgres://ear@db.example/earpiece')
     .action(async ({ from: given, to: wanted, cancel, json, db }: MigrateOptions) => {
       onlyAPerson('to migrate the database');

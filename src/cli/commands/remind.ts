@@ -34,7 +34,10 @@ export function remind(command: CommandLine, answer: Answer): void {
     )
     .option('--key <key>', 'a name: a newer reminder with the same key replaces the older reminder')
     .addOption(choice('--level <level>', REMINDER_LEVELS, 'the level (default: info)'))
-    .option('--ttl <duration>', 'how long after its due time the reminder expires (default: 24h; after turns: 7d from now)')
+    .option(
+      '--ttl <duration>',
+      'time from the due time until the reminder expires (default: 24h); for "after n turns", time from now (default: 7d)',
+    )
     .option('--list', 'list the waiting reminders')
     .option('--cancel <id>', 'cancel a reminder, by its id or key')
     .onMistake('put a text that begins with "-" after --')

@@ -26,7 +26,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs a command with unchanged input, output and exit code (124 after --timeout). ' +
-        'The agent is then notified of the result, with the last lines of output. If the notification fails, stderr shows a command that notifies the agent later.',
+        'The agent is then notified of the result, with important lines of the output. If the notification fails, stderr shows a command that notifies the agent later.',
     )
     .option(
       '--to <address>',

@@ -9,7 +9,7 @@ export function task(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--model <provider:model>',
-      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: agent.model, EARPIECE_AGENT_MODEL)',
+      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
     )
     .option(
       '--as <address>',
@@ -21,10 +21,10 @@ export function task(command: CommandLine, answer: Answer): void {
       'begin a copy of this conversation (default: the last one); open notifications are open in both',
     )
     .option('--turns <n>', 'fork only the first n turns')
-    .option('--system <text>', 'the system prompt (default: agent.system)')
+    .option('--system <text>', 'the system prompt (default: that of the resumed conversation, otherwise agent.system)')
     .option(
       '--purpose <purpose>',
-      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise both)',
+      'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise that of the resumed conversation, otherwise both)',
     )
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .option('--timeout <duration>', 'stop the turn after this time')

@@ -74,7 +74,7 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest notification replaces the older ones')
     .option('--data <json>', 'JSON that the agent reads after the message')
-    .addOption(choice('--action <action>', ACTIONS, 'what an interrupt asks for'))
+    .addOption(choice('--action <action>', ACTIONS, 'the request to the agent; cancel and pause are interrupts'))
     .option('--instruction <text>', 'a request to the agent')
     .option(
       '--deliver <moment>',

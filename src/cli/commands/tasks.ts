@@ -211,7 +211,9 @@ function projectName(name: string): string {
   }
 }
 
-/** Returns the reason why an active agent cannot take tasks; undefined if the agent can take tasks, or if this is unknown. */
+/**
+ * Returns the reason why an active agent cannot take tasks; undefined if the agent can take tasks, or if the answer is unknown.
+ */
 async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
   if (to === undefined) return undefined;
   const agent = room.agentName(project, to);

@@ -29,8 +29,8 @@ export function token(group: CommandLine): void {
     .command('create')
     .summary('create a token, which is shown only once')
     .description(
-      'Creates a token and shows it once. Kinds: an admin token may do everything. A project token may do everything in one project. An agent token reads one agent or one conversation, and queues in its project, at most at error. ' +
-        'A send token queues notifications and events in one project, at most at error, and reads nothing.',
+      'Creates a token and shows it once. Kinds: an admin token may do everything. A project token may do everything in one project. An agent token reads one agent or one conversation, and queues in its project up to level error. ' +
+        'A send token queues notifications and events in one project up to level error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))
     .addOption({ flags: '--name <name>', description: 'a name that helps you recognize the token', mandatory: true })

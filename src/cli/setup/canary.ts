@@ -1,6 +1,6 @@
 /**
  * Tests a hook. The test queues a random word in a separate database, and runs the hook command from the agent's settings. The
- * hook's answer must contain the word. The event has the format of the agent.
+ * hook's answer must contain the word.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -36,8 +36,8 @@ export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): st
   allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
 /**
- * Tests the hooks of a host. `given` are the environment variables that the host sets for its hooks. Returns undefined if no hook
- * can carry a notification.
+ * Tests the main hook of a host. `given` are the environment variables that the host sets for its hooks. Returns undefined if no
+ * hook can carry a notification.
  */
 export async function canary(
   host: HookHost,

@@ -90,7 +90,7 @@ function whatGoes(options: SetupOptions): Purge {
   return { going, stays };
 }
 
-/** Whether the path is a folder that only Earpiece uses. */
+/** Whether only Earpiece uses the folder, judged by its name. */
 const isOwnFolder = (path: string): boolean => basename(path) === 'earpiece';
 
 /**

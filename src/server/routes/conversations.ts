@@ -40,7 +40,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       operationId: 'listRecords',
       tags: ['conversations'],
       summary:
-        "Read a conversation's history: its records, those of its origins, and the agent's records that belong to no conversation",
+        "Read a conversation's history: its own records, the shared records of the conversations from which it was forked, and the agent's records that belong to no conversation",
       request: {
         params: conversationParams,
         query: pageQuery,
@@ -64,7 +64,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/records',
       operationId: 'listLog',
       tags: ['log'],
-      summary: 'Read the log of an agent, a project or everybody',
+      summary: 'Read the records of one agent, one project, or all projects',
       request: { query: pageQuery.extend({ log: logParam.optional(), project: nameParam.optional() }) },
       responses: answers(recordsPage, 'records, oldest first'),
     }),

@@ -1,4 +1,7 @@
-/** Shows the lineage of a conversation: its origin, its forks, and its number of turns up to a record. */
+/**
+ * Shows the lineage of a conversation: the conversation from which it was forked, its forks, and its number of turns up to a
+ * record.
+ */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Fork, ForksReply } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';

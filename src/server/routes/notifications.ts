@@ -75,7 +75,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications',
       operationId: 'listNotifications',
       tags: ['notifications'],
-      summary: 'List notifications of an agent, a project or everybody, newest first',
+      summary: 'List notifications of one agent, one project, or all projects, newest first',
       request: {
         query: z.strictObject({
           log: schemas.logParam.optional(),

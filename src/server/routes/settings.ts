@@ -1,7 +1,6 @@
 /**
  * Shows the configuration and the source of each value, and changes the settings that people change while agents work. A change
- * is written to the configuration file, so the command line shows it. Running processes use the new value from their next carrier
- * on.
+ * is written to the configuration file, so the command line shows it. Most new values take effect with the next carrier.
  */
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';

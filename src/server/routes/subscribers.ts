@@ -1,4 +1,4 @@
-/** The routes of subscribers: their files, how many notifications each has queued this week, and whether each is on. */
+/** The routes of subscribers: their files, how many notifications each has queued in the last 7 days, and whether each is on. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
@@ -57,7 +57,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/subscribers',
       operationId: 'listSubscribers',
       tags: ['subscribers'],
-      summary: "List a project's subscribers with their types, state and notifications this week",
+      summary: "List a project's subscribers with their types, state and notifications of the last 7 days",
       request: { query: projectQuery },
       responses: answers(subscribers, 'subscribers'),
     }),
@@ -265,8 +265,8 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
 }
 
 /**
- * Limits of counting this week's notifications: the maximum number of positions that are read, and the time for which a count is
- * reused.
+ * Limits of counting the notifications of the last 7 days: the maximum number of positions that are read, and the time for which
+ * a count is reused.
  */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;

@@ -36,7 +36,7 @@ const write = async (n: number): Promise<void> => {
   for (let i = 0; i < n; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x' }]);
 };
 
-/** Reads a stream, and returns the ids of its first `count` records. */
+/** Reads a stream, and collects the ids of its records. */
 class Reader {
   readonly ids: number[] = [];
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;

@@ -3,9 +3,9 @@
  *
  * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
  *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
- * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all streams.
- * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the log was replaced or
- *   cannot be read, or the server stops.
+ * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all live streams.
+ * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the database was
+ *   replaced or cannot be read, or the server stops.
  *
  * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for it.
  */
@@ -201,7 +201,9 @@ export class Hub implements Streams {
     }
   }
 
-  /** Ends all streams after an older copy has replaced the log. A client that reconnects with an unknown id gets an error. */
+  /**
+   * Ends all streams after an older copy has replaced the database. A client that reconnects with an unknown id gets an error.
+   */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
     for (const stream of this.#all) stream.cut('the log was replaced');

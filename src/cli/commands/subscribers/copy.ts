@@ -15,7 +15,7 @@ export function copy(group: CommandLine): void {
     .command('copy <id>')
     .summary('copy a subscriber, to change it')
     .description(
-      'Copies the files of a subscriber into your folder. The copy replaces the original from the next event on. ' +
+      'Copies the files of a subscriber into this project, or with --user into your own folder. The copy replaces the original from the next event on. ' +
         'You can then change its text, threshold or moment. If you delete the copy, the original applies again. ' +
         'Some shipped subscribers take effect only as a copy: see earpiece subscribers list.',
     )

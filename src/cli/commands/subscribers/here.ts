@@ -91,7 +91,10 @@ export function counting(which: string): Subscriber {
 export const others = (): readonly Subscriber[] =>
   subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
 
-/** Finds the shipped subscriber with this id, unless the project has a subscriber with the id. */
+/**
+ * Finds the shipped subscriber with this id that takes effect only as a copy. Undefined if the project has a subscriber with the
+ * id.
+ */
 export function moreOf(which: string): Subscriber | undefined {
   const { project, source } = here();
   if (source.of(project).subscribers.some(({ id }) => id === which)) return undefined;

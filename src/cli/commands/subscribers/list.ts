@@ -11,7 +11,7 @@ export function list(group: CommandLine): void {
     .command('list')
     .summary('list the subscribers, and whether each is on')
     .description(
-      'Lists every subscriber of this project with its file, its events, its moment, and whether it is on. Then lists the problems of files.',
+      'Lists every subscriber of this project with its folder, its events, its moment, and whether it is on. Then lists the problems of files.',
     )
     .action(async (options: GlobalOptions) => {
       await withSubscribers(

@@ -19,7 +19,7 @@ export type Answer = {
  * Makes the answer about a handle, and returns the version that the answer shows. A later change thus does not count as shown.
  */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
-  // The result of a stopped handle contains its output, so only a requested part of the output is read again.
+  // A stopped handle keeps its last output in `ending`, so only a range is read again.
   const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;
   const { phase, version, id } = handle;
   const content = reading?.content ?? '';
@@ -54,7 +54,7 @@ export type HandleView = {
   readonly background: boolean;
   readonly elapsedMs: number;
   readonly question?: string;
-  /** The exit code of an ended process. Undefined while the handle is active, and for other tools. */
+  /** The exit code that the tool returned. Undefined while the handle is active, and if the tool returned none. */
   readonly exitCode?: number;
   readonly error?: string;
   readonly lastLine?: string;

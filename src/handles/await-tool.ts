@@ -29,9 +29,9 @@ type Wanted = { readonly any: readonly string[]; readonly all: readonly string[]
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Makes the tool. A call returns when every handle of `all` and at least one of `any` has stopped. A handle that waits for input
- * has not stopped. If all handles that the call still needs wait for an answer from the model, the call returns with their
- * questions. A question that the model has already read does not end the call again.
+ * Makes the tool. A call returns when every handle of `all` and at least one of `any` has stopped, or at its time limit. A handle
+ * that waits for input has not stopped. If all handles that the call still needs wait for an answer from the model, the call
+ * returns with their questions. A question that the model has already read does not end the call again.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {
@@ -114,7 +114,7 @@ async function report(
       completed.push(answer);
       knows.push(handle.about);
     }
-    // This answer shows only the state and the question. Only `fetch` shows the progress of a handle.
+    // For an active handle, `await` shows only the state and the question. `fetch` shows the content.
     else pending.push({ id, state: answer.state, ...defined({ question: answer.question }) });
     if (!call.signal.aborted) deps.shown(handle, version, call.id);
   }

@@ -42,7 +42,7 @@ export class Chronicle {
       });
   }
 
-  /** Records the model's answer to the handle's question, before the handle gets it. */
+  /** Records the model's answer to a question of the tool. Call this before the tool gets the answer. */
   answered(handle: Handle, text: string): void {
     if (handle.phase.type === 'waiting' && handle.asked)
       this.#record({ type: 'inquiry_response', id: inquiryOf(handle), answer: text });
@@ -60,5 +60,5 @@ const nameOf = ({ uid, id, tool }: Handle): { readonly uid: string; readonly id:
   tool: tool.name,
 });
 
-/** Makes the id of an inquiry. The version makes the id unique, because a handle asks one question at a time. */
+/** Makes the id of a question. Each question begins a new phase with its own version, so the id is unique. */
 const inquiryOf = (handle: Handle): string => `${handle.uid}.${handle.version}`;

@@ -5,7 +5,7 @@ import type { Json } from '../core/json.ts';
 import { actionsOf, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
 
 export type Command =
-  /** A call without `action` that runs to the end in the foreground. */
+  /** A call without `action` that begins in the foreground. */
   | { readonly kind: 'call'; readonly id?: string; readonly args: Args }
   | { readonly kind: 'spawn'; readonly id?: string; readonly args: Args }
   | { readonly kind: 'fetch'; readonly id: string; readonly range?: Range }

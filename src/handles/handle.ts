@@ -11,7 +11,7 @@ import { lastLineOf } from './text.ts';
 export type HandleOptions = {
   readonly id: string;
   readonly uid: string;
-  /** The subject of the handle's notifications, and its name in `ToolOutcome.knows`: `handle:build`. */
+  /** The value of `about` in the handle's notifications, and of `ToolOutcome.knows`: `handle:build`. */
   readonly about: string;
   readonly tool: StatefulTool;
   /** The id of the call that started the handle. */
@@ -30,9 +30,7 @@ export type HandleEvents = {
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/**
- * How long a tool may take to end after its signal. The tool's processes get SIGKILL after 2 s, and thus end before this limit.
- */
+/** How long a tool may take to end after its signal. By default, the tool's processes get SIGKILL after 2 s. */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {
@@ -48,14 +46,14 @@ export class Handle {
   background: boolean;
   progress: (text: string) => void;
 
-  /** The number of calls that now read the handle. The answers of these calls report a change, so no notification is needed. */
+  /** The number of calls that now run, read or await the handle. These calls report a change, so no notification is needed. */
   watchers = 0;
   /** Increases with each phase. */
   version = 0;
   /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
   shownVersion = -1;
   shownIn: string | undefined;
-  /** The version of the last notification. */
+  /** The version in the last notification about a wait or the end, or -1 if no such notification is queued. */
   noticed = -1;
   /** Whether a notification about the handle is queued, and may have to be withdrawn. */
   queued = false;
@@ -147,7 +145,7 @@ export class Handle {
       throw new EarpieceError('bad_argument', 'the handle asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // The handle got an answer and continues. Its next wait counts as new, because it may be for another question.
+    // The handle got an answer and continues. Its next wait counts as new, because the wait may be for another question.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 

@@ -67,8 +67,8 @@ export class Herald {
   }
 
   /**
-   * Queues a notification about a handle if the model needs one. Called when the handle has a new phase, or when the last call
-   * that watched the handle has ended.
+   * Queues a notification about a handle if the model needs one. Called when the handle has a new phase, when a call no longer
+   * watches the handle, and to retry.
    */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
@@ -91,7 +91,7 @@ export class Herald {
         throw error;
       }
       this.#unsaid.delete(handle);
-      // The inbox now has the notification, so the handle needs no ledger entry.
+      // The inbox now has the notification, so a stopped handle needs no ledger entry.
       if (!handle.active) this.#deps.ledger.remove(handle.uid);
     });
   }
@@ -122,8 +122,8 @@ export class Herald {
     handle.flaps = false;
     if (handle.shownVersion < handle.version) return;
     this.#unsaid.delete(handle);
-    // For an active handle the answer is enough. A crash that loses the answer also loses the handle, and a lost handle is
-    // notified.
+    // For an active handle, the answer is enough. A crash that loses the answer also ends the handle, and the recovery then
+    // notifies the model.
     if (handle.active) return this.#withdraw(handle, 'the agent read the handle');
     if (!handle.background) return;
     this.#unsettled.add(handle);
@@ -132,8 +132,8 @@ export class Herald {
   }
 
   /**
-   * Called when the answers of all calls except these are recorded. The handles in these answers then need neither a ledger entry
-   * nor a notification. Also retries failed notifications.
+   * Called when the answers of all calls except these are recorded. The stopped handles in the recorded answers then need neither
+   * a ledger entry nor a notification. Also retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {

@@ -57,6 +57,6 @@ export function keyBytes(name: string): string {
   const meant = didYouMean(key, [...Object.keys(NAMED), 'ctrl-c', 'ctrl-d', 'ctrl-z']);
   throw new EarpieceError(
     'bad_argument',
-    `no key is called ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`} Valid keys are enter, tab, esc, up, down, left, right, home, end, page-up, page-down, backspace, delete, f1 to f12, ctrl-a to ctrl-z, alt-a to alt-z`,
+    `no key is called ${JSON.stringify(name)}${meant === undefined ? '.' : `; did you mean ${meant}?`} Valid keys are single characters and names such as enter, tab, esc, up, down, left, right, home, page-up, backspace, delete, f1, ctrl-c and alt-b`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps a small file of the active handles and of the handles whose end the conversation's model has not read. After a crash,
- * this file names the lost handles, the processes to end, and the notifications to queue.
+ * Keeps a small file for the recovery after a crash. The file names the handles that a crash loses, the processes to end, and
+ * the notifications that are not queued yet.
  *
  * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file. A failed write does
  * not stop the handles: they continue, and the next change writes the file again.
@@ -17,13 +17,13 @@ export type LedgerEntry = {
   readonly id: string;
   readonly about: string;
   readonly tool: string;
-  /** True if no call waits for the handle's end, so that a notification must report the end. */
+  /** True if the call that started the handle does not wait for its end. A notification then reports the end. */
   readonly background: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly owner: Owner;
   readonly process?: { readonly pid: number; readonly startedAt: string };
-  /** The notice of a stopped handle, for a model that has not read it. */
+  /** The notice to queue after a crash, if the handle had stopped and the model has not read the end. */
   readonly notice?: Notice;
   /** The call whose answer reported the end. */
   readonly toldIn?: string;

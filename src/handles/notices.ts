@@ -1,4 +1,4 @@
-/** Makes the notices about a handle for a model that has not read its change, and their keys. */
+/** Makes the notices about changes of a handle that the model has not read, and their keys. */
 import { defined } from '../core/defined.ts';
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';

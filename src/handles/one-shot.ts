@@ -2,7 +2,7 @@
 import type { Phase, ToolError } from './state.ts';
 import type { ToolOutcome } from './tool.ts';
 
-/** Returns the outcome of a call. `text` is the whole output. */
+/** Returns the outcome of a call. `text` is the output, which may be cut. */
 export function outcomeOf({ result }: Extract<Phase, { type: 'stopped' }>, text: string): ToolOutcome {
   if ('ok' in result) return { content: text === '' ? '(no output)' : text };
   return { content: failure(text, result.error.message), isError: true, ...timeoutOf(result.error) };

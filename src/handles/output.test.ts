@@ -23,11 +23,11 @@ function output(chunks: readonly (string | Buffer)[], options: OutputOptions = {
 const numbers = (to: number): string => Array.from({ length: to }, (_, i) => `${i + 1}\n`).join('');
 
 describe('the output of a process', () => {
-  it('is shown completely if it is short', () => {
+  it('is shown completely if it fits the limit', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
-    // The text is longer than the beginning and the end that a cut keeps, but short enough for an answer.
+    // The text is longer than the kept end (128 KiB), but the kept beginning and the kept end together contain all of it.
     const long = numbers(25_000);
     expect(output([long]).text(200_000)).toBe(long);
   });

@@ -12,7 +12,7 @@ export type OutputOptions = {
   readonly path?: string;
   /** The largest size of the file, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** Returns the instruction for reading the part that is cut out of the middle: `fetch … from 61`. */
+  /** Returns the instruction for reading the part that is cut out of the middle: `{"action":"fetch","id":"build","from":61}`. */
   readonly how?: (from: Range) => string;
 };
 
@@ -33,7 +33,7 @@ export class Output {
   #tailBytes = 0;
   #bytes = 0;
   #newlines = 0;
-  /** The offsets of lines 1, 1,025, 2,049 … in the file. */
+  /** The offsets of lines 1, 1,025, 2,049 … in the output. */
   #index: number[] = [0];
   #endsOpen = false;
   #trouble: string | undefined;
@@ -77,7 +77,7 @@ export class Output {
     return text.slice(text.lastIndexOf('\n') + 1);
   }
 
-  /** Returns the whole output. If it is longer than `maxChars`, its middle is cut out. */
+  /** Returns the output. The middle is cut out of output that is longer than `maxChars` or than the 160 KiB in memory. */
   text(maxChars: number): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBuffer();

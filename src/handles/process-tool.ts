@@ -34,8 +34,8 @@ export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
   /** Returns the command for these arguments. Throws `ToolFailure` if the command cannot run. */
   commandOf(args: Args): CommandLine;
   /**
-   * The maximum number of characters of an answer. Longer output is cut in the middle, and the model reads the rest by range.
-   * Default 16,000.
+   * The maximum number of characters of output in an answer. Longer output is cut in the middle, and the model can read the
+   * missing part by range. Default 16,000.
    */
   readonly maxChars?: number;
   /** The maximum size of the output on disk for each handle. Default 64 MiB. */

@@ -28,7 +28,7 @@ export type ProcessOptions = {
   readonly output: Output;
   /** Whether stdin stays open for input. Otherwise stdin is empty, and a program that reads stdin gets the end of the file. */
   readonly stdin?: boolean;
-  /** Whether the process is also ended when this process is killed. */
+  /** Whether the command also ends if the agent's process is killed (`kill -9`). */
   readonly endsWithUs?: boolean;
   /** The time between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
@@ -37,14 +37,14 @@ export type ProcessOptions = {
 };
 
 /**
- * How a process ended. `signal` is the signal that ended the process, if any. `leftBehind` is the number of processes that the
- * process had left running. These processes were ended too.
+ * How a process ended. `signal` is the signal that ended the process, if any. `leftBehind` is the number of other processes of
+ * its session that still ran. Earpiece ends these processes too.
  */
 export type Exit = { readonly code: number | null; readonly signal: string | null; readonly leftBehind: number };
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when the process has ended, its session has no processes left, and its output is complete. Never rejects. */
+  /** Resolves when the process has ended, the rest of its session was ended, and its output was read. */
   readonly ended: Promise<Exit>;
   /** Sends input to the process. Throws `bad_argument` for input that the process does not accept. */
   input(input: Input): void;
@@ -56,8 +56,8 @@ export interface RunningProcess {
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
-  // stdout and stderr go into one stream, so that their order is kept. The inner shell reads the command.
   const dog = options.endsWithUs ? watchdog() : undefined;
+  // stdout and stderr go into one stream, so that their order is kept. The inner shell reads the command.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
     cwd: options.cwd,

@@ -23,7 +23,7 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** How long outputs are kept after a crash. Outputs may contain secrets, so they are deleted after a day. */
+/** How long outputs are kept after a crash. Outputs may contain secrets, so `recoverHandles` deletes those older than a day. */
 const KEEP_MS = 24 * 3_600_000;
 
 /**
@@ -67,7 +67,7 @@ const isOfAnotherAgent = (entry: LedgerEntry, self: Owner): boolean => {
 
 /**
  * Ends the session of a handle's process. The process is identified by its start time. If the process has exited, the session is
- * identified by the mark of its other processes. Returns false if no process of the session runs.
+ * identified by the mark of its other processes. Returns false if no process of the session runs or can be identified.
  */
 async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {
   if (owned === undefined) return false;

@@ -164,10 +164,10 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Recovers after a crash of the conversation's last agent. Reports the running handles of that agent as lost. Ends a handle's
-   * processes only if their process ids do not belong to other processes now. Call this once, before the first tool call.
-   * `answered` returns whether the transcript has the answer of a call. The handles in such answers get no second notification.
-   * Without `answered`, a handle may get two notifications.
+   * Recovers after a crash of the conversation's last agent. Reports the background handles of that agent as lost. Ends a
+   * handle's processes only if their process ids do not belong to other processes now. Call this once, before the first tool
+   * call. `answered` returns whether the transcript has the answer of a call. If such an answer reported the end of a handle, no
+   * notification repeats the end. Without `answered`, the model may read the end twice.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({

@@ -57,7 +57,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
       if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
         return `cwd must be a folder, got ${JSON.stringify(folder)}`;
       if (secs !== undefined && !(typeof secs === 'number' && secs > 0 && secs <= LONGEST_SECS))
-        return `timeout_secs must be a number of seconds above 0, got ${JSON.stringify(secs)}`;
+        return `timeout_secs must be a number of seconds above 0, at most 1,000,000, got ${JSON.stringify(secs)}`;
       return undefined;
     },
     commandOf: (args) => {

@@ -83,7 +83,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process no longer exists.
+    // The process has usually ended.
   }
 }
 

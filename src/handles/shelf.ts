@@ -14,7 +14,7 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used` holds the names of handles from before a restart. A new handle with such a name gets another subject. */
+  /** `used` holds the names of handles from before a restart. A new handle with such a name gets another `about`. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
@@ -48,8 +48,8 @@ export class Shelf {
   }
 
   /**
-   * Reserves a name for a new handle, and returns the subject of its notifications. Throws `bad_argument` if an active handle has
-   * the name. A stopped handle with the name can no longer be fetched.
+   * Reserves a name for a new handle, and returns the value of `about` for its notifications. Throws `bad_argument` if an active
+   * handle has the name. A stopped handle with the name can no longer be fetched.
    */
   claim(id: string, { background }: { readonly background: boolean }): string {
     const holder = this.#handles.get(id);

@@ -48,8 +48,8 @@ export function assertTransition(id: string, from: Phase, to: Phase): void {
 }
 
 /**
- * The error that a failing tool throws. `text` is the output of the tool, which the model can read. The notification contains
- * `exitCode` and `lastLine`.
+ * An error that a failing tool may throw to add details. `text` is the output of the tool, which the model can read. The
+ * notification usually contains `exitCode` and `lastLine`.
  */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';

@@ -76,7 +76,7 @@ export interface HandleSide {
   /** An id that is never reused. */
   readonly uid: string;
   readonly signal: AbortSignal;
-  /** Whether no call waits for the handle's end, because the handle was spawned, or has waited for input. */
+  /** True if the handle was spawned, or if the call that started it has returned with a question. */
   readonly background: boolean;
   /**
    * A folder for the handle's files. The folder is made on first use with mode 0700, and exists as long as the handle can be
@@ -98,10 +98,11 @@ export interface HandleSide {
   waiting(question: string): void;
   resumed(): void;
   /**
-   * Registers functions to read the handle, to give it input, and to wait until it is steady. Call this before the first `await`.
+   * Registers functions to read the handle, to give it input, and to wait until it is steady. Call this in `run`, before the
+   * first `await` of the function.
    */
   serve(serves: Serves): void;
-  /** Registers a process that must not outlive its agent. */
+  /** Registers the handle's process, so that the next run can end the process after a crash of the agent. */
   owns(process: { readonly pid: number }): void;
 }
 
@@ -111,8 +112,8 @@ export type Serves = {
   /** Accepts input while the tool runs or seems to wait. Throws `EarpieceError` for input that the tool does not accept. */
   readonly input?: (input: Input) => void | Promise<void>;
   /**
-   * Resolves when the content is steady, or after a time limit of the tool. While the handle is active, the calls of its tool
-   * wait for this before they answer.
+   * Resolves when the content is steady, or after a time limit of the tool. While the handle is active, `spawn`, `fetch` and
+   * `apply` wait for this before they answer.
    */
   readonly settle?: () => Promise<void>;
 };
@@ -125,7 +126,7 @@ export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'fr
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];
 
-/** Checks the definition of a tool. Throws `bad_argument` if the definition cannot work. */
+/** Checks the definition of a tool. Throws `bad_argument` for a reserved parameter, and for a tool with the name `await`. */
 export function checkDefinition(tool: StatefulTool): void {
   const taken = Object.keys(tool.parameters.properties).filter((name) => RESERVED.includes(name));
   if (taken.length > 0)

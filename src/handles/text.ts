@@ -33,7 +33,7 @@ const BEGINNING = '\u001b]';
 // oxlint-disable-next-line no-control-regex -- these characters begin and end a command
 const COMMAND = /\u001b\][^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)/gu;
 
-/** Returns a line as a terminal shows it: the text after the last carriage return, with its backspaces applied. */
+/** Returns the text of a line after its last carriage return, with its backspaces applied. */
 function overwritten(line: string): string {
   const last = line.replace(/\r+$/u, '');
   const text = last.slice(last.lastIndexOf('\r') + 1);
@@ -65,7 +65,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Whether the first 8 KB contain a NUL or many invalid UTF-8 bytes. */
+/** Whether the first 8 KiB contain a NUL, or invalid UTF-8: more than 16 errors, and more than one error per ten bytes. */
 function isBinary(bytes: Uint8Array): boolean {
   const head = wholeCharacters(bytes.subarray(0, 8192));
   if (head.includes(0)) return true;

@@ -37,7 +37,8 @@ export type ToolOutcome = {
    */
   readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
   /**
-   * The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. No notification repeats these facts.
+   * The facts that this result shows to the agent, such as `handle:build` or `file:/a/b`. An open notification about such a fact
+   * closes as `known`.
    */
   readonly knows?: readonly string[];
 };

@@ -67,7 +67,7 @@ export const SOURCES = {
   timers: { what: 'earpiece remind', emits: ['timer.fired'], runs: 'command' },
   processes: { what: 'earpiece run-and-tell', emits: ['process.ended', 'process.failed'], runs: 'command' },
   followers: {
-    what: 'earpiece follow: pull requests, programs, logs, addresses, files, git, agents',
+    what: 'earpiece follow: pull requests, programs, logs, URLs, files, git, agents',
     emits: [
       'pr.check_failed',
       'pr.checks_passed',

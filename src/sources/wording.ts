@@ -15,7 +15,7 @@ export const inLine = (text: string): string =>
 /** Returns the name on one line in quotes. A closing quote in the name is escaped. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
-/** Makes a part of a key from the name. A long name becomes a hash and its end, because the end is the most specific part. */
+/** Makes a part of a key from the name. A long name becomes a hash and the end of the name, which is the most specific part. */
 export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;
 

@@ -1,5 +1,5 @@
 /**
- * Checks the input of people and agents about tasks. A failed check throws `bad_argument` with the field, the value and what to
+ * Checks the input of people and agents about tasks. A failed check usually throws `bad_argument`, and its message says what to
  * write instead.
  */
 import { parseAddress } from '../core/address.ts';

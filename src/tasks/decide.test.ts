@@ -243,7 +243,7 @@ describe('an execution', () => {
       kind: 'refused',
       code: 'not_found',
       message:
-        'coder has nothing to report about task t1 "Fix the login": t1.1 was reported as blocked before; nothing was changed',
+        'coder has nothing to report about task t1 "Fix the login": t1.1 has already ended as blocked; nothing was changed',
     });
     expect(then(IN.in_progress, report('success', S2), { isActive: () => false }).status).toBe('done');
   });

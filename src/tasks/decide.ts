@@ -1,14 +1,14 @@
 /**
- * Decides the effects of a command on a task, as a pure function of the stored task. One append then writes the facts and their
- * notifications, or nothing.
+ * Decides the effects of a command on a task, as a pure function of the stored task. One append then writes the facts and the
+ * notification, or nothing.
  *
  *   backlog ⇄ todo        backlog, todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
- * An execution is one agent's work on the task. An execution starts when the task becomes `in_progress` (without a conversation
- * yet) or when an agent takes the task. The execution ends when the agent reports. If the agent's conversation has ended without
- * a report, a later command ends the execution as lost. If a person takes the task from an agent, the execution is interrupted
- * but does not end. The agent is notified once, and its report ends the execution.
+ * An execution is one agent's work on the task. An execution starts when an assigned task becomes `in_progress` (without a
+ * conversation yet) or when an agent takes the task. The agent's report ends the execution. If the agent's conversation has ended
+ * without a report, a later command can end the execution as lost. If a person takes the task from an agent, the execution is
+ * interrupted but does not end. The agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -43,7 +43,7 @@ export type Command =
       readonly result: TaskResult;
       readonly summary: string;
     }
-  /** The agent's conversation has ended, so no report will come. */
+  /** Ends the agent's execution as lost, unless a conversation may still report the execution. */
   | { readonly kind: 'lose'; readonly agent: string };
 
 export type Facts = {
@@ -70,7 +70,7 @@ export type Decision =
       /** The kind of the answer to a report. */
       readonly answer?: 'ended' | 'interrupted' | 'go_on';
     }
-  /** Nothing changes, because the task already has the requested state. */
+  /** Nothing changes, for example because the task already has the requested state. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
 
@@ -271,7 +271,7 @@ function nothingRuns(task: Task, agent: string): Decision {
   const why =
     last === undefined
       ? `it is ${task.status} and assigned to ${task.assignee ?? 'nobody'}`
-      : `${last.id} was reported as ${last.result} before`;
+      : `${last.id} has already ended as ${last.result}`;
   return refuse('not_found', `${agent} has nothing to report about ${named(task)}: ${why}; nothing was changed`);
 }
 

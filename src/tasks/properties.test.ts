@@ -105,7 +105,7 @@ class World {
   }
 }
 
-/** Steps that almost every run contains by chance. These steps are added so that every run contains them. */
+/** Steps that random runs almost always contain. As an example, they are part of each execution of the test. */
 const OFTEN: Step[] = [
   { do: 'next', agent: 'coder', session: 's1' },
   { do: 'move', task: 't1', to: 'backlog' },

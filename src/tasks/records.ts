@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** Written in the log of the new assignee, with the task at that moment. */
+  /** Written in the log of the new assignee (`project/*` if there is none), with the task after the reassignment. */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {
@@ -31,7 +31,7 @@ export type Fact =
       readonly agent: string;
       readonly conversation?: ConversationId;
     }
-  /** A conversation took an execution that began without a conversation. */
+  /** A conversation took an execution that had no conversation, or inherited the execution of an ended conversation. */
   | { readonly type: 'task_execution_taken'; readonly execution: string; readonly conversation: ConversationId }
   | {
       readonly type: 'task_execution_interrupted';

@@ -1,4 +1,4 @@
-/** Finished tasks are removed after the retention time, in each store; other tasks do not change. */
+/** Finished tasks are removed after the retention time, in memory and in SQLite. Other tasks do not change. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -317,7 +317,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       ]);
       await expect(report(tasks, s1, { result: 'blocked', summary: 'again' })).rejects.toMatchObject({ code: 'not_found' });
       await expect(report(tasks, s1, { result: 'blocked', summary: 'again', task: 't1' })).rejects.toThrow(
-        'was reported as blocked',
+        'has already ended as blocked',
       );
     });
 

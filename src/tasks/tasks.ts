@@ -1,5 +1,5 @@
 /**
- * The tasks of projects, stored in the log. One append writes a task's records and the agent's notification, and swaps the stored
+ * The tasks of projects in the store. One append writes a task's records and the agent's notification, and swaps the stored
  * task. So a change is written completely or not at all. If two changes are simultaneous, the later change is decided again. A
  * reassignment needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing,
  * the next process that reads the task makes it.
@@ -113,7 +113,7 @@ export class Tasks {
     throw busy(`a new task of ${project}`);
   }
 
-  /** Reads a task. Throws `not_found`. */
+  /** Reads a task. Throws `not_found` if there is no such task. */
   async get(project: string, id: string): Promise<Task> {
     return shown(await this.#load(project, id));
   }
@@ -123,7 +123,7 @@ export class Tasks {
     const { statuses, assignee, limit = 50 } = query;
     const board = (await this.#board(project)) ?? EMPTY;
     const before = query.before === undefined ? board.next : numberOf(query.before);
-    // Ended tasks are not read if the query excludes them.
+    // If the query excludes ended tasks, only the tasks in the board's list of open tasks are read.
     const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
     const open = board.open.map(numberOf).filter((number) => number < before);
     const tasks: Task[] = [];
@@ -153,8 +153,8 @@ export class Tasks {
 
   /**
    * Removes the ended tasks whose last change was before `before` (epoch ms), with all their records. Tasks that have not ended
-   * stay. An ended task may still wait for the report of an ended conversation. Then this call only marks the execution as lost.
-   * This mark changes the task, so only a call with a later `before` removes the task.
+   * stay. An ended task may still wait for a report that no conversation can make. In that case, this call only marks the
+   * execution as lost. The mark changes the task, so only a call with a later `before` removes the task.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -263,7 +263,7 @@ export class Tasks {
     throw busy(`task ${id} of ${project}`);
   }
 
-  /** Writes a decision. Returns undefined if another process has changed the task first. */
+  /** Writes a decision. Returns undefined if another change of the task or of its board came first. */
   async #write(
     task: StoredTask,
     decision: Decided,
@@ -334,8 +334,8 @@ export class Tasks {
   }
 
   /**
-   * Makes the records that withdraw open notifications about the task, and that lower the gate of delivered but unread
-   * notifications.
+   * Makes the records that withdraw open notifications about the task. Delivered notifications that hold the gate up are marked
+   * as read.
    */
   async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
     const key = keyOf(task);

@@ -64,7 +64,7 @@ function saidNext(
 ): object {
   switch (next.kind) {
     case 'interrupt':
-      // The interrupt follows this answer in the same message, so the answer itself does not repeat its text.
+      // The interrupt follows this answer in the same message, so the answer does not repeat the interrupt's text.
       if (rides)
         return {
           action: 'read_interrupt',

@@ -14,7 +14,7 @@ export type Next =
    * notification.
    */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
-  /** The agent has read a pause, which is in force until a person lifts it. */
+  /** The agent has read a pause that is still in force. */
   | { readonly kind: 'paused' }
   /** The agent was asked to stop, and has not reported yet. */
   | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
@@ -60,7 +60,7 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
       const execution = runningOf(taken.task, agent);
       if (execution !== undefined) return { kind: 'work', task: taken.task, execution, resumed };
     } catch (error) {
-      // Another conversation took the task first.
+      // Another conversation works on the task, or its status or assignee has changed.
       if (!(error instanceof EarpieceError && error.code === 'conflict')) throw error;
     }
   }
@@ -68,8 +68,8 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
 }
 
 /**
- * Reports the result of a task, or `blocked` for all stopped tasks (`chosen`). If this conversation has nothing to report, throws
- * `bad_argument` or `not_found`, and changes nothing.
+ * Reports the result of a task, or `blocked` for all stopped tasks (`chosen`). Throws `bad_argument` or `not_found` if the report
+ * is invalid, or if this conversation has nothing to report.
  */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
   const { project, agent, by } = await worker(conversation);
@@ -97,8 +97,9 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
 }
 
 /**
- * Returns the tasks that a report without a task id concerns: the stopped tasks if the result is `blocked`, otherwise the only
- * task in progress. Throws `not_found` without such a task, and `bad_argument` if there are several.
+ * Returns the tasks that a report without a task id concerns: all stopped tasks if the result is `blocked`, otherwise one task. A
+ * stopped task is chosen only if no other task runs. Throws `not_found` without such a task, and `bad_argument` if several tasks
+ * are possible.
  */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));

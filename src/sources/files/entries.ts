@@ -7,7 +7,7 @@ export type Entry = {
   known?: Content;
   state?: string;
   told?: Content | undefined;
-  /** Whether the agent has read the file. Otherwise the file is followed because the globs match it. */
+  /** Whether the agent has read or written the file. Otherwise the file is followed because the globs match it. */
   read: boolean;
   /** Whether the content is known only from an earlier process. The agent has not read or written the file in this process. */
   seeded: boolean;

@@ -1,7 +1,8 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
- * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized, and a
- * `touch` or the agent's own write emits nothing. A file that gets its earlier content back emits `file.restored`.
+ * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized. The
+ * agent's own write emits nothing, and a `touch` emits nothing for files up to 16 MiB. A file that gets its earlier content back
+ * emits `file.restored`.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -31,8 +32,8 @@ export type FilesOptions = {
   /** The time that a path must stay unchanged before the source checks it, in ms. Default 100. */
   readonly debounceMs?: number;
   /**
-   * The maximum number of files to remember. If there are more, the source forgets the files with the oldest reads, and ignores
-   * further files that the globs match. Default 100,000.
+   * The maximum number of read files, and also of other files that the globs match. Above this number, the source forgets the
+   * files with the oldest reads, and ignores further files that the globs match. Default 100,000.
    */
   readonly maxFiles?: number;
   /** The result of `known()` from an earlier process. */
@@ -51,8 +52,8 @@ export type FileContent = string | Uint8Array | { readonly hash: string };
 export type FilesSource = Source & {
   /**
    * Records that the agent has read this file, so that the source emits later changes. Without `content`, this method reads the
-   * file. If an earlier read saw other content and no event has reported the change, `source.stale` is emitted. If you await this
-   * method, the result of the read carries the notification of that event.
+   * file. If an earlier read saw other content and no event has reported the change, a started source emits `source.stale`. If
+   * you await this method, the result of the read can carry the notification of that event.
    */
   noteRead(path: string, content?: FileContent): Promise<void>;
   /**
@@ -315,7 +316,7 @@ class Files implements FilesSource {
         case 'created':
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
-      // The file was created and deleted since it was last known, so the source forgets it.
+      // A file that the agent never read was created and deleted again, so the source forgets the file.
       if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }

@@ -3,14 +3,14 @@ import { hash, createHash } from 'node:crypto';
 import { constants, open, stat, type FileHandle } from 'node:fs/promises';
 
 /**
- * The hash of a file's content: `sha256:` and 64 hexadecimal digits. A file above 16 MB is not read, because reading it at each
+ * The hash of a file's content: `sha256:` and 64 hexadecimal digits. A file above 16 MiB is not read, because reading it at each
  * change would take too long. Its hash is `stat:` with its size and time, so a `touch` counts as a change.
  */
 export type Hash = `sha256:${string}` | `stat:${string}`;
 
 export const isHash = (text: string): text is Hash => /^(sha256:[0-9a-f]{64}|stat:\d+:[\d.]+)$/.test(text);
 
-/** - `unclear`: the path is not a regular file, or the file cannot be read (`why`). */
+/** `gone`: the path does not exist, or is a folder. `unclear`: the path is another thing, such as a pipe, or cannot be read. */
 export type Look =
   | { readonly kind: 'file'; readonly hash: Hash; readonly state: string; readonly empty: boolean; readonly moving: boolean }
   | { readonly kind: 'gone' }
@@ -21,7 +21,7 @@ const CHUNK = 1_048_576;
 
 export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sha256', content, 'hex')}`;
 
-/** Returns a text that changes with each write to a file, without reading the file. */
+/** Returns a text that changes with almost every write to a file, without reading the file. */
 export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
 
 /** Reads a file's content, and never rejects. `moving` says that another program wrote to the file during the read. */

@@ -8,7 +8,7 @@ export type Scope = {
   readonly globs: readonly Pattern[];
   /** Unusable globs, each with its error. */
   readonly problems: readonly string[];
-  /** Whether changes to this file are emitted. */
+  /** Whether the globs select this file. */
   file(path: string): boolean;
   /** Whether this folder must be scanned. */
   folder(path: string): boolean;

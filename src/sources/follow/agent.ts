@@ -30,7 +30,7 @@ export function agentFollower({ log: named, until }: AgentWhat, { tos }: Group, 
   };
 }
 
-/** Removes the request to report the end of an agent's turn, because no follower needs it any more. */
+/** Removes the request to report the end of an agent's turn or session, because no follower needs the report any more. */
 export async function forgetAgent(
   inbox: { readonly store: Pick<Inbox['store'], 'setting' | 'swapSetting'> },
   { log, until }: AgentWhat,

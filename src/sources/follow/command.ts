@@ -1,6 +1,6 @@
 /**
  * Follows a program that runs in the person's terminal. A printed error is open until a later build no longer prints the error,
- * or until the program ends without an error.
+ * or until the program ends without an error or a person stops it.
  */
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
@@ -31,8 +31,8 @@ export type Output = {
   readonly stdout: (chunk: Buffer) => void;
   readonly stderr: (chunk: Buffer) => void;
   /**
-   * Records the end of the program. `well` says that the program ended without an error, so no problem is open. First reports the
-   * fixed problems. Then resolves to the problems that are still open, which the report of the exit names.
+   * Records the end of the program. `well`: the program ended without an error, or a person stopped it, so no problem is open.
+   * First reports the fixed problems. Then resolves to the problems that are still open, which the report of the exit names.
    */
   readonly ended: (well: boolean) => Promise<Left>;
 };

@@ -39,7 +39,7 @@ export type Look = {
   readonly state: Json;
   /** One line for `earpiece following`. */
   readonly summary: string;
-  /** The time until the next check, in ms. */
+  /** The default time until the next check, in ms. 0: at once. */
   readonly againMs: number;
   /** The reason why the thing has ended, such as `merged`. The thing is then no longer checked. */
   readonly over?: string;
@@ -52,13 +52,13 @@ export interface Follower {
   end?(): Promise<void>;
 }
 
-/** The error for a thing that cannot be checked now. The message names the reason and the way out. */
+/** The error for a thing that cannot be checked now. The message names the reason. */
 export class CannotLook extends Error {
   /** Whether the problem lasts until a person solves it. The agent is notified of such a problem at once. */
   readonly lasting: boolean;
   /** The shortest time until the next check, in ms. */
   readonly againMs: number | undefined;
-  /** The time until each next check, in ms, for a thing of this machine. Without it, the time grows with each failed check. */
+  /** The time until each next check, in ms, for a thing of this machine. By default, the time grows with each failed check. */
   readonly everyMs: number | undefined;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
  * The lease of the process that runs a project's followers. A project has at most one such process. The lease ends with its
- * process. If the process runs in another container and cannot be checked, the lease ends when it is no longer renewed.
+ * process. If the process cannot be checked, such as in another container, the lease ends 2 minutes after its last renewal.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
@@ -23,7 +23,10 @@ export async function looker(store: Kept, project: string, isAlive: IsAlive): Pr
   return lease !== undefined && holds(lease, isAlive, store.now()) ? lease : undefined;
 }
 
-/** Whether a lease is valid. A lease with a time far in the future comes from a wrong clock and is invalid. */
+/**
+ * Whether a lease is valid. The time of the lease counts only if its process cannot be checked. A time far in the future comes
+ * from a wrong clock, so such a lease is not valid.
+ */
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 

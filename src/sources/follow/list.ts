@@ -1,6 +1,6 @@
 /**
- * The followers of a project. The store keeps the list as one value, and each follower's state as another value. Only commands of
- * this user write these values, so no file in a repository can add to the list.
+ * The followers of a project. The store keeps the list as one value, and each follower's state as another value. Only this user's
+ * commands and agents write these values, so no file in a repository can add to the list.
  */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -65,8 +65,8 @@ export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
 };
 
 /**
- * A report of a check. A report of a state has the state's key, and its fingerprint unless the report withdraws the state. A
- * report without `tos` goes to all addresses of its group.
+ * A report of a check. A report of a new or changed state has the state's key and fingerprint. A report that withdraws an ended
+ * state has only the key. A report without `tos` goes to all addresses of its group.
  */
 export type Report = {
   readonly event: Omit<EventInput, 'subject'>;

@@ -311,7 +311,7 @@ describe('a log file that an agent follows', () => {
     ['its folder, and leads to a folder with such a folder', () => inner, 'folder'],
     ['its folder, and leads to no folder', () => inner, 'none'],
     ['the folder above', () => join(real, 'logs'), '.'],
-  ] as const)('gets one answer if a link replaces %s', async (what, replaced, target) => {
+  ] as const)('is refused with the same reason if a link replaces %s', async (what, replaced, target) => {
     await check(true);
     rmSync(replaced(), { recursive: true });
     symlinkSync(join(outside, target), replaced());

@@ -116,8 +116,9 @@ async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise
 }
 
 /**
- * Returns the marks of the place if the file still has the bytes before the place. A file that was emptied, and has grown past the
- * offset, has other bytes. Its last bytes before the offset can be the same, such as the summary of a build.
+ * Returns the marks of the place if the file still has the bytes before the place. A file may have been emptied and have grown
+ * past the offset. Its last bytes before the offset can still be the same, such as the summary of a build. So `head` is compared,
+ * too.
  */
 function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undefined {
   if (offset > fstatSync(opened).size) return undefined;
@@ -194,7 +195,7 @@ class Matches {
     return this.#last === undefined ? undefined : partOf(this.#last, this.#pattern);
   }
 
-  /** Returns the lines to report, and the number of the others. A few lines are all reported, so that repeated lines are counted. */
+  /** Returns the lines to report, and the number of the others. Up to `MAX_LINES` lines are all reported, also repeated ones. */
   reported(): { readonly told: readonly Line[]; readonly more: number } {
     const told = this.#count <= MAX_LINES ? this.#first : [...this.#different.values()];
     return { told, more: this.#count - told.length };

@@ -1,4 +1,4 @@
-/** Refuses files and addresses that an agent may not follow, because the agent could then read them without permission. */
+/** Refuses files and URLs that an agent may not follow, because a follower could read them for the agent without permission. */
 import { realpathSync, statSync, type Stats } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
@@ -66,7 +66,7 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: 'is in a folder that this user may not open; name a log file that this user can read',
 };
 
-/** Returns an http or https address of this machine. */
+/** Returns the URL in the text. Throws if it is not an http or https URL of this machine. */
 export function permittedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))

@@ -1,4 +1,4 @@
-/** Refuses the ports that `fetch` refuses, because a follower of such an address would only ever fail. */
+/** Refuses the ports that `fetch` refuses, because a follower of such a URL would always fail. */
 
 /** The ports of other protocols, from the standard of `fetch`. */
 const BLOCKED: ReadonlySet<number> = new Set([
@@ -8,7 +8,7 @@ const BLOCKED: ReadonlySet<number> = new Set([
   6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Returns why the port of an address cannot be followed, and the way out. Undefined if the port can be followed. */
+/** Returns why the port of a URL cannot be followed, and the way out. Undefined if the port can be followed. */
 export const portProblem = ({ port }: URL): string | undefined =>
   BLOCKED.has(Number(port))
     ? `has the port ${port}, which belongs to another protocol, so Node blocks it; let the server listen on another port`

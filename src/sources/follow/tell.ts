@@ -15,7 +15,7 @@ import { covers, keepState, type Group, type Report, type State } from './list.t
 
 /** The findings of a check. With `whole`, missing states have ended. */
 type Found = Pick<Look, 'standing' | 'news' | 'events'> & { readonly whole: boolean };
-/** The memory after the reports. `heard` says whether a conversation was active for each report. */
+/** The part of a follower's state that its reports change. `heard` says whether a conversation was active for each report. */
 export type Told = Required<Pick<State, 'told' | 'ids' | 'tos' | 'news'>> & { readonly heard: boolean };
 
 type Addressed = Pick<Group, 'uid' | 'tos'>;

@@ -39,7 +39,7 @@ export function urlFollower(
   { url, value: path }: Extract<What, { kind: 'url' }>,
   { level = 'error', by }: Pick<Group, 'level' | 'by'>,
 ): Follower {
-  // An agent may follow only URLs of this machine, so redirects of such URLs are not followed.
+  // An agent may follow only URLs of this machine, so a follower that an agent added follows no redirects.
   const redirect = by === undefined ? 'follow' : 'manual';
   return {
     look: async (state, signal) => {

@@ -16,7 +16,7 @@ export type CommandOptions = { readonly withinMs?: number; readonly signal?: Abo
 /** Runs one command in `root`. Never rejects. */
 export type Git = (args: readonly string[], options?: CommandOptions) => Promise<Answer>;
 
-/** The maximum size of the output that is read, which is enough for about a hundred thousand conflicting files. */
+/** The maximum size of the output that is read, which is enough for tens of thousands of conflicting files. */
 const MOST_BYTES = 16 * 1_048_576;
 
 export function gitIn(root: string, program = 'git'): Git {

@@ -250,7 +250,7 @@ class Repository implements GitSource {
 
 const OWN = /^(HEAD|index|(MERGE|CHERRY_PICK|REVERT|REBASE)_HEAD|rebase-(merge|apply)|config\.worktree)$/;
 const COMMON = /^(packed-refs|config|refs|refs\/remotes(\/.*)?)$/;
-/** Matches the folder in which newer repositories keep all references. Each work tree has such a folder. */
+/** Matches the folder in which newer repositories may keep all references. Each work tree then has such a folder. */
 const REFTABLE = /^reftable(\/tables\.list)?$/;
 
 /**

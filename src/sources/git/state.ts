@@ -6,7 +6,7 @@ import type { Answer, Git } from './command.ts';
 
 /**
  * The folders of a repository. `own` is git's folder for this work tree, and `common` is git's folder for the whole repository.
- * With a single work tree, `own` and `common` are the same folder.
+ * In the main work tree, `own` and `common` are the same folder.
  */
 export type Places = { readonly top: string; readonly own: string; readonly common: string };
 
@@ -30,7 +30,7 @@ export type Upstream = {
 export const OPERATIONS = ['merge', 'rebase', 'am', 'cherry-pick', 'revert', 'other'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** A conflict. `step` is the commit that is merged or picked, which distinguishes two conflicts of one rebase. */
+/** A conflict. `step` is the applied commit or the number of the patch, which distinguishes two conflicts of one rebase. */
 export type Conflict = { readonly operation: Operation; readonly step: string | undefined; readonly files: readonly string[] };
 
 export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
@@ -47,7 +47,10 @@ export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
   return { kind: 'found', value: { top, own, common: resolve(root, common) } };
 }
 
-/** - `moving`: git was still working on the repository after several reads. */
+/**
+ * Reads the state, at most three times, until git does not change the repository during a read. `moving`: git changed the
+ * repository during each read.
+ */
 export async function readState(git: Git, places: Places): Promise<Found<GitState> | { readonly kind: 'moving' }> {
   for (let tries = 0; tries < 3; tries++) {
     const before = stampOf(places);
@@ -120,7 +123,7 @@ async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undef
   };
 }
 
-/** Returns the unfinished operation. Like git's own prompt, it checks the files that the operation leaves in git's folder. */
+/** Finds the unfinished operation by the files that the operation leaves in git's folder, as git's own prompt does. */
 function operationIn(own: string): {
   readonly operation: Operation;
   readonly step?: string | undefined;
@@ -186,7 +189,7 @@ export function because(answer: Exclude<Answer, { kind: 'ok' }>): string {
     case 'failed':
       return answer.line;
     case 'missing':
-      return 'git or its folder does not exist';
+      return 'git is not in the PATH, or the watched folder does not exist';
     case 'stopped':
       return answer.why === 'timeout' ? 'git did not answer in time' : 'git was stopped';
   }

@@ -19,8 +19,9 @@ type Files<T> = {
 };
 
 export class FailingFiles {
-  /** The files that have failed in any round, and those that have failed in this round. */
+  /** The files that failed in earlier rounds, at most `MAX_FILES`. */
   readonly #known = new Set<string>();
+  /** The files that have failed in this round. */
   readonly #now = new Set<string>();
   /** The number of files that fail after this round. */
   #count: number | undefined;
@@ -42,9 +43,9 @@ export class FailingFiles {
     this.#rerun = undefined;
   }
 
-  /** Returns those problems of earlier rounds that may still be there at the end of this round, which did not print them. */
+  /** Returns the problems of earlier rounds that may still be there, although this round did not print them. */
   left<T extends Earlier>(earlier: readonly T[], files: Files<T>): readonly T[] {
-    // A round that no change has begun has run all files.
+    // A round that did not begin with a change has run all files.
     if (this.#rerun === undefined) return [];
     const isCounted = (each: T): boolean => this.#known.has(fileOf(each));
     const failing = this.#failing(earlier.filter(isCounted), files);
@@ -60,7 +61,8 @@ export class FailingFiles {
     const count = this.#count - this.#now.size;
     if (count <= 0) return new Set();
     const rerun = this.#rerun ?? '';
-    // Each of these files has run, or has probably run. The count decides whether the failure of as many files is gone.
+    // Each function selects files that have run, or have probably run. These files no longer fail if the others are enough for
+    // the count.
     for (const hasRun of [
       (file: string) => nameOf(file) === rerun,
       (file: string) => imports(nameOf(file), rerun, sourceOf),

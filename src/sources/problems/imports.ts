@@ -17,8 +17,8 @@ const ENDINGS = ['', '.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts', '.ts
 type Imports = { readonly stamp: string; readonly paths: readonly string[] };
 
 /**
- * Returns a function that gives a text for a file. The text changes when the file changes, or a file that it imports, also through
- * other files. The text is undefined if the file does not exist.
+ * Returns a function that gives a text for a file. The text changes when the file or a file that it imports changes, also through
+ * other files (at most 200). The text is undefined if the file does not exist.
  */
 export function importStampIn(folder: string): (file: string) => string | undefined {
   const kept = new Map<string, Imports>();

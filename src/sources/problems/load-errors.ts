@@ -5,7 +5,7 @@
 export class LoadErrors {
   /** Whether mocha watches files. */
   #isWatching = false;
-  /** Whether the last line belongs to the stack of an error while Node.js loads a file. */
+  /** Whether the last line belongs to the stack of an error that occurred while Node.js loaded a file. */
   #isLoading = false;
   #isInStack = false;
 

@@ -53,7 +53,7 @@ export type Matcher = {
    * output of the program, which may resemble such problems.
    */
   readonly report?: { readonly from: RegExp; readonly to: RegExp };
-  /** Whether the lines only add a place and a message to a later problem, whose `test` ends with this `test`. */
+  /** Whether the lines only add a place and a message to a later problem of the same test, or with the same message. */
   readonly isNote?: true;
 };
 
@@ -65,11 +65,14 @@ export type Printed = { readonly from: RegExp; readonly to: RegExp };
 
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
-  /** Whether a round that reports only these problems ends no other problem, because the tool did not look for others. */
+  /**
+   * Whether the tool looks for other problems only if it finds none of these. A round with only such problems ends no problem of
+   * another kind.
+   */
   readonly isPartial?: (problems: readonly Problem[]) => boolean;
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */
   readonly begins?: LineTest;
-  /** Matches the end of a round. From then on, only the problems of this round are open. */
+  /** Matches the end of a round. Earlier problems that the round did not repeat may then end. */
   readonly ends?: LineTest;
   /** Matches a line that reports that there are no problems. */
   readonly clean?: LineTest;

@@ -13,8 +13,8 @@ export class NamedUnits {
   /** The failed tests whose problem was printed. */
   readonly #claimed = new Set<Named>();
   /**
-   * How often each unit was named: since the start of the current run, at most in one run of this round, and at most in one run so
-   * far.
+   * How often each unit was named. `#now`: in the current run. `#inRound`: the maximum in one run of this round. `#atMost`: the
+   * maximum in one run so far.
    */
   readonly #now = new Map<string, number>();
   readonly #inRound = new Map<string, number>();
@@ -26,7 +26,7 @@ export class NamedUnits {
   /** Whether the next line repeats the result of a test. */
   #isRepeated = false;
 
-  /** The files or tests that the round has named. The last of these runs now. */
+  /** The files or tests that the round has named, the latest last. */
   get all(): readonly Named[] {
     return this.#named;
   }

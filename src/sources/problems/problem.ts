@@ -1,7 +1,7 @@
 /** A problem that a program printed: a compiler's error, a failing test, an exception. */
 
 export type Problem = {
-  /** The matcher that found the problem: `tsc`, `vitest`. */
+  /** The tool that reported the problem: `tsc`, `vitest`. */
   readonly tool: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;

@@ -5,7 +5,7 @@ import { OpenProblems } from './rounds.ts';
 describe('the problems of jest', () => {
   proves('follow:problems');
 
-  it('end if jest cannot load their file, of which it then names the absolute path', () => {
+  it('end if jest cannot load their file, although jest then names the file by its absolute path', () => {
     const stamps = new Map([
       ...['a.test.js', './a.test.js', '/shop/a.test.js'].map((file) => [file, '1'] as const),
       ...['./sub/a.test.js', '/shop/sub/a.test.js'].map((file) => [file, '2'] as const),

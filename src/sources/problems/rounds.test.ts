@@ -359,7 +359,7 @@ describe('the problems of a program that keeps running', () => {
     expect(readAll(restarted, '✔ one (1ms)', 'ℹ duration_ms 9.1', restarted)).toEqual([]);
   });
 
-  it('end only if each test file has changed that failed because of a shared file', () => {
+  it('end only if each test file that failed because of a shared file has changed', () => {
     const stamps = new Map([
       ['a.test.mjs', '1'],
       ['b.test.mjs', '1'],

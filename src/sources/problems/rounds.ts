@@ -1,7 +1,7 @@
 /**
- * Keeps the open problems of a program that keeps running. A round is one build or one run of tests. At the end of a round, the
- * problems of that round are the only open ones. If a round repeats only some files, the problems of the other files stay open.
- * During a round, new problems are added.
+ * Keeps the open problems of a program that keeps running. A round is one build or one run of tests. During a round, new problems
+ * are added. At the end of a round, usually only the problems of that round are open. If a round repeats only some files, the
+ * problems of the other files stay open.
  */
 import { defined } from '../../core/defined.ts';
 import { FailingFiles } from './failing-files.ts';
@@ -16,9 +16,9 @@ import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 /** A problem, and how often it was printed in its round. */
 export type Open = { readonly problem: Problem; readonly count: number };
 /**
- * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the run
- * of the tool that printed it. `origins` has the stamps of files with their imports: when all these files have changed, a later run
- * that does not repeat the problem ends it.
+ * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the
+ * run of the tool that printed the problem. `origins` has the stamps of files with their imports. When all these files have
+ * changed, a later run that does not repeat the problem ends the problem.
  */
 type Kept = Open &
   Occurrence & {
@@ -51,7 +51,7 @@ export class OpenProblems {
   /** The open problems of each tool. `#round` holds the problems of the current round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
-  /** The tools whose current round has no line that shows its end. */
+  /** The tools whose current round ends at a silence, because no line shows its end, or because late lines may follow. */
   readonly #unending = new Set<string>();
   /** The files and tests that the current round of each tool has named. */
   readonly #named = new Map<string, NamedUnits>();
@@ -119,8 +119,8 @@ export class OpenProblems {
   }
 
   /**
-   * Called when the program has printed nothing for a while. Completes unfinished problems, and ends rounds that have no line for
-   * their end.
+   * Called when the program has printed nothing for a while. Completes unfinished problems, and ends the rounds that end at a
+   * silence.
    */
   silent(): void {
     this.#end();
@@ -204,7 +204,7 @@ export class OpenProblems {
     for (const problem of problems) {
       if (problem.severity !== 'error' || this.#isExplained(problem)) continue;
       const { tool, line = 0 } = problem;
-      // The search among the kept problems takes longer than the program may wait for thousands of further ones.
+      // With thousands of further problems, the search among the kept problems would delay the program.
       if ((this.#round.get(tool)?.size ?? 0) >= MAX_OPEN) continue;
       const file = this.#pathOf(problem);
       const [open, round] = [this.#open, this.#round].map((all) => all.get(tool) ?? new Map<string, Kept>()) as [Found, Found];
@@ -237,8 +237,8 @@ export class OpenProblems {
   }
 
   /**
-   * Whether a problem needs no report: it only says that a test file has failed, and Node.js has printed the cause, or a change of
-   * the file has ended the run. The cause then counts as the problem of this file.
+   * Whether a problem needs no report. Such a problem only says that a test file has failed. In addition, either Node.js has
+   * printed the cause, or the run was interrupted. A printed cause then counts as the problem of this file.
    */
   #isExplained(problem: Problem): boolean {
     const { tool, test = '' } = problem;
@@ -265,9 +265,10 @@ export class OpenProblems {
     return true;
   }
 
-  /** Keeps the cause for which a test file has failed. The cause may have failed other test files before. */
+  /** Keeps the cause of a test file's failure. Other test files may have failed for the same cause before. */
   #keepCause(tool: string, [key, kept]: readonly [string, Kept], testFile: string): void {
-    // The file may have changed since Node.js has read it. Then the first run without the problem ends the problem.
+    // The file may have changed since Node.js read it. In that case, the file counts as changed, and a later run without the
+    // problem may end the problem.
     const isOld = kept.made !== undefined && this.#stampOf(kept.problem.file ?? testFile, kept.problem) !== kept.made;
     const origins = new Map([
       ...(this.#open.get(tool)?.get(key)?.origins ?? []),

@@ -5,7 +5,7 @@ import { FILE } from './shipped-places.ts';
 /** The values of a failed assertion, such as `3 !== 4`. */
 const MOCHA_VALUES = /^(?<more>\S.{0,80} (?:!==|===|==|!=) \S.{0,80})$/u;
 
-/** The maximum number of suites within a suite that mocha names above a failed test, one a line. */
+/** The maximum number of suites within a suite that mocha names above a failed test, one per line. */
 const MOCHA_SUITES = 8;
 
 /** A line of the stack with a file of the user. Mocha names an ES module by its URL. */

@@ -303,7 +303,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For file names with spaces or parentheses. Only an error has a source line below it; a sentence with a place has none.
+    // For file names with spaces or parentheses. Only a compiler's message has a source line below it; other sentences have none.
     tool: 'cc',
     steps: [
       step(/^(?<file>[^\s:][^:]*\.\w+):(?<line>\d+):(?<column>\d+): (?:fatal )?(?<severity>error|warning): (?<message>.+)$/u),

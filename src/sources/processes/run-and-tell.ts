@@ -44,8 +44,7 @@ export type RunAndTellOptions = {
   readonly stdout?: Writable;
   readonly stderr?: Writable;
   /**
-   * Called if the command gets no terminal although all streams are the same terminal, because `@lydell/node-pty` is not
-   * installed.
+   * Called if the command gets no terminal although all three streams are terminals, because `@lydell/node-pty` cannot be loaded.
    */
   readonly withoutTerminal?: () => void;
   /** The time for which the notification is retried while the store fails. Default 5 s. */

@@ -1,6 +1,6 @@
 /**
  * Runs a command so that its caller sees no difference. The command gets this process's stdin, and its output is forwarded at
- * once. The command gets a terminal if all three streams are the same terminal and the optional `@lydell/node-pty` is installed.
+ * once. The command gets a terminal if all three streams are terminals and the optional `@lydell/node-pty` is installed.
  * Otherwise the command gets pipes, so it may omit its colours.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';

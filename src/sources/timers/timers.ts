@@ -1,4 +1,4 @@
-/** Makes reminders without a timer. A reminder is queued durably at once, and arrives with the first message after its time. */
+/** Makes reminders without a timer. A reminder is queued durably at once, and delivered with the first carrier after its time. */
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';
@@ -19,7 +19,7 @@ export type Reminder = {
   readonly level?: ReminderLevel;
   /**
    * The time until the reminder expires, counted from its due time. Default 24 h. For a reminder after a number of turns, the
-   * time is counted from now. Its default is 7 d.
+   * time is counted from now, and the default is 7 d.
    */
   readonly ttlMs?: number | undefined;
 };

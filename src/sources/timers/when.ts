@@ -44,8 +44,8 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
 }
 
 /**
- * Checks a time from a program. Throws `bad_argument` for a time that has passed or is more than a year away, and for too many
- * turns.
+ * Checks a time from a program. Throws `bad_argument` for a time that has passed or is more than a year away, and for an invalid
+ * number of turns.
  */
 export function checkWhen(when: When | { readonly inMs: number }, now: number): void {
   const refuse = (why: string): never => {
@@ -92,7 +92,7 @@ async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult
 }
 
 /**
- * Returns the instant of a parsed time. A time with a zone, or a number of minutes from now, is already an instant. Any other
+ * Returns the instant of a parsed time. A time with a zone, or a time from now such as "in 10m", is already an instant. Any other
  * time is a wall-clock time: "tomorrow at 9" means nine o'clock even if the clocks change tonight.
  */
 function instantOf(start: ParsedResult['start'], timeZone: string): number {

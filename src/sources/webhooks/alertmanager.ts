@@ -69,7 +69,7 @@ function alertEvent(alert: Payload, omitted: number | undefined): Omit<EventInpu
   };
 }
 
-/** Returns the texts of an object: at most 50 labels, each with at most 500 characters. */
+/** Returns the texts of an object: at most 50, each with at most 500 characters. */
 function textsOf(json: unknown): Readonly<Record<string, string>> {
   if (!isTable(json as Payload)) return {};
   const table = json as Payload;

@@ -205,8 +205,8 @@ function deliverText(deliver: Deliver): string {
 }
 
 /**
- * Returns the data of an event, which must be an object. Any other value becomes an object with the key `value`, `text` or
- * `base64`.
+ * Returns the data of an event. A value that is not an object becomes an object with the key `value`, `text` or `base64`. Throws
+ * `bad_event` for invalid data.
  */
 function dataOf(json: Table, contentType: string | undefined): Event['data'] {
   const { data, data_base64: base64 } = json;

@@ -58,7 +58,7 @@ function typeOf(payload: Json, template: string | undefined, receiver: string): 
   return template?.startsWith('{') ? `${own}.${type}` : type;
 }
 
-/** Returns the data of the event: the whole payload or a part of it. A note replaces a payload that is too large. */
+/** Returns the data of the event: the whole payload or a part of it. A note replaces data that are too large. */
 function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
   const path = template?.replace(/^\{(.*)\}$/u, '$1');
   const part = path === undefined ? payload : at(payload, path);

@@ -615,7 +615,7 @@ describe('the events of a request', () => {
     expect(events(bearer({ kind: 'json', map: { type: '{t}' } })({ body: { t: 'tool.call.failure' } }))[0]?.type).toBe(
       'webhook.ci.tool.call.failure',
     );
-    // Without a map, the data is the whole payload, unless that is too large. Two equal payloads are two events.
+    // Without a map, the data are the whole payload, unless the payload is too large. Two equal payloads are two events.
     expect(events(bearer({ kind: 'json' })({ body: ['a'] }))[0]).toEqual({
       type: 'webhook.ci',
       source: 'webhook/ci',

@@ -1,8 +1,8 @@
 /**
  * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
  * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
- * and their level is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
- * notifications. A CloudEvent with a type of Earpiece's own sources is refused.
+ * and their severity is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
+ * notifications. A CloudEvent with a type of Earpiece's own sources is refused, except a `cli` type.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -161,7 +161,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** Returns the event with the source, address, key and level that the receiver determines. */
+/** Returns the event with the source, address, key and severity that the receiver determines. */
 function checked({ to, key, id, ...event }: Read, { receiver, now }: WebhookRequest): EventInput {
   const source = `webhook/${receiver.name}`;
   const { id: _made, ...made } = makeEvent(

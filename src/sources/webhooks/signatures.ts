@@ -11,8 +11,8 @@ type Signed = { readonly headers: Headers; readonly body: Buffer; readonly recei
 const TOLERANCE_MS = 5 * 60_000;
 
 /**
- * Checks the signature of a request. Throws `Refused` if the signature is missing or wrong, or if its time is off by more than 5
- * minutes.
+ * Checks the signature or the bearer token of a request. Throws `Refused` if it is missing or wrong. For Standard Webhooks, also
+ * throws if the time of the signature is off by more than 5 minutes.
  */
 export function checkSignature(signed: Signed): void {
   switch (signed.receiver.kind) {

@@ -43,7 +43,7 @@ export type Checks = {
 
 export type Pull = { readonly repo: string; readonly number: number };
 
-/** The maximum number of failing checks whose logs are read at once. */
+/** The maximum number of failed checks whose logs one poll reads. */
 const MAX_DETAILS = 5;
 
 export async function checksOf(place: GhPlace, pull: Pull, sha: string, before: ChecksState | undefined): Promise<Checks> {
@@ -130,7 +130,7 @@ async function standingOf(
   check: Check & { readonly isNameShared: boolean },
 ): Promise<Standing> {
   const { step, says, lines, workflow } = check.isJob ? await jobOf(place, repo, check) : { ...NO_JOB };
-  // Each of two workflows may have a job with this name.
+  // Two workflows may have jobs with the same name.
   const ofWorkflow = check.isNameShared && workflow !== undefined ? ` of workflow ${JSON.stringify(workflow)}` : '';
   const inStep = step === undefined ? '' : ` in step ${JSON.stringify(step)}`;
   const why = says ?? check.title;
@@ -155,7 +155,7 @@ async function standingOf(
 type Job = { readonly workflow?: string; readonly step?: string; readonly says?: string; readonly lines: readonly string[] };
 const NO_JOB: Job = { lines: [] };
 
-/** Returns the details of a job. If the job or its log cannot be read, the check is reported at once without it. */
+/** Returns the details of a job. If the job or its log cannot be read, the check is reported without these details. */
 async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> {
   const path = `repos/${repo}/actions/jobs/${id.slice('run:'.length)}`;
   const job = await ifReadable(place, async () => bodyOf(await get(place, path)));
@@ -164,7 +164,7 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
   const step = textAt(failing, 'name', 120);
   const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
   const log = await ifReadable(place, () => get(place, `${path}/logs`));
-  // The log was deleted, or this sign-in may not read the log.
+  // The log was deleted or cannot be read, for example with this sign-in.
   if (log?.kind !== 'ok') return { ...named, lines: [] };
   const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
   return { ...named, ...failureIn(log.body, defined({ startedAt, completedAt })) };

@@ -8,7 +8,7 @@ import { excerpt } from '../../processes/excerpt.ts';
  */
 const STAMP = /^\uFEFF?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z ?/u;
 const MARKER = /^##\[(\w+)\]/u;
-/** Matches lines that appear for each step that fails, and that name no cause. */
+/** Matches lines that report a failure without its cause. */
 const CHATTER = /^Process completed with exit code|^The process '.*' failed with exit code|^(?:npm error|npm ERR!)/u;
 
 const MAX_LINES = 8;

@@ -32,7 +32,7 @@ type PrState = {
   readonly checks: ChecksState;
   readonly said: SaidState;
   readonly me: string | null;
-  /** The commit whose checks had all passed before the first poll, which is not reported. */
+  /** The commit whose checks had all passed before the first poll. These passed checks are not reported. */
   readonly passedBefore?: string;
 };
 
@@ -96,7 +96,7 @@ function pullOf(body: Json, etag: string | undefined, before: PullState | undefi
   };
 }
 
-/** Returns the signed-in user; null for a token of an app. */
+/** Returns the signed-in user; null if GitHub names no user, for example for a token of an app. */
 async function whoAmI(place: GhPlace): Promise<string | null> {
   const answer = await get(place, 'user');
   return answer.kind === 'ok' ? (textAt(bodyOf(answer), 'login', 80) ?? null) : null;

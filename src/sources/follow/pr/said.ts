@@ -23,7 +23,7 @@ type Said = {
   readonly text: string;
   /** The verdict of a review: `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`. */
   readonly verdict?: string;
-  /** The review of a comment on the code. */
+  /** The id of the review to which a comment on the code belongs. */
   readonly review?: string;
   readonly place?: string;
 };

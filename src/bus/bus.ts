@@ -1,7 +1,7 @@
 /**
  * Turns events into queued notifications. Each event reaches the subscribers of its subject's project that listen to its type.
- * Their notifications are queued for that subject only. Each inbox has one bus. The buses of different processes share only the
- * store.
+ * The subscribers' notifications are queued for that subject only. An inbox usually has one bus. The buses of different processes
+ * share only the store.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -21,11 +21,11 @@ export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
   /**
-   * Reads the ids of the subscribers that are off in a project. Called before each notification of a subscriber that is not core
-   * is queued. Default: all subscribers are on.
+   * Reads the ids of the subscribers that are off in a project. Called each time before the bus queues a notification of a
+   * subscriber that is not core. Default: all subscribers are on.
    */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
-  /** Stores a template's text, so that any renderer finds the text by its hash. Default: templates are not rendered. */
+  /** Stores a template's text, so that any renderer finds the text by its hash. Default: templates are not stored. */
   readonly keep?: (template: Template) => Promise<void>;
   /** Evaluates a condition. Default: a subscriber with a condition gets no events. */
   readonly evaluate?: (
@@ -34,7 +34,7 @@ export type BusDeps = {
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
   /** Renders previews. Without this engine, a preview shows the event's own message. */
   readonly templates?: Pick<TemplateEngine, 'render'>;
-  /** Events of one key within this time are folded before they are queued. Default 100 ms. */
+  /** For this time after an event of a key was queued, later events of the key are held back and counted. Default 100 ms. */
   readonly foldMs?: number;
   /** Called with one line when a condition fails. An equal line is reported only once. */
   readonly onTrouble?: (line: string) => void;
@@ -152,8 +152,8 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = listening[0] as Subscriber;
       return this.#offer(only, event, address, now).then((handled) => [handled]);
     }
-    // Withdrawals are started first, because a notification that is queued now may have the same key. No `await` is in between,
-    // so that the next event follows all effects of this event.
+    // Withdrawals are started first, because a notification that is queued now may have the same key. No `await` comes before any
+    // of these calls, so that the next event follows all effects of this event.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
     const handled = listening.map((subscriber) => this.#offer(subscriber, event, address, now));
     return Promise.all([...taken, ...handled]);
@@ -273,7 +273,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return channel;
   }
 
-  /** Drops unused channels, so that only addresses in use have channels. */
+  /** Drops channels that were idle for 60 s. Called when there are many channels. */
   #sweep(tick: number): void {
     for (const [name, channel] of this.#channels)
       if (!channel.pending && tick - channel.usedAt > CHANNEL_IDLE_MS) this.#channels.delete(name);

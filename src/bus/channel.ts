@@ -1,8 +1,8 @@
 /**
  * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events
- * of the key, unless they are critical, are held back and counted for `foldMs`, and then queued. The inbox folds them into the
- * first notification. In a storm (more different events at once than one line lists), further events are only counted.
- * `ordered-writer.ts` defines the order of all writes.
+ * of the key within `foldMs`, unless they are critical, are held back and counted for at most this time, and then queued. The
+ * inbox usually folds them into the first notification. In a storm (more different open events than a limit), further events are
+ * only counted. `ordered-writer.ts` defines the order of all writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Handled } from '../core/event.ts';
@@ -133,7 +133,7 @@ export class Channel implements Holder {
     this.#storm?.before.push(begun);
   }
 
-  /** Ends the state of a key: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
+  /** Ends the state of a key: open notifications are withdrawn, counted events are subtracted, and held events are dropped. */
   withdraw(key: string, reason: string, now: Moment): Promise<Handled> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
@@ -333,7 +333,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** Queues as many events of the storm as one line can list, and counts the other events. */
+  /** Queues as many listed events of the storm as the limit allows, and counts the other events. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));

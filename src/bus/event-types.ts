@@ -148,7 +148,11 @@ export const EVENT_TYPES = {
     what: 'the remote branch has moved',
   },
   'git.up_to_date': { severity: 'debug', payload: ['branch', 'upstream'], what: 'the branch has all remote commits' },
-  'git.conflict': { severity: 'error', payload: ['operation', 'files', 'more?'], what: 'a merge has conflicts' },
+  'git.conflict': {
+    severity: 'error',
+    payload: ['operation', 'files', 'more?'],
+    what: 'a merge, a rebase or a similar operation has conflicts',
+  },
   'git.conflict_resolved': { severity: 'info', payload: [], what: 'the conflicts are resolved' },
   'config.tools_changed': { severity: 'info', payload: ['added', 'removed'], what: 'the tools have changed' },
   'config.model_changed': { severity: 'info', payload: ['from', 'to'], what: 'the model has changed' },
@@ -160,7 +164,7 @@ export const EVENT_TYPES = {
   'ratelimit.exceeded': {
     severity: 'warning',
     payload: ['provider', 'status', 'retry_after_ms?', 'retry_after_seconds?'],
-    what: 'a provider refuses for now',
+    what: 'a provider refuses requests for now',
   },
   'timer.fired': { severity: 'info', payload: ['message', 'set_at?'], what: 'a reminder is due' },
   'process.ended': {
@@ -211,11 +215,11 @@ export const EVENT_TYPES = {
     what: 'a followed command printed an error',
   },
   'log.matched': { severity: 'warning', payload: ['file', 'line'], what: 'a line of a followed log matches' },
-  'url.failed': { severity: 'error', payload: ['url', 'answers'], what: 'a followed address fails' },
+  'url.failed': { severity: 'error', payload: ['url', 'answers'], what: 'a followed URL fails' },
   'url.changed': {
     severity: 'info',
     payload: ['url', 'path', 'value', 'before'],
-    what: 'a value at a followed address has changed',
+    what: 'a followed value in the JSON of a URL has changed',
   },
   'agent.blocked': { severity: 'info', payload: ['agent'], what: 'a followed agent is blocked' },
   'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a follower cannot see what it follows' },

@@ -34,5 +34,5 @@ export class Fold {
   }
 }
 
-/** A fold keeps at most 50 different details of one key, like the inbox. */
+/** The maximum number of different details that a fold keeps. */
 export const DETAILS = 50;

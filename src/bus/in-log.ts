@@ -1,5 +1,6 @@
 /**
- * Reads, recounts and withdraws in the log the notifications of one subscriber for one address, whichever process queued them.
+ * Reads and recounts the notifications of one subscriber for one address in the log, and withdraws notifications by key,
+ * whichever process queued them.
  */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -70,7 +71,7 @@ export class InLog {
           const drafts = this.#without(item, over);
           if (drafts.length > 0) results.push(await this.#inbox.store.append(log, drafts));
         }
-        // Another process changed a notification first, or a carrier took it, so the current state is read again.
+        // If another process changed a notification first, or a carrier took it, the current state is read again.
         if (results.every(({ kind }) => kind === 'appended')) break;
       }
   }

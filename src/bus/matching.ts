@@ -64,7 +64,7 @@ export function excludedBecause({ events }: Subscriber, event: Event): string | 
 
 /**
  * Returns the dedupe key of an event. Events with the same key are counted, superseded and withdrawn together. The event's own
- * key is used unchanged. An event without any key is never counted with other events.
+ * key is used unchanged. An event without any key is never folded with other events.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;

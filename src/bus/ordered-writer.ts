@@ -1,7 +1,7 @@
 /**
  * Only this module decides when the bus writes. Writes for one key in one agent's log happen in the order in which the events
  * arrived. This order holds across subscribers, and for writes to the agent, to one of its conversations or to the whole project.
- * Writes for other keys do not wait. An arrived event is in one of these states:
+ * Writes of other channels for other keys do not wait. An arrived event is in one of these states:
  *
  * ```
  * arrived ──has a condition──▶ asked ──answered──▶ held or in line
@@ -148,7 +148,10 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /** Puts other holders' events of the key in line, oldest first. Takes only events that arrived before number `before`. */
+  /**
+   * Puts other holders' events of the key in line, oldest first. Takes only holders whose newest such event arrived before number
+   * `before`.
+   */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;

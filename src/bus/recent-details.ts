@@ -10,8 +10,8 @@ import type { Subscriber } from './subscriber.ts';
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
 /**
- * Converts the times of items to this process's clock. Omits an item whose time is in the clock's future, because no event should
- * wait for such a time.
+ * Converts the times of items to this process's clock. Omits an item whose time is more than a day in this clock's future,
+ * because no event should wait for such a time.
  */
 export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
   items.flatMap((item) => {

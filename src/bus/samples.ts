@@ -278,7 +278,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 
 /**
  * Makes a sample event for a subscriber. The event has the first known type in the subscriber's list. If no type is known, the
- * event has only a message. The subscriber's condition or severity filter may still exclude this event.
+ * event has a message and no payload. The subscriber's condition or severity filter may still exclude this event.
  */
 export function sampleEvent({
   events,

@@ -1,6 +1,6 @@
 /**
- * A storm: more events at once than one line lists. The storm queues as many events as one line lists, and only counts the
- * others.
+ * A storm: more different events at once than a channel may queue. The storm lists events up to a limit, some of which may still
+ * be queued, and only counts the others.
  */
 import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';

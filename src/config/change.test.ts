@@ -369,7 +369,7 @@ describe('the file itself', () => {
   });
 });
 
-test('settings that a page changes need no separate trust, and each setting says when it takes effect', () => {
+test("only the listed settings of the console would need trust in a project's file, and each setting says when it takes effect", () => {
   const offered = ALL_SETTINGS.map((setting) => ({ setting, key: setting.pattern.map((part) => (part === '*' ? 'a' : part)) }))
     .map(({ setting, key }) => ({ setting, key: key.join('.') }))
     .filter(({ key }) => changeOf(key) !== undefined);

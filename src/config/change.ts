@@ -71,7 +71,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
-      // A person who sets a key with this function has seen its value, so the value is trusted if it matches `LOOKED_AT`.
+      // A person who sets a key with this function has seen its value, so the value is trusted if the key matches `LOOKED_AT`.
       if (scope === 'project')
         trustBook(options).allow(
           file,

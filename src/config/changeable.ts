@@ -84,7 +84,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.enable,
     always(
       'Notifications',
-      'Off: only critical notifications of core kinds are delivered; the log keeps the other notifications.',
+      'Off: only actions (cancel, pause, resume) and critical notifications of persons and of the core are delivered; the log keeps the others.',
     ),
   ],
   [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery, but the log keeps them.')],
@@ -92,7 +92,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.kind,
     (path) => [path[3] ?? '', 'Off: this kind is filtered. This setting overrides the setting of the whole source.'],
   ],
-  [SETTINGS.kindSource, (path) => [`${path[3]}.*`, 'Off: all notifications of this source are filtered.']],
+  [SETTINGS.kindSource, (path) => [`${path[3]}.*`, 'Off: the notifications of this source are filtered.']],
   [SETTINGS.kindNested, (path) => [`${path[3]}.${path[4]}`, 'Off: this kind is filtered.']],
   [SETTINGS.toolNotification, ofTool],
   [SETTINGS.toolContent, ofTool],
@@ -107,7 +107,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.maxItems,
     always(
       'Items of a carrier',
-      'The maximum number of notifications in one message. One line counts the remaining notifications.',
+      'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the others.',
     ),
   ],
   [
@@ -140,7 +140,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.maxDefer,
-    always('Longest wait for a moment', 'After this time, the next message carries the notification, regardless of its moment.'),
+    always(
+      'Longest wait for a moment',
+      'After this time, the next message carries a notification that waits for a contact point or a tool.',
+    ),
   ],
   [SETTINGS.ttl.info, always('An info notification waits for', TTL)],
   [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
@@ -159,9 +162,12 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     ),
   ],
   [SETTINGS.taskRetention, always('Finished tasks are kept for', 'After this time, finished tasks are pruned.')],
-  [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut, with a note about the cut.')],
+  [SETTINGS.withheldBytes, always('Bytes of a withheld result', 'A longer result is cut.')],
   [SETTINGS.withheldKeep, always('A withheld result is kept for', 'For this time, the agent can fetch the result.')],
-  [SETTINGS.lease, always('A lease lasts', 'After this time, an offer without confirmation or release is open again.')],
+  [
+    SETTINGS.lease,
+    always('A lease lasts', 'After this time, the notifications of an offer without confirmation or release are open again.'),
+  ],
   [
     SETTINGS.agentMaxCycles,
     always(
@@ -182,7 +188,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   ],
   [
     SETTINGS.agentTimeout,
-    always('Time of a turn', 'The expected duration for the built-in agent. The agent is warned at 80 %, but not stopped.'),
+    always(
+      'Time of a turn',
+      'The expected duration of a turn of the built-in agent. The agent is warned at 80 %, but not stopped.',
+    ),
   ],
   [
     SETTINGS.sourceFilesGlobs,

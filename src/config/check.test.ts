@@ -266,7 +266,7 @@ describe('each invalid file is refused with its message', () => {
       '[max_level]\nwebhook = "fatal"',
       ['2:11: max_level.webhook is "fatal"; write one of info, warning, error, critical'],
     ],
-    // Webhooks
+    // Sources and webhooks
     [
       'a glob that leads out of the project',
       '[sources.files]\nglobs = ["src/**", "../*"]',
@@ -440,7 +440,7 @@ describe('each invalid file is refused with its message', () => {
       ['1:1: is not valid TOML: illegal character in key, in "{\\"view\\": \\"xml\\"}"; see https://toml.io'],
     ],
     ['bytes', '\u0000\u0001', ['1:1: is not valid TOML: illegal character in key, in "\\u0000\\u0001"; see https://toml.io']],
-    // All of them
+    // Several problems
     [
       'several at once, in their order',
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',

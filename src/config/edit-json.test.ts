@@ -96,7 +96,7 @@ const sprinkled = (value: unknown, parts: readonly string[]): string => {
     .join('');
 };
 
-test('in any text only one place changes, and a removal restores the rest', () => {
+test('in any text a value can be set, and the removal of a new member restores the content', () => {
   fc.assert(
     fc.property(
       json.table,

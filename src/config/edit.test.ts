@@ -207,7 +207,7 @@ test('every written value is read back unchanged', () => {
   );
 });
 
-test('in any file of a person, setting and removing a key changes no other key', () => {
+test('in any file of a person, a key can be set without the loss of a comment, and removed again', () => {
   const name = fc.constantFrom('a', 'b', 'c d', 'é');
   const path = fc.array(name, { minLength: 1, maxLength: 4 });
   const space = fc.constantFrom('', ' ', '\t');

@@ -24,9 +24,9 @@ export type PolicySource = {
 
 /**
  * Makes the source of the policies of all projects. This process's project has the policy of the working folder. Another project
- * has the policy of its first stored folder that still exists. An unknown project has the policy of the user's file. Variables
- * and flags of this process apply to all projects. `remembered` is a name that the caller has already claimed. With `remember:
- * false`, the place of this project is not stored, for programs with a private log.
+ * has the policy of its stored folder, or of its root if that folder is gone. An unknown project has the policy of the user's
+ * file. Variables and flags of this process apply to all projects. `remembered` is a name that the caller has already claimed.
+ * With `remember: false`, the place of this project is not stored, for programs with a private store.
  */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },

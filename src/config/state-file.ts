@@ -57,7 +57,7 @@ export function unusable(folder: string): string | undefined {
   }
 }
 
-/** Writes a file. Throws `bad_config` if the folder is not writable. */
+/** Writes a file. Throws `bad_config` if the file cannot be written. */
 export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

@@ -78,7 +78,7 @@ test('trust lasts until the trusted parts change or the trust is withdrawn', () 
   expect([book.untrust(projectFile), book.untrust(projectFile), waiting()]).toEqual([true, false, 1]);
 });
 
-test('trust is for the file itself, and not for a copy or a link at another path', () => {
+test('trust is for the file itself, also if it was named by a link, and not for a copy', () => {
   const { read, write, projectFile, repository, home, options } = world({ project: RISKY });
   const book = trustBook(options());
   symlinkSync(repository, join(home, 'link'));
@@ -163,7 +163,7 @@ test('a missing file and a folder that is not writable give clear errors', () =>
   chmodSync(join(home, '.local/state'), 0o700);
 });
 
-test('automatic fetching waits for trust, other settings of git do not', () => {
+test('automatic fetching waits for trust; turning it off does not', () => {
   proves('config:trust');
   const what = (every: string): unknown =>
     world({ project: `[sources.git]\nfetch_every = "${every}"` })

@@ -49,8 +49,8 @@ export type TrustBook = {
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
 /**
- * Throws `bad_config` if the list of trusted files cannot be read. Commands that print or change trust call this function first.
- * Other code trusts nothing if the list cannot be read.
+ * Throws `bad_config` if the list of trusted files cannot be read. The command `earpiece trust` calls this function first. Other
+ * code trusts nothing if the list cannot be read.
  */
 export function checkTrustFile(at: Surroundings): void {
   const code = unreadable(trustFile(at));

@@ -109,7 +109,7 @@ describe('a watched configuration', () => {
     expect(Object.keys(watch.current().gateway.servers)).toEqual(['a']);
   });
 
-  test('an exception in a report does not stop a delivery', () => {
+  test('the configuration can be used even if a report throws', () => {
     const here = world({ project: 'view = "xlm"' });
     const watch = watchConfig({
       ...here.options(),

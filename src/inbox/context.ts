@@ -1,6 +1,6 @@
 /**
- * The types that the parts of this room share. Each part is a function or a small class that gets a `Context`. No part imports
- * `Inbox`, which is made of the parts.
+ * The types that the parts of this room share. Most parts are functions or small classes that get a `Context`. No part imports
+ * the class `Inbox`, which combines the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
@@ -17,7 +17,7 @@ export interface PolicySource {
   /** Returns the project's current policy. Must not throw: if the config file is broken, the last valid policy stays. */
   policy(project: string): Policy;
   /**
-   * Names the origin of a project's setting: a file with its line, or an environment variable. Undefined if nothing sets the
+   * Names the place that sets a project's setting: a file with its line, a variable or a flag. Undefined if nothing sets the
    * setting.
    */
   decidedBy?(project: string, key: string): string | undefined;
@@ -76,7 +76,7 @@ export type Queued =
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
 
 /**
- * `maybe_seen`: the notification was offered before, so the model may have read it. The notification is not offered again.
+ * `maybe_seen`: a carrier took the notification before, so the model may have read it. The notification is not offered again.
  * `gate_lowered`: the notification was delivered before, and no longer holds the gate up.
  */
 export type Withdrawn = {

@@ -55,8 +55,8 @@ function fill(bytes: Uint8Array): void {
 }
 
 /**
- * Returns the mark of an agent, which all of its conversations share. Only a reader of the store can know the mark. `generation`
- * changes with `earpiece trust --new-mark`.
+ * Returns the mark of an agent, which all of its conversations share. Only a reader of the store can compute the mark.
+ * `generation` changes with `earpiece trust --new-mark`.
  */
 export function markOf(secret: string, log: LogKey, generation = ''): string {
   return letters(createHmac('sha256', secret).update(`mark of ${log} ${generation}`).digest().subarray(0, 4));

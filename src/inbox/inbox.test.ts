@@ -435,7 +435,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
     });
 
-    it('an id is queued once, even if several producers repeat it', async () => {
+    it('an id is queued once, even if it is queued again before and after its delivery', async () => {
       proves('log:idempotent');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('queued');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('duplicate');
@@ -654,7 +654,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await chat.gate()).toEqual([]);
     });
 
-    it('with a purpose, applies only to conversations of that purpose', async () => {
+    it('applies only to conversations of the purpose that the interrupt names', async () => {
       proves('gate:purpose');
       const task = talk('t', { purpose: 'task', pulls: true });
       const chat = talk('c', { purpose: 'chat', pulls: true });
@@ -739,7 +739,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it('project/* counts a repetition into the open notification, and reports that', async () => {
+    it('a repetition for project/* is added to the count of the open notification, and the result says so', async () => {
       const on = (agent: string): Conversation =>
         inbox.conversation({ log: `shop/${agent}` as LogKey, conversation: 'main' as ConversationId });
       for (const agent of ['coder', 'tester']) await on(agent).seen();

@@ -1,6 +1,6 @@
 /**
  * The inbox queues, delivers and withdraws notifications. For this, it gathers facts, calls the plan of `core`, renders the view
- * and appends to the store. Other rooms reach notifications only through the inbox.
+ * and appends to the store. Other rooms usually queue, deliver and withdraw notifications through the inbox.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -101,10 +101,10 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Queues a notification durably: when the promise resolves, the notification survives a crash. With `project/*`, every
-   * conversation that is active in the project gets the notification. Only the bus passes `subscribed`. Throws
-   * `bad_notification`, `bad_address`, `not_trusted` for an action of an agent's command, or `nobody_there` for a fan-out without
-   * any effect.
+   * Queues a notification durably: when the promise resolves, the store has the notification. With `project/*`, every
+   * conversation that is active in the project and may take the notification gets a copy. Only the bus passes `subscribed`.
+   * Throws `bad_notification`, `bad_address`, `not_trusted` for an action or a person's name in an agent's command, or
+   * `nobody_there` for a fan-out without any effect.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     return queue(this, to, input, subscribed);
@@ -209,8 +209,9 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Forks a conversation of an agent, as it is now or as it was at the record `upTo`. A notification that was open at that point
-   * is open in the fork under the same id, unless it has since been closed for every audience. Throws `not_found` if there is
-   * nothing to fork, and `bad_argument` if `to` exists.
+   * is open in the fork under the same id. Exceptions are a notification that has since been withdrawn, expired, superseded,
+   * filtered, dropped or folded, or that a third conversation has taken. Throws `not_found` if there is nothing to fork, and
+   * `bad_argument` if `to` exists.
    */
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
     if (this.unwritten) await this.written();
@@ -309,7 +310,7 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * Does the housekeeping that each long-lived process does from time to time. Closes expired notifications, releases leases that
-   * have ended or whose owner is dead, finishes interrupted fan-outs, and prunes once a day.
+   * have ended or whose owner is dead, finishes interrupted fan-outs, and prunes at most once a day.
    */
   sweep(): Promise<Swept> {
     return sweep(this, () => this.prune());
@@ -324,8 +325,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Returns the reference time for pruning: the current time, but not later than the newest record. So a clock that is ahead
-   * removes no notification too early.
+   * Returns the reference time for pruning: the current time, but not later than the newest record. So a process whose clock is
+   * ahead removes nothing too early, unless that clock also gave the newest record its time.
    */
   pruneTime(): Promise<number> {
     return pruneTime(this);

@@ -32,7 +32,7 @@ const field = <T>(value: Value<T>, what: string, more: { required?: true; defaul
   ...more,
 });
 
-/** The strict form of semver.org: three numbers without leading zeros, a pre-release and a build. */
+/** The strict form of semver.org: three numbers without leading zeros, then an optional pre-release and an optional build. */
 const SEMVER = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
 
 /** The fields that a dedupe key may use in addition to the payload. */
@@ -71,7 +71,7 @@ export const FIELDS = {
     dedupe_key: field(dedupeKey(), 'events with the same values here are counted, not repeated', { default: 'none' }),
     dedupe_window_ms: field(
       integer({ min: 0, max: 60_000 }),
-      'a repetition within this time after the first is delivered when the time ends; 0: at once',
+      'a repetition that follows the first event within this time is held until the time ends; 0: no repetition is held',
       { default: '5000' },
     ),
   },

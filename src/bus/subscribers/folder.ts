@@ -17,10 +17,10 @@ export type SubscriberFile = Parsed & { readonly file: string };
 
 /**
  * The state of a folder. The state is a new object only if something has changed. A new state keeps the objects of unchanged
- * files and subscribers.
+ * subscribers.
  */
 export type FolderState = {
-  /** The files in use, by file name. Each id occurs once. */
+  /** The files in use, sorted by file name. Each id occurs once. */
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
   readonly problems: readonly SubscriberProblem[];
 };

@@ -143,7 +143,7 @@ describe('three folders', () => {
     ]);
   });
 
-  test('no event is lost if a lookup or report of the caller throws', () => {
+  test('the valid subscribers are used even if a lookup or report of the caller throws', () => {
     const { source, root } = world(
       { 'shipped/a.toml': toml('a'), 'user/b.toml': '[' },
       {

@@ -111,8 +111,8 @@ function forget(projects: Map<string, Project>, roots: Map<string, Folder>): voi
 }
 
 /**
- * Merges the subscribers of all folders. A later folder replaces subscribers of an earlier folder. `about`: problems that a file
- * has only because of earlier folders.
+ * Merges the subscribers of all folders. A later folder replaces subscribers of an earlier folder. `about`: the warnings that
+ * depend on the folder of a file, or on earlier folders.
  */
 function merge(
   states: readonly FolderState[],
@@ -164,7 +164,7 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Reports the new problems of each file or folder, compared with its previous state. */
+/** Reports the new problems of each folder, compared with its previous state. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
   readonly #reported = new Map<string, ReadonlySet<string>>();

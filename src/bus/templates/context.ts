@@ -9,8 +9,8 @@ import { keepsDetails, LISTED_EVENTS } from '../../core/unlisted.ts';
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
 /**
- * The maximum number of characters in one event's payload, and in all payloads and messages of a line. Text beyond a limit is
- * replaced by "…".
+ * The maximum number of characters in one event's message and payload, and in all messages and payloads of a line. Text beyond a
+ * limit is replaced by "…".
  */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;

@@ -220,7 +220,7 @@ const failure = (message: string): Failure => ({ kind: 'failed', complaint: { me
 const short = (what: string): string => (what.length > 120 ? `${what.slice(0, 119).toWellFormed()}…` : what);
 const CLOSED = failure('the template engine is closed');
 
-/** Turns a failure into a message for people. An expression has only one line, so its line number is omitted. */
+/** Turns a failure into a message for people. The line number of an expression on one line is omitted. */
 function reasonOf(verdict: Verdict, expression?: string): string {
   if (verdict.kind !== 'failed') return `the template worker gave an unexpected answer: ${verdict.kind}`;
   const { line, message } = verdict.complaint;

@@ -190,7 +190,7 @@ function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** Reads the names of filters and tests from minijinja's `debug()`. */
+/** Reads the names of filters, tests and functions from minijinja's `debug()`. */
 function wordsOf(environment: Environment): Words {
   environment.fuel = 1_000;
   const text = environment.renderNamedStr(NAME, '{{ debug() }}', {});

@@ -1,9 +1,9 @@
 /**
  * Lets a slow carrier finish. The store refuses a carrier if another notification was counted into one of its items after its
- * plan. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims these items:
- * the claim is a lease without a text. Later notifications are then queued separately. The next attempt appends the release of
- * the claims and the offer in one step. If the process dies in between, the claims end like every lease, and the model has seen
- * nothing.
+ * plan. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims the items that
+ * were counted up: the claim is a lease without a text. Later notifications are then queued separately. The next attempt appends
+ * the release of the claims and the carrier in one step. If the process dies in between, the claims end like every lease, and the
+ * model has seen nothing.
  */
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -17,7 +17,10 @@ export class Claim {
   readonly #at: ContactPoint;
   readonly #carriers = new Set<CarrierId>();
   #items: readonly Item[] = [];
-  /** The notifications of the refused plan. Newer notifications wait for the next carrier, because they too may be counted up. */
+  /**
+   * The notifications of the first refused plan. Newer notifications wait for the next carrier, because other notifications may
+   * be counted into them too.
+   */
   #planned: ReadonlySet<NotificationId> | undefined;
 
   constructor(recipient: Recipient, at: ContactPoint) {

@@ -17,7 +17,7 @@ export type Composed = {
   /** The notifications that the carrier takes. */
   readonly ids: readonly NotificationId[];
   readonly summarizes: readonly NotificationId[];
-  /** The counts of `ids` and then of `summarizes` that the view knows. */
+  /** The counts in the view, of `ids` and then of `summarizes`. */
   readonly counts: readonly number[];
   readonly closings: readonly ClosedRecord[];
   readonly closedIds: ReadonlySet<NotificationId>;
@@ -32,7 +32,7 @@ export type Composing = CarryOptions & {
   readonly leased: boolean;
   /** If true, only the decisions are made, without a frame. */
   readonly decidesOnly?: boolean;
-  /** If true, nothing is written to the store, except releases of leases that have ended. */
+  /** If true, the times of first sightings are not stored (see `sightings`). */
   readonly dry?: boolean;
   /** The claims of earlier attempts. */
   readonly claim?: Claim;
@@ -77,7 +77,10 @@ export async function compose(
   return { ...decided, ids, summarizes, counts, ...(await frames.of(made, policy, format)) };
 }
 
-/** Returns the open notifications that this conversation may take, after releasing the leases that have ended. */
+/**
+ * Returns the open notifications that this conversation may take, after the release of leases that have ended or whose owner is
+ * dead.
+ */
 export async function openItems(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   claim?: Claim,
@@ -109,7 +112,8 @@ function closingsOf(
     type: 'notification_closed',
     conversation,
     ids,
-    // If a notification was counted in after the plan, the append must fail, because the agent may not know its fact.
+    // If another notification is counted into an item after the plan, the append must fail, because the agent may not know the
+    // newer fact.
     ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
     outcome,
     by: step,

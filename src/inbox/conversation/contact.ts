@@ -55,8 +55,7 @@ export class Contact {
   }
 
   /**
-   * Selects the items that this conversation may take. The texts of these items name only tools that the conversation's model
-   * has.
+   * Selects the items that this conversation may take, and adapts their instructions to the Earpiece tools that its model has.
    */
   async mine(items: readonly Item[]): Promise<readonly Item[]> {
     const { id, options } = this.#recipient;

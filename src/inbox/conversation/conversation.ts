@@ -40,7 +40,7 @@ import { withhold } from './withheld.ts';
 export type Carried = {
   /** The appended records, as the store has written them. */
   readonly records: readonly Stored[];
-  /** The frame with the delivered notifications. Undefined if nothing was due. */
+  /** The frame with the delivered notifications. Undefined if the carrier took nothing. */
   readonly view?: SentView;
   /** The carrier's content followed by the view, for APIs that take one text. */
   readonly text: string;
@@ -56,8 +56,7 @@ export type OfferOptions = CarryOptions & {
 };
 
 /**
- * The maximum number of attempts to compose a carrier. An attempt fails if another process takes the notifications or counts a
- * notification into one of them first.
+ * The maximum number of attempts to compose a carrier. An attempt fails if another writer changes one of the notifications first.
  */
 const TRIES = 8;
 
@@ -104,7 +103,7 @@ export class Conversation {
     this.forgetSeen();
   }
 
-  /** Makes sure that the next contact is written at once. Needed after another process has recorded the conversation as ended. */
+  /** Makes sure that the next contact is written at once, for example after the conversation was recorded as ended. */
   forgetSeen(): void {
     this.#contact.forget();
   }
@@ -113,14 +112,14 @@ export class Conversation {
     return this.#contact.presence();
   }
 
-  /** Returns the purpose of the conversation: from its options, else from another of its carriers. */
+  /** Returns the purpose of the conversation: from its options, else from its presence. */
   purpose(): Promise<string | undefined> {
     return this.#contact.purpose();
   }
 
   /**
    * True if the store knows at once that no notification waits and no gate is up, and the last contact was written less than 30 s
-   * ago. Almost every tool call finds this state. False proves nothing.
+   * ago. False proves nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
@@ -168,8 +167,8 @@ export class Conversation {
   }
 
   /**
-   * Leases the due notifications to one carrier. Undefined if nothing is due, if the view does not fit, or if all attempts fail
-   * (see `TRIES`).
+   * Leases the due notifications to one carrier. Undefined with a signal view, if nothing is due, if the view does not fit, or if
+   * all attempts fail (see `TRIES`).
    */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
     const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false } = options;
@@ -201,7 +200,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** Returns the fixed text of a signal view at this moment. Takes no notifications. */
+  /** Returns the text of a signal view at a contact point. Takes no notifications. */
   async signal(options: CarryOptions): Promise<{ readonly text: string; readonly waiting: boolean }> {
     await this.seen();
     const { items, decisions, closings } = await this.#compose({ ...options, leased: true, decidesOnly: true });
@@ -234,8 +233,8 @@ export class Conversation {
   }
 
   /**
-   * Records that a model request contained everything that was delivered before. This lowers the gate of the delivered
-   * interrupts, except for a pause.
+   * Records that a model request contained everything that was delivered before. This usually lowers the gate of the delivered
+   * interrupts, except for a pause. Has an effect only at `turn_start`, `tool_batch_end` and `cycle_start`.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
@@ -243,8 +242,8 @@ export class Conversation {
 
   /**
    * Returns the answer of `get_notifications`: the open notifications, notifications that a budget summarized or cut, the
-   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications, and its confirmation marks
-   * these notifications as read. With `mark: false` no notification changes.
+   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications, and its confirmation marks all
+   * shown notifications as read. With `mark: false`, nothing is leased.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);
@@ -255,10 +254,7 @@ export class Conversation {
     await withhold(this.#recipient, tool, body);
   }
 
-  /**
-   * Previews which items a carrier at this contact point would take now, with the reasons. Writes nothing except releases of
-   * leases that have ended.
-   */
+  /** Previews which items a carrier at this contact point would take now, with the reasons. Takes and closes no item. */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
     const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
     return { ...defined({ view }), decisions };

@@ -25,7 +25,7 @@ const takes = (drafts: readonly Draft[]): boolean =>
     type === 'tool_call_response' ? notifications !== undefined : type === 'carrier_offered' || type === 'notification_closed',
   );
 
-describe.each(STORES)('a notification that is counted in between a plan and its append, over $name', ({ open }) => {
+describe.each(STORES)('a notification that is counted between a plan and its append, over $name', ({ open }) => {
   let folder: string;
   let store: Store;
   let now: number;
@@ -89,7 +89,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
       },
     },
     {
-      name: 'the own transcript',
+      name: "the program's own transcript",
       take: async (reads) => {
         const result = { type: 'tool_call_response', id: 'c1', content: '', is_error: false } as const;
         return (await reads.carry(result, { at: 'tool_batch_end' })).text;
@@ -121,7 +121,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
     expect(await store.countOpen(LOG)).toBe(0);
   });
 
-  it('a repeated offer shows the notifications that were counted in before the first offer', async () => {
+  it('a repeated offer shows the notifications that were counted before the first offer', async () => {
     proves('queue:counted-told');
     const reads = reader();
     await produce();
@@ -158,7 +158,7 @@ describe.each(STORES)('a notification that is counted in between a plan and its 
     expect(offer?.view.repeated).toBeUndefined();
   });
 
-  it('a fact that the agent knows closes only notifications that were counted before', async () => {
+  it('a known fact does not close a notification into which a newer notification was counted after the plan', async () => {
     proves('queue:counted-told');
     const reads = reader();
     await produce({ about: 'file@a' });

@@ -33,7 +33,7 @@ export async function foresee(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
   const said = new Map<string, Said>();
-  // The texts of templates are not rendered: a notification in `more` has no known template, and a signal view shows no texts.
+  // No template is rendered in two cases: a notification in `more` has no known template, and a signal view shows no texts.
   const unframed = more.length > 0 || isSignal(formatOf(recipient));
   const foreseen: Foreseen[] = [];
   for (const { name, points } of carriers)

@@ -20,7 +20,7 @@ export type Forked = {
   readonly conversation: ConversationId;
   readonly from: ConversationId;
   readonly upTo: number;
-  /** The notifications that were open in the original and are open in the fork. */
+  /** The notifications of which the fork got its own open copy. */
   readonly ids: readonly NotificationId[];
 };
 
@@ -35,7 +35,7 @@ type Origin = { readonly from: ConversationId; readonly upTo: number };
 
 const PAGE = 1_000;
 
-/** Names the setting that holds a fork's origin and start, so that readers do not search the log. */
+/** Names the setting that says where a fork began (conversation and position), so that readers need not search the log. */
 const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
 
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
@@ -90,8 +90,8 @@ export async function* transcriptOf(
 
 /**
  * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` at that point are open in
- * `to`, with the same ids, unless they have since been closed for every audience (`OVER`). Throws `not_found` if `from` has no
- * records up to that point, and `bad_argument` if `to` already has records.
+ * `to`, with the same ids, unless they have since ended with an outcome in `OVER`, or a third conversation has taken them. Throws
+ * `not_found` if `from` has no records up to that point, and `bad_argument` if `to` already has records.
  */
 export async function fork(
   store: Store,
@@ -155,7 +155,7 @@ async function openNow(
   return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
 }
 
-/** Outcomes that close a notification for every audience. */
+/** Outcomes whose reason also applies to a fork, so the fork gets no copy. */
 const OVER: ReadonlySet<Item['outcome']> = new Set(['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'folded']);
 
 async function openAt(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<readonly NotificationId[]> {

@@ -1,6 +1,6 @@
 /**
- * Makes the texts for the model of one conversation: lines from their subscribers' templates, and frames in the view of the
- * policy.
+ * Makes the texts for the model of one conversation: lines from their subscribers' templates, and frames in the conversation's
+ * view.
  */
 import type { Item } from '../../core/items.ts';
 import { isUnsaid, lineAlone, NO_FACTS, plan, type Facts } from '../../core/make-plan.ts';
@@ -13,8 +13,8 @@ import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
 /**
- * The maximum number of rounds of rendering for one plan. After the last round, the plan leaves lines without a text to the next
- * carrier, or summarizes them.
+ * After this many rounds of rendering, a plan takes a line without a text only as its first line. Other lines without a text wait
+ * for the next carrier, or are summarized.
  */
 const ROUNDS = 4;
 
@@ -97,7 +97,7 @@ export class Frames {
     };
   }
 
-  /** Renders a line with its template, once, at the line's first offer. Later offers copy the text. */
+  /** Renders a line with its template. A line that was offered before is not rendered: its text is copied. */
   async #said(line: Line): Promise<Said> {
     const { lines: renderer, timeZone } = this.#recipient.context;
     const rendered = await renderer?.render(line, { timeZone });

@@ -178,7 +178,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toBeUndefined();
     });
 
-    it('is lowered a minute after the first refusal if the proof is missing, so a missing hook does not block an agent forever', async () => {
+    it('is lowered by a call a minute after the first refusal if the proof is missing, so a missing hook does not block an agent forever', async () => {
       proves('gate:unproven');
       await stop();
       for (let i = 0; i < 30; i++) {
@@ -310,7 +310,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toBeUndefined();
   });
 
-  it('an interrupt that another process shows in an unconfirmed answer counts as read after a second, and not before', async () => {
+  it('an interrupt that another process shows in an unconfirmed answer refuses only calls that begin less than a second later', async () => {
     proves('gate:read-unasked');
     const there = talk(openInbox(OTHER));
     await stop();
@@ -433,7 +433,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).toContain('Bob asks to resume: “go on three”');
     });
 
-    it('every view shows an interrupt whose time has passed as expired, and its gate as down', async () => {
+    it('an interrupt whose time has passed is shown as expired, and its gate as down', async () => {
       proves('gate:expired');
       // A process closes no notification as expired while it is alone, because its clock may be wrong.
       await openInbox(OTHER).witnesses.note();

@@ -1,6 +1,6 @@
 /**
  * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
- * it is queued. While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
+ * it is queued. While the gate is up, the host answers tool calls with `refuse().text`, usually without running the tool.
  *
  * Reading lowers the gate of a critical notification and of a cancel, but not of a pause. The withdrawal or the expiry of an
  * interrupt lowers its gate, and so does the resume of a pause.
@@ -10,14 +10,15 @@
  * - A confirmed answer of `get_notifications`.
  * - A model request that the host proves (`answered`).
  * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
- * - A call after a prompt or the end of a batch, if the transcript shows the interrupt there (`readBefore`).
+ * - A call, if the transcript shows the interrupt in a message before the batch of the call (`readBefore`).
  *
  * A call that begins sooner proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
- * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each refusal restarts the time, at most
- * `RENEWING_REFUSALS` times, so an agent that loops is not refused forever. At a host with a better proof (`Proof`), time proves
- * nothing. If that proof is missing, for example because a hook is not installed, the gate is lowered `UNPROVEN_MS` after the
- * first refusal. The refusals of a signal view show no message. If the model then has `get_notifications`, only a call of that
- * tool proves that the model has read the interrupt.
+ * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each of the first `RENEWING_REFUSALS` refusals restarts
+ * the time, and later only one in 100, so an agent that loops is not refused forever. At a host with a better proof (`Proof`),
+ * time alone proves nothing. That proof may be missing, for example because a hook is not installed. A call then lowers the gate
+ * if it begins at least `UNPROVEN_MS` after the first refusal and `ASKED_AGAIN_MS` after the last. The refusals of a signal view
+ * show no message. If the model then has `get_notifications`, only a call of that tool proves that the model has read the
+ * interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
  * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.
@@ -98,7 +99,10 @@ export type KnownGate = {
  * of one batch follow each other in less time.
  */
 export const ASKED_AGAIN_MS = 1_000;
-/** The time after the first refusal at which a gate is lowered although the proof of its host is missing. */
+/**
+ * A call that begins this long after the first refusal, and `ASKED_AGAIN_MS` after the last, lowers the gate without the host's
+ * proof.
+ */
 export const UNPROVEN_MS = 60_000;
 /** The number of refusals of an interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;
@@ -131,9 +135,9 @@ export class Gate {
   }
 
   /**
-   * Returns the answer to a tool call while the gate is up. Undefined if the gate is down, or if `known` returns undefined. The
-   * first refusal delivers the interrupts. Later refusals of the same interrupts repeat the text. If other processes change the
-   * interrupts at each of 8 attempts, the refusal shows no interrupt, and a later call delivers them.
+   * Returns the answer to a tool call while the gate is up. Undefined if no interrupt holds back this call, or if `known` returns
+   * undefined. The first refusal offers the interrupts. Later refusals of the same interrupts repeat the text. If the interrupts
+   * change at each of 8 attempts, the refusal shows no interrupt, and a later refusal offers them.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -221,7 +225,7 @@ export class Gate {
 
   /**
    * Records that a model request contained everything that was delivered before. The interrupts among these notifications count
-   * as read, except pauses.
+   * as read, except pauses. Does nothing if only `get_notifications` proves a reading.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (this.#onlyPulled) return;
@@ -339,9 +343,9 @@ function askedAgain(
 }
 
 /**
- * Whether another process has answered `get_notifications` with the interrupt, long enough before the call began, and has not
- * confirmed the answer yet. A client with two servers may have two gateways. Without this check, the second gateway would refuse
- * a call for an interrupt that the first gateway has just shown.
+ * Whether an unconfirmed answer of `get_notifications` shows the interrupt, and was made long enough before the call began. A
+ * client with two servers may have two gateways. Without this check, the second gateway would refuse a call for an interrupt that
+ * the first gateway has just shown.
  */
 const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&

@@ -1,7 +1,7 @@
 import { agree } from '../../core/clocks.ts';
 import type { CarrierId } from '../../core/records.ts';
 
-/** The longest lease, even if `lease.lasts` is longer. */
+/** The longest lease that the setting `lease.lasts` allows. */
 const LONGEST_MS = 30_000;
 /**
  * The maximum number of leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is
@@ -10,9 +10,9 @@ const LONGEST_MS = 30_000;
 const WATCHED = 1_000;
 
 /**
- * Decides when a lease has ended. The lease's end was computed from its owner's clock. If that clock disagrees with this
- * process's clock, the lease ends 30 seconds after this process first sees the lease. `mayLive`: the owner is another process,
- * and not known to be dead. For any other owner, such a lease ends at once.
+ * Decides when a lease has ended. The lease's end was computed from its owner's clock, which may be wrong. If the end is more
+ * than 30 s ahead or more than a day past, the lease ends 30 s after this process first sees the lease. `mayLive`: the owner is
+ * another process, and not known to be dead. For any other owner, such a lease ends at once.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

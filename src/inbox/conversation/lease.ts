@@ -16,8 +16,9 @@ export type Offer = {
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
   /**
-   * Records that the carrier was sent. Returns `late` if the lease had ended or was released before. After an end by another
-   * process, the record is still written, but closes nothing a second time.
+   * Records that the carrier was sent. Returns `late` if the lease was released before, or if its notifications ended in another
+   * way. If another process ended the lease, the record is still written, and closes only notifications that no newer offer
+   * holds.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;

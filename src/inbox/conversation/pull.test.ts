@@ -47,7 +47,7 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     expect(await pulled()).toEqual(['later']);
   });
 
-  it('shows an unread interrupt although more newer notifications wait than an answer has', async () => {
+  it('shows an unread interrupt although more newer notifications wait than one answer can hold', async () => {
     const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
     const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });
     await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });

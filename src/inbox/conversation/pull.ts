@@ -36,7 +36,7 @@ export type Pulled = Contents & {
 };
 
 export type PullOptions = {
-  /** Whether the pull claims the notifications that it shows. With false, no notification changes. */
+  /** Whether the pull leases the notifications that it shows. */
   readonly mark: boolean;
   readonly limit?: number;
   /** Whether the client shows an answer whole. Notifications that do not fit wait for the next call. Default: every answer fits. */
@@ -132,7 +132,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
-/** Returns the open items that a pull shows, and the closing records of the items that the plan closes now. */
+/** Returns the open items that a pull may show, and the closing records of the items that the plan closes now. */
 async function pullable(
   parts: Parts,
   claim: Claim,

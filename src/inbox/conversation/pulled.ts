@@ -15,7 +15,7 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
-  /** The data of the message: one value, or a list if several notifications were counted together. */
+  /** The data of the message: one value, or a list if notifications with different data were counted together. */
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;

@@ -1,7 +1,7 @@
 /**
  * Records when an item was first seen, by this process's clock. If the item's stamps prove nothing, its age counts from that
- * time. A reminder "in 2 h" is then delivered two hours later, and neither at once nor in a year. The store keeps the time for
- * other processes.
+ * time. A reminder "in 2 h" is then delivered two hours after its first sighting, and neither at once nor in a year. The store
+ * keeps the time for other processes.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -37,7 +37,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
   const all: Record<string, number> = { ...known };
   for (const { id } of rest) all[id] = sighted[id] as number;
-  // If another process has written in the meantime, the item is stored at a later delivery.
+  // If another process has written in the meantime, the time is stored at a later attempt.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
     await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-MOST_ITEMS)));
   return sighted;

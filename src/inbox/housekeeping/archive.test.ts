@@ -35,7 +35,7 @@ describe('an archive', () => {
   const seqs = (): readonly number[] => archivedIn(root).map(({ seq }) => seq);
   const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, n) => n + 1);
   const prune = async (): Promise<void> => void (await store.prune(now));
-  /** The store as another process sees it, with a step of a third process before one call. */
+  /** The store as another process sees it, with a step of a third process before or after one call. */
   const interrupted = (call: 'read' | 'swapSetting', nth: number, step: () => Promise<unknown>, when = 'before'): Store => {
     let calls = 0;
     return new Proxy(store, {

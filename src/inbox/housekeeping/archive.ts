@@ -33,7 +33,7 @@ const zip = promisify(gzip);
 
 /**
  * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written,
- * and `store_refused` if it has files of another state of the database. The caller must then remove nothing.
+ * and `store_refused` if the folder has files of another state of the database. The caller must then remove nothing.
  */
 export async function archive(store: Store, root: string, { fileBytes = FILE_BYTES } = {}): Promise<Archived> {
   const folder = await folderOf(store, root);
@@ -95,7 +95,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
 }
 
 /**
- * Returns the position of a log; undefined for a log without records. A log that has no position yet begins before its first
+ * Returns the position of a log; undefined for a log without records. The first position of a log is just before its first
  * record. So after `forget`, which removes the position and the records, the log never gets an earlier position again.
  */
 async function positionOf(store: Store, log: LogKey): Promise<Position | undefined> {

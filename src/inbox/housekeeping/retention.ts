@@ -17,8 +17,8 @@ export async function prune(context: Context, olderMs?: number, now?: number): P
 }
 
 /**
- * Returns the reference time for pruning: the current time, but not later than the newest record. So a clock that is ahead
- * removes no notification too early.
+ * Returns the reference time for pruning: the current time, but not later than the newest record. So a process whose clock is
+ * ahead removes nothing too early, unless that clock also gave the newest record its time.
  */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });

@@ -21,8 +21,8 @@ export type Swept = { readonly expired: number; readonly released: number; reado
 
 /**
  * Closes expired notifications, releases leases that have ended or whose owner is dead, finishes interrupted fan-outs, and prunes
- * once a day. A notification closes as expired only if the store is private or if another live process has a clock that agrees
- * with this process's clock.
+ * at most once a day. A notification closes as expired only if the store is private or if another live process has a clock that
+ * agrees with this process's clock.
  */
 export async function sweep(context: Context, prune: () => Promise<Pruned>): Promise<Swept> {
   const { store, witnesses } = context;

@@ -1,6 +1,6 @@
 /**
- * Compares the clocks of the processes of one store. Each long-lived process records its clock's time. A process may trust its
- * own clock if the clock of another live process agrees.
+ * Compares the clocks of the processes of one store. Each long-lived process records its clock's time. In a shared store, a
+ * process closes expired notifications only if the clock of another live process agrees.
  */
 import { agree } from '../../core/clocks.ts';
 import type { Store } from '../../core/ports.ts';
@@ -79,7 +79,7 @@ export class Witnesses {
 
   /**
    * False if this process's clock is known to be wrong: it disagrees with the operating system's clock. If that clock is unknown,
-   * the clock of another live process counts.
+   * this process's clock is wrong if it disagrees with the clocks of all other live processes.
    */
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;

@@ -1,4 +1,4 @@
-/** The stages of a conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
+/** The stages of a conversation's run: it arrives, begins with its first call or the start of its session, and leaves. */
 import { defined } from '../../core/defined.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -46,9 +46,9 @@ export type Beginning = {
 };
 
 /**
- * Begins a run: the conversation takes over what it inherits, and gets the notifications that apply to the whole project. Call
- * `begin` before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin` again later. A
- * repeated call is cheap.
+ * Begins a run: the conversation inherits the unread notifications of ended conversations, and gets the open interrupts to the
+ * whole project. Call `begin` before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin`
+ * again later. A repeated call is cheap.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;

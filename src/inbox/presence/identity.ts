@@ -19,7 +19,9 @@ import type { Owner } from '../../core/records.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
 import { conversationOfSession } from './session-id.ts';
 
-/** A program that runs an agent's loop: how to recognize its process, its session variable and its MCP client name. */
+/**
+ * A program that runs an agent's loop, with patterns for the names of its process and its MCP client, and its session variable.
+ */
 export type KnownHost = {
   readonly agent: string;
   readonly process: RegExp;
@@ -81,7 +83,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
-  // If a flag names only an agent, the host's binding names the conversation.
+  // If the given address names only an agent, the host's binding names the conversation.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];

@@ -45,7 +45,7 @@ export async function activeOnes(
 export const wasConversation = (context: ProcessCheck, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 
-/** Names the current run of a conversation. A conversation without a recorded run has had only one run. */
+/** Names the current run of a conversation. Without a recorded run, the conversation's id is the name. */
 export const runOf = ({ began, conversation }: Presence): string => began?.run ?? conversation;
 
 export const isSame = (a: Owner | undefined, b: Owner | undefined): boolean =>

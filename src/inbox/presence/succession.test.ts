@@ -196,7 +196,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(b)).toEqual(['n1']);
     });
 
-    it('an offer of a living process is passed on after its settlement', async () => {
+    it('a notification in an offer of a living process passes on after the offer is released', async () => {
       const a = await works('a', 10);
       await tell(a.address, 'n1');
       const offer = await a.offer({ at: 'tool_result' });
@@ -375,7 +375,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
     });
 
-    it('an heir inherits a notification to the whole project once if no earlier conversation has read it, even beside an active conversation', async () => {
+    it('if no earlier conversation has read a notification to the whole project, an heir inherits that notification once', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);
       await tell('shop/*', 'all');
@@ -397,7 +397,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       ['a', 'b'],
       ['b', 'a'],
     ])(
-      'for an heir of %s and then %s, a notification to the whole project is repeated if one of them was offered it',
+      'for an heir of %s and then %s, a notification to the whole project is marked as repeated if it was offered to one of them',
       async (...ends) => {
         const windows = { a: await works('a', 10), b: await works('b', 20) };
         await tell('shop/*', 'all');

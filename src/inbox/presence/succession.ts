@@ -137,8 +137,8 @@ async function passOn(
 }
 
 /**
- * Finds unread copies that the heir does not need: the heir has its own copy, or a conversation that it continues got a copy.
- * Each conversation has its own copy of a notification to the whole project.
+ * Finds unread copies that the heir does not need: the heir has its own copy, or the notification has reached a conversation that
+ * the heir continues. Each conversation has its own copy of a notification to the whole project.
  */
 async function unneededCopies(
   context: Context,
@@ -152,7 +152,7 @@ async function unneededCopies(
   const known = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && hasReached(copy)));
   return open.filter((item) => {
     const same = known.filter(({ id }) => id === item.id);
-    // An offered item passes on, so that the heir's copy counts its offers.
+    // An item that was offered before passes on, so that the heir's copy counts those offers.
     return same.length > 0 && !same.some((copy) => copy.audience === to && isShownFirst(item, copy));
   });
 }

@@ -76,7 +76,8 @@ export class WriterHold {
   }
 
   /**
-   * Whether this or another open inbox holds the conversation. If its process is on another machine, the check takes up to 20 s.
+   * Whether this or another open inbox holds the conversation. If the holder's process is on another machine, the check takes up
+   * to 20 s.
    */
   async #isTaken(key: string, holder: Holder): Promise<boolean> {
     const { store, isAlive } = this.#context;

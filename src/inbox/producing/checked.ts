@@ -6,7 +6,8 @@ import { asAgent } from './inside.ts';
 import { redactedJson, redactor } from './redact.ts';
 
 /**
- * Makes a notification from a producer's input: checks the input, caps the level and redacts secrets. Throws `bad_notification`.
+ * Makes a notification from a producer's input: checks the input, caps the level and redacts secrets. Throws `bad_notification`,
+ * or `not_trusted` if an agent's command names a person.
  */
 export function checked({ store, ids, speaker }: Context, given: NotificationInput, policy: Policy): Notification {
   const input = speaker === undefined ? given : asAgent(given, speaker);

@@ -1,6 +1,6 @@
 /**
  * Queues for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done. After a crash
- * during these steps, the next process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The
+ * during these steps, another process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The
  * receivers of a large project are read in pages, and a record after each page says how far the fan-out is.
  */
 import type { LogKey } from '../../core/address.ts';

@@ -1,6 +1,6 @@
 /**
  * Finds out whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it does not count as a
- * person, and cannot lift a person's order.
+ * person, and cannot lift a pause.
  *
  * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
  * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). A command that also
@@ -12,9 +12,9 @@ import { EarpieceError } from '../../core/errors.ts';
 import { isInterrupt, levelRank, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
 
-/** Holds the id of the handle that runs this process. */
+/** Holds the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
-/** Holds the address of the agent to which this handle belongs. */
+/** Holds the address of the agent to which this process belongs. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
 /** The agent to which a process belongs: its `project/agent` ("" if only the handle is known) and its conversation. */
@@ -77,7 +77,7 @@ export function mayRequeue({ id, origin, ...notification }: Notification, inside
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }
 
-/** Returns the error for an action that only a person may do: `what` completes "a command of an agent is not allowed …". */
+/** Returns the error for an action that only a person may do: `what` completes "is not allowed …". */
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>
   new EarpieceError(
     'not_trusted',

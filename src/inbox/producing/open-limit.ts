@@ -14,7 +14,8 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
  * their number by kind and level. A notification that cannot be filtered is never dropped. The limit is not checked each time a
- * notification is queued. So a log may exceed the limit for a moment, by up to `RECOUNT` notifications for each producer.
+ * notification is queued. So a log may exceed the limit for a moment, by up to `RECOUNT` notifications for each process that
+ * queues.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;
@@ -54,7 +55,7 @@ export class OpenLimit {
       counts.set(kind, (counts.get(kind) ?? 0) + item.count);
     }
     const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-    // The summary of dropped errors is itself an error. No view summarizes an error, so the agent always reads it.
+    // The summary of dropped errors is itself an error. No budget summarizes an error, so the agent always reads this summary.
     const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
     // If a carrier takes one of these items in the meantime, this append fails and drops none. The next count checks the limit

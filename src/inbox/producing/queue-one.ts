@@ -36,7 +36,7 @@ export async function queueOne(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
-    // A carrier took the open notification in the meantime, so the new notification is queued separately.
+    // The open notification was taken or closed in the meantime, so the new notification is queued separately.
   }
   const queued = queuedRecord(
     notification,
@@ -61,8 +61,8 @@ export async function queueOne(
 }
 
 /**
- * Returns the audiences of a notification. An action for an agent is for each active conversation of its purpose. Any other
- * notification is for the first conversation that carries notifications.
+ * Returns the audiences of a notification for an agent. An action is for each active conversation of its purpose. For any other
+ * notification the list is empty: the agent's first conversation that carries notifications takes it.
  */
 export async function audienceOfAction(
   context: Context,

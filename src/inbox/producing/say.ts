@@ -7,8 +7,9 @@ import type { NotificationInput } from '../../core/notification.ts';
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
 /**
- * `said`: a subscriber handled the event. `ids`: the notifications that contain the event; none if the event only withdrew
- * notifications. `skipped`: a subscriber listens to the event, but queued nothing because of its settings.
+ * `said`: a subscriber handled the event, or no subscriber listens and the event was queued plainly. `ids`: the notifications
+ * that contain the event; none if the event only withdrew notifications. `skipped`: a subscriber listens to the event, but queued
+ * nothing because of its settings.
  */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }
@@ -24,7 +25,8 @@ export type SayOptions = {
 };
 
 /**
- * Sends an event. Retrying is safe, because the event's id identifies it. Without a bus, this id is also the notification's id.
+ * Sends an event. Retrying is safe, because the event's id identifies it. Without a subscriber, this id is also the
+ * notification's id.
  */
 export async function say(
   event: EventInput & { readonly id: string },

@@ -8,7 +8,7 @@ import { receiptOf, RECEIPTS } from './receipts.ts';
 export type ReceiptName = (typeof RECEIPTS)[number];
 
 export type ReceiptState = {
-  /** The lowest receipt among several audiences: `queued` … `read`, or its outcome. */
+  /** The lowest receipt among several audiences: an outcome, or else `queued` … `read`. */
   readonly receipt: string;
   /** Whether the notification has the requested receipt. */
   readonly reached: boolean;

@@ -1,7 +1,4 @@
-/**
- * Predicts the verdict on a notification, as if it were queued for an agent now. Writes nothing to the log, except releases of
- * leases that have ended.
- */
+/** Predicts the verdict on a notification, as if it were queued for an agent now. The notification is not queued. */
 import { logOf, type Address } from '../../core/address.ts';
 import { settle, type Item } from '../../core/items.ts';
 import type { NotificationInput, Subscribed } from '../../core/notification.ts';

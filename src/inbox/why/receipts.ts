@@ -1,7 +1,7 @@
 import { NEVER_SENT, type Item } from '../../core/items.ts';
 import { isType, type OfferedRecord, type Stored } from '../../core/records.ts';
 
-/** The stages that a notification passes through. */
+/** The receipts that a notification may have, lowest first, apart from outcomes. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
 
 export function receiptOf(item: Item): string {

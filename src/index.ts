@@ -1,4 +1,4 @@
-/** `earpiece`: delivers durable notifications to LLM agents, each notification once. */
+/** The library `earpiece`, which delivers durable notifications to LLM agents. */
 import './node-version.ts';
 
 export { openEarpiece } from './library/index.ts';

@@ -1,4 +1,4 @@
-/** The composition root: creates an inbox with its configuration, store and bus. `src/library` wraps it for users. */
+/** The composition root: creates an inbox with its configuration, store and bus. `src/library` wraps this inbox for users. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
 import type { ViewName } from './core/records.ts';
@@ -42,7 +42,7 @@ export class LoadedInbox extends UserInbox {
 }
 
 /**
- * Opens the user's log. If an agent's command started this process, queued notifications have the agent as their origin: see
+ * Opens the user's inbox. If an agent's command started this process, queued notifications have the agent as their origin: see
  * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */
@@ -51,7 +51,7 @@ export async function openLoadedInbox(options: OpenOptions = {}): Promise<Loaded
   return openWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** Opens the user's log with a configuration that the caller has already loaded, and whose problems the caller has reported. */
+/** Opens the user's inbox with a configuration that the caller has already loaded, and whose problems the caller has reported. */
 export async function openWith(given: Config, options: OpenOptions): Promise<LoadedInbox> {
   const { env = process.env, onProblem } = options;
   const parts = await partsOf(given, options);

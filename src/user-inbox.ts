@@ -94,8 +94,8 @@ export class UserInbox extends Inbox {
   }
 
   /**
-   * Writes the records that the archive lacks. Returns undefined without the setting `archive`, and for a log in memory, which ends
-   * with its process.
+   * Writes the records that the archive lacks. Returns undefined without the setting `archive`, and for a store in memory, which
+   * ends with its process.
    */
   async archive(): Promise<Archived | undefined> {
     const folder = this.config.archive;
@@ -138,7 +138,8 @@ class LateEvents {
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    // If the files of the templates are gone, the other notifications of the same message must still be delivered.
+    // If Earpiece's own files are gone, for example after an upgrade, the other notifications of the same message must still be
+    // delivered.
     render: async (line, how) => {
       const events = await this.begin().catch((error: unknown) => {
         if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
@@ -169,13 +170,13 @@ class LateEvents {
   }
 }
 
-/** Opens the user's log; throws as `openEarpiece` does. */
+/** Opens the user's inbox; throws as `openEarpiece` does. */
 export async function openInbox(options: InboxOptions = {}): Promise<UserInbox> {
   const { cwd = process.cwd(), env = process.env, flags } = options;
   return openInboxWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** Opens the user's log with a configuration that the caller has already loaded, and whose problems the caller has reported. */
+/** Opens the user's inbox with a configuration that the caller has already loaded, and whose problems the caller has reported. */
 export async function openInboxWith(config: Config, options: InboxOptions): Promise<UserInbox> {
   return new UserInbox(await partsOf(config, options));
 }
@@ -192,7 +193,7 @@ export type Parts = {
 export async function partsOf(given: Config, options: InboxOptions): Promise<Parts> {
   const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
   const db = options.db ?? given.db;
-  // A log in memory is private, so the name of its project is not written to the disk. An open store belongs to its caller.
+  // A store in memory is private, so the name of its project is not written to the disk. An open store belongs to its caller.
   const remember = db !== 'memory:' && typeof db === 'string';
   const at = { cwd, env, ...(flags ? { flags } : {}) };
   const store =

@@ -258,7 +258,7 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Not run: interrupted.');
   });
 
-  it('unsigned reasoning of a partial answer is dropped, signed reasoning before text is kept', async () => {
+  it('reasoning that an abort leaves without its signature is dropped', async () => {
     const slowAfter =
       (after: number) =>
       async (n: number, aborted: Promise<void>): Promise<void> => {

@@ -220,8 +220,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Interrupts the agent for an open critical notification or action; the watcher calls this. Returns true if the current stream
-   * or tools were ended. Returns false if the next carrier delivers the notification, or if the notification must wait.
+   * Interrupts the agent for an open interrupt; the watcher calls this method. Returns true if the current stream or tools were
+   * ended. Returns false if the next carrier delivers the notification, or if the notification must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {
     return this.#turn?.force(notification) ?? false;

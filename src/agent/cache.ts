@@ -4,7 +4,8 @@
  *
  * Anthropic allows four marks, and three are used. The first mark follows the tools and the system prompt. The second mark is at
  * the end of the last answered request, so that its cached text is found even after a long batch. The third mark is at the end of
- * this request, for the next request. The marks move forward; the text before a mark never changes.
+ * this request, for the next request. The marks move forward. The text before a mark changes only in the cases that `prompt.ts`
+ * names.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Family } from './placement.ts';

@@ -1,7 +1,7 @@
 /**
  * Opens a model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
- * package is loaded on first use. Keys and URLs come from environment variables, with the names that the provider's own tools
- * use.
+ * package is loaded on first use. Keys and URLs come from environment variables, usually with the names that the provider's own
+ * tools use.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defined } from '../core/defined.ts';

@@ -3,8 +3,8 @@
  *
  * - `idle`: no turn runs, and notifications may wake the agent. A message or a wake leads to `streaming`.
  * - `streaming`: one request is with the model, and every call in the log is answered. An answer with calls leads to `executing`,
- *   and an answer without calls to `continuing`. A critical notification, a person's reply or Ctrl+C leads to `interrupted`, and
- *   a failed request, a refusal or a limit to `aborted`.
+ *   and an answer without calls to `continuing`. An interrupt, a person's reply or Ctrl+C leads to `interrupted`, and a failed
+ *   request, a refusal or a limit to `aborted`.
  * - `executing`: the answer is in the log, and its calls run. The last result leads to `continuing`. A cancel, a pause, a
  *   person's reply or Ctrl+C leads to `interrupted`.
  * - `continuing`: the results of the calls, or the final answer, are in the log. Results, a reply or an urgent notification lead

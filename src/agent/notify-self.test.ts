@@ -210,7 +210,7 @@ describe('the scope of a note', () => {
     expect(times(model, 'TEA')).toBe(1);
   });
 
-  it('if two conversations begin at once, one of them gets the note', async () => {
+  it('if four conversations begin at once, one of them gets the note', async () => {
     const { open } = stage();
     const first = await open('a');
     await first.note({ message: 'FOR-NEXT', persist_cross_session: true });

@@ -2,7 +2,7 @@
  * Places notifications in a request, by the provider's API. No other module knows these rules.
  *
  * - Anthropic, Gemini: a user text part after all results of the batch. Never role system: such a message would move to the top
- * of the request and change the prefix that the provider has cached.
+ *   of the request and change the prefix that the provider has cached.
  * - OpenAI: a separate message after the whole batch, with role system. The provider package sends this message as `developer` to
  *   model families that accept that role. Never a second part of a result: on the chat API, such a part becomes JSON inside the
  *   tool's text.

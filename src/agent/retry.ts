@@ -1,6 +1,6 @@
 import { IncompleteAnswer } from './answer.ts';
 
-/** Classifies a failed request: whether and when to retry it. */
+/** The class of a failed request: whether and when to retry the request. */
 export type Failure =
   /** `rateLimited`: the provider refused the request because of its rate (429). */
   | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }

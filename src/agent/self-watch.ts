@@ -75,7 +75,7 @@ export class SelfWatch {
     await this.told();
   }
 
-  /** Records for the beginning of a turn: the model and the tools, if they have changed. */
+  /** Returns the record for the beginning of a turn if the model or the tools have changed; otherwise no record. */
   setupRecords(): readonly Draft[] {
     const { setup } = this.#options;
     if (sameSetup(this.#setup, setup)) return [];
@@ -199,8 +199,8 @@ export class SelfWatch {
   }
 
   /**
-   * Returns the origin of an event. An event that the agent has caused must not wake an agent. An event that should interrupt the
-   * running turn has no origin, because events with an agent as their origin are never critical.
+   * Returns the origin of an event. An event that the agent has caused must not wake this agent. An event that should interrupt
+   * the running turn has no origin, because events with an agent as their origin are never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
     if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;

@@ -15,7 +15,7 @@ import type { AgentEvent } from './events.ts';
 import { unanswered } from './prompt.ts';
 import { unansweredCarriers } from './requests.ts';
 
-/** The moments at which an agent composes a carrier. */
+/** The contact points at which an agent composes a carrier. */
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
 /**
@@ -40,7 +40,7 @@ export class Transcript {
   readonly #records: Draft[] = [];
   /** The interrupts in the transcript that no answered request has contained yet. */
   #unread: NotificationId[] = [];
-  /** The number of wake-ups in the chain that led to this turn. */
+  /** The number of agent-to-agent hops that led to this turn. */
   depth = 0;
 
   /** `mustHold` throws if another machine has taken the conversation over. */

@@ -1,7 +1,7 @@
 /**
- * Checks the open notifications of one agent whenever any process changes the log. Shows these notifications, interrupts the
- * agent for critical notifications, and wakes an idle agent according to the policy. A signal from the store only starts a check,
- * which depends only on the open notifications.
+ * Checks the open notifications of one agent whenever any process changes the store. Shows these notifications, passes interrupts
+ * to the agent, and wakes an idle agent according to the policy. A signal from the store only starts a check, which depends only
+ * on the open notifications.
  */
 import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';

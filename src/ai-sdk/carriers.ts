@@ -128,7 +128,8 @@ export class Carriers {
   }
 
   /**
-   * Marks the notifications in these messages as read, because the model has answered a request with them. Their gate then falls.
+   * Marks the notifications in these messages as read, because the model has answered a request with them. The gate then falls,
+   * unless a pause holds it up.
    */
   asked(messages: readonly Message[]): Promise<void> {
     this.#asked = this.#asked.then(async () => {

@@ -1,4 +1,4 @@
-/** While a model works, searches for undelivered interrupts each time that any process changes the log. */
+/** While a model works, searches for undelivered interrupts each time that any process changes the store. */
 import type { Item } from '../core/items.ts';
 import { nextHead, type Conversation } from '../inbox/index.ts';
 
@@ -8,7 +8,7 @@ export class Interrupts implements AsyncDisposable {
   readonly #watching: Promise<void>;
   readonly #found: (interrupts: readonly Item[]) => void;
 
-  /** `found` is called again and again while undelivered interrupts exist. It must not throw. */
+  /** `found` is called at each change of the store while undelivered interrupts exist. `found` must not throw. */
   constructor(conversation: Conversation, found: (interrupts: readonly Item[]) => void) {
     this.#conversation = conversation;
     this.#found = found;

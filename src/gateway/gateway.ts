@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /**
  * Returns the function that makes the endpoint of a client. Only the modules that this gateway needs are loaded, because each
- * client starts a gateway process.
+ * stdio client starts a gateway process.
  */
 async function endpointsOf(
   { upstreams, patience, separator, isPrefixed = false }: GatewayOptions,

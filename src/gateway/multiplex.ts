@@ -246,12 +246,15 @@ export class Multiplex implements Endpoint {
       default:
         throw new Refusal(
           METHOD_NOT_FOUND,
-          `${frame.method} names no server, but this gateway has several servers; wrap the server in a separate gateway`,
+          `${frame.method} names no server, so the gateway cannot pass the request on; wrap the server in a separate gateway`,
         );
     }
   }
 
-  /** Begins all handshakes at the client's first request except `ping`. `server/discover` awaits them for `probeMs`. */
+  /**
+   * Begins all handshakes at the client's first request except `ping`. `server/discover` waits for the handshakes for at most
+   * `probeMs`.
+   */
   async #meet(frame: Request): Promise<void> {
     if (frame.method === 'ping') return; // A ping does not name the client.
     this.#introduced ??= this.#introduce(frame);

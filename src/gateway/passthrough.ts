@@ -38,8 +38,8 @@ export type PassthroughOptions = ClientsOptions & {
 };
 
 /**
- * Passes each request of an HTTP client with its headers to an HTTP server, and the answer with its status, headers and events
- * back to the client. Changes only the parts that a relay changes, the content length, and the headers that `passed` leaves out.
+ * Passes requests of HTTP clients with their headers to an HTTP server, and the answers with their status, headers and events
+ * back to the clients. Changes the parts that a relay changes, the content length, and some headers: see `passed`.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;
@@ -184,7 +184,6 @@ export class HttpPassthrough implements HttpEndpoint {
     if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame, waits });
   }
 
-  /** Passes the server's answer on to the client. */
   async #answer(upstream: IncomingMessage, to: AnswerTo, more: OutgoingHttpHeaders = {}): Promise<void> {
     const { response, client, frame, waits } = to;
     const type = mediaTypeOf(upstream.headers);
@@ -230,7 +229,7 @@ export class HttpPassthrough implements HttpEndpoint {
       for (const event of some) {
         // Readers of event streams also end a line at a CR without LF, so such a line could hide another event.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
-          this.#unasked.drop('of an event with a lone CR');
+          this.#unasked.drop('(unknown: an event has a lone CR)');
           continue;
         }
         const kept = event.data && sifted(frameOf(event.data), waits, this.#unasked);

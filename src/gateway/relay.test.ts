@@ -415,7 +415,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toEqual(['confirm']);
   });
 
-  test('a client that stops cancels all of its calls: the delivery of each answer that crossed with its cancel is released', () => {
+  test('if a client stops and cancels all its calls, each delivery whose cancel crossed its answer is released', () => {
     const deliveries = Array.from({ length: 3 }, () => settled());
     let next = 0;
     const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
@@ -442,7 +442,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toHaveLength(1);
   });
 
-  test('a call that is cancelled while the rider is asked is not answered', async () => {
+  test('a call that is cancelled while the rider is asked gets its result without the notification, which is released', async () => {
     const delivery = settled();
     const { client, fromClient, fromServer } = given({ after: async () => ({ kind: 'ride', text: 'N', delivery }) });
     fromClient(call('1'));
@@ -509,7 +509,7 @@ describe('a failing rider stops no traffic', () => {
     expect(server).toEqual([`${call('1')}\n`]);
     expect(client).toEqual([`${result('1')}\n`]);
     expect(reports).toEqual([
-      'notifications cannot be reached (before: no store); tool calls pass without notifications until the store answers',
+      'notifications cannot be reached (before: no store); until the store answers, tool calls pass without notifications, except while a known gate is up',
     ]);
   });
 
@@ -535,7 +535,7 @@ describe('a failing rider stops no traffic', () => {
     fromServer(result('2'));
     expect(client).toEqual([`${result('1')}\n`, expect.stringContaining('{"type":"text","text":"N"}') as string]);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); until the store answers, tool calls pass without notifications, except while a known gate is up',
       'notifications can be reached again',
     ]);
     await vi.advanceTimersByTimeAsync(250);
@@ -558,7 +558,7 @@ describe('a failing rider stops no traffic', () => {
     await passes('1', 250);
     for (const id of ['2', '3', '4']) await passes(id, 25);
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); until the store answers, tool calls pass without notifications, except while a known gate is up',
     ]);
   });
 });

@@ -50,9 +50,10 @@ export type RelayOptions = {
 };
 
 /**
- * Passes frames between one client and one server, byte for byte. The relay changes only results of tools/list and tools/call,
- * the instructions in the handshake, and the cursor of a resumed stream. The relay answers refused calls and calls of the
- * gateway's tools itself. Requests keep their ids, so an answer is recognized by its id.
+ * Passes frames between one client and one server, usually byte for byte. The relay changes results of tools/list and tools/call,
+ * the instructions in the handshake, and the cursor of a resumed stream. The relay splits batches with calls, and drops answers
+ * to no open request. The relay answers refused calls and calls of the gateway's tools itself. Requests keep their ids, so an
+ * answer is recognized by its id.
  *
  * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
  * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.

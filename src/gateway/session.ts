@@ -11,13 +11,16 @@ import type { UpstreamEvent } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 
-/** The servers as one client sees them. A front passes the client's frames to its endpoint. */
+/** The servers as one client sees them. A front passes the client's frames to the client's endpoint. */
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
-  /** Answers a client's frame that is too long to hold. */
+  /** Reports a client's frame that is too long to hold, to the client if the frame's id can be found. */
   clientFrameTooLong(frame: TooLong): void;
-  /** Drops a request whose client disconnected. In the older generation, a disconnect does not ask the server to stop. */
+  /**
+   * Marks a call whose client disconnected, so that the answer has no notification. In the older generation, a disconnect does
+   * not ask the server to stop.
+   */
   abandon(requestId: string): void;
   /** Continues after `channel.send` returned false. The front calls this when the client reads fast enough again. */
   resume(): void;
@@ -155,7 +158,7 @@ export class Session implements Endpoint {
   }
 }
 
-/** Reports to a client that its frame was too long, under the frame's id if the id can be found. */
+/** Reports that a client's frame was too long. If the frame's id can be found, the client gets an error with this id. */
 export function refuseTooLong(
   { bytes, head, tail }: TooLong,
   { channel, report }: { readonly channel: Channel; readonly report: (line: string) => void },

@@ -22,7 +22,7 @@ export class StdioClient {
   readonly #streams: StdioStreams;
   readonly #settling: Settling;
   readonly #events: StdioClientEvents;
-  /** The frames of this turn of the event loop, sent with one write. */
+  /** The frames since the last write. The next microtask sends these frames with one write. */
   #batch: Outgoing[] = [];
   #ended = false;
 

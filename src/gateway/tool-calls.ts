@@ -1,6 +1,6 @@
 /**
- * Handles tool calls on their way to one server. Answers calls of the gateway's own tools, refuses calls while the gate is up,
- * and passes all other calls.
+ * Handles tool calls on their way to one server. Answers calls of the gateway's own tools, refuses the calls that the rider
+ * refuses, and passes all other calls.
  */
 import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
 import { toolOf } from '../mcp/frames/protocol.ts';
@@ -98,7 +98,7 @@ export class ToolCalls {
     const decide = (verdict: Verdict | undefined): Note | undefined => {
       if (verdict?.kind === 'pass') return frame;
       verdict?.delivery?.release('late');
-      if (!this.#saidWithoutId) report(`${withoutId(tool)} while the gate was up; the gateway drops such calls`);
+      if (!this.#saidWithoutId) report(`${withoutId(tool)} while the gate was up or unknown; the gateway drops such calls`);
       this.#saidWithoutId = true;
       return undefined;
     };

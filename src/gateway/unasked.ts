@@ -4,7 +4,7 @@ import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 /**
  * Counts the dropped answers of one server, which belong to no open request. With guessed ids, a hostile server could answer
  * refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is reported at once. If there are
- * more, their number is reported at the end.
+ * more, the number of all drops is reported at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -16,7 +16,7 @@ export class Unasked {
     this.#report = report;
   }
 
-  /** Counts a dropped answer, and reports the first one. `id` is the JSON text of the answer's id. */
+  /** Counts a dropped answer, and reports the first one. `id` is the JSON text of the answer's id, or a text in its place. */
   drop(id: string): void {
     this.#dropped += 1;
     if (this.#dropped > 1) return;
@@ -85,8 +85,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * Keeps only the answers in a frame that belong to a request in `waits`, and removes these requests from `waits`. Returns the
- * same frame if everything in it may pass, and undefined if nothing may.
+ * Removes the answers from a frame that belong to no request in `waits`, and removes the answered requests from `waits`. Returns
+ * the same frame if everything in the frame may pass, and undefined if nothing may pass.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

@@ -35,7 +35,7 @@ export type Place = {
   readonly terminal?: string | undefined;
 };
 
-/** The maximum number of consecutive times that a turn is held. Each host also has a limit. */
+/** The maximum number of consecutive times that a turn is held, if the host reports that an answer already held the turn. */
 const MAX_HOLDS = 3;
 /** How long a new session waits for deliveries in flight to the previous session. */
 const INHERIT_WITHIN_MS = 1_500;
@@ -100,7 +100,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
-  // The session may have changed its folder since it began. Its binding still names the same agent.
+  // The session may have changed its folder since it began. The binding of the process still names the same agent.
   const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
   const [known] = await inbox.store.presence({ log, conversation: id });
@@ -154,8 +154,8 @@ async function takesOver(conversation: Conversation, { nested, folder }: Caller)
 }
 
 /**
- * Records that the session is active. If its start was not reported, because the hooks were installed later, the session begins
- * now.
+ * Records that the session is active. If its start was not reported, for example because the hooks were installed later, the
+ * session begins now.
  */
 async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
   const known = await conversation.presence();
@@ -187,7 +187,8 @@ async function beforeTool(
   { tool, call, carries = false }: Extract<Moment, { kind: 'before_tool' }>,
   { transcript }: Caller,
 ): Promise<Attended> {
-  // If this moment carries notifications, the host does not report the end of the batch.
+  // If this moment carries notifications, Earpiece does not learn of the end of the batch, so only the transcript can be the
+  // proof.
   const given = carries && host.proof === 'request' ? 'transcript' : host.proof;
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
@@ -205,8 +206,8 @@ async function refuses(conversation: Conversation, call: RefusedCall): Promise<A
 }
 
 /**
- * Denies a sub-agent's call while the gate is up, because a sub-agent has a separate context. The sub-agent's parent reads the
- * reason.
+ * Denies a sub-agent's call while the gate is up. The text leaves out the interrupt, which the main agent reads in its own
+ * context.
  */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();

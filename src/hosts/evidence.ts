@@ -1,6 +1,6 @@
 /**
  * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, the host
- * has the bytes, but its model has not read them.
+ * has the bytes, but its model may not have read them.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';
@@ -8,7 +8,7 @@ import { Conversation } from '../inbox/index.ts';
 import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
-/** The maximum number of deliveries that are checked at once, the newest first. */
+/** The maximum number of delivered notifications that are checked at once, the newest first. */
 const DELIVERIES = 20;
 /**
  * The maximum age of a delivery for which Earpiece searches a transcript. The host may have removed or cut the transcript of an
@@ -30,7 +30,7 @@ export async function observe(conversation: Conversation, host: Host, { transcri
 }
 
 /**
- * Reopens the last deliveries to earlier sessions that died, if their transcripts do not contain these deliveries. Each
+ * Reopens the last deliveries by hooks to earlier sessions that died, if their transcripts do not contain these deliveries. Each
  * notification is delivered again with the same id, marked as repeated. A resumed session is checked too.
  */
 export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {

@@ -1,4 +1,6 @@
-/** The types that describe a coding agent. An agent that runs hooks has a table of its events and of the forms of its answers. */
+/**
+ * The types that describe a coding agent. A host with hooks has a table of its events and of the formats of Earpiece's answers.
+ */
 import type { ContactPoint } from '../core/records.ts';
 import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
@@ -30,8 +32,8 @@ export type HookEvent = {
    */
   readonly marked?: Mark;
   /**
-   * Arguments for the tool `hook` of the running MCP server. The host fills in their values and calls this tool in place of the
-   * command.
+   * Arguments for the tool `hook` of the running MCP server. The host fills in their values and calls this tool. A host that
+   * cannot call tools as hooks runs the command.
    */
   readonly served?: Readonly<Record<string, string>>;
   /** The host's own rules for calls: the host starts the command if one of them matches. Default: for each call. */
@@ -73,7 +75,7 @@ export type Transcript = {
    * Undefined if the file cannot be read.
    */
   givenSince(file: string, since: number): ((text: string) => boolean) | undefined;
-  /** Returns the path of another session's file, from the path of a session's file. */
+  /** Returns the path of the transcript of `session`. `file` is the transcript of another session. */
   ofSession(file: string, session: string): string;
 };
 /** Wakes the idle sessions of a host by a separate command. */
@@ -87,7 +89,10 @@ export interface Waker {
 }
 
 export interface HookHost extends Host {
-  /** The entries that `earpiece install` makes in the host's settings, by the host's name of the event. */
+  /**
+   * The hook entries in the host's settings, by the host's name of the event. For some hosts, `earpiece install` makes these
+   * entries.
+   */
   readonly events: Readonly<Record<string, HookEvent>>;
   /** The environment variable that holds the session's id in the host's hooks. */
   readonly sessionVariable?: string;

@@ -48,7 +48,7 @@ export type Caller = {
 /** An instruction to the host. */
 export type Answer =
   | { readonly kind: 'nothing' }
-  /** The model reads the text together with the message that the host sends to the model anyway. */
+  /** The model reads the text with the next message that the host sends to the model. The text of a wake begins a turn. */
   | { readonly kind: 'tell'; readonly text: string }
   /** The tool does not run, and the model reads the text as its result. */
   | { readonly kind: 'deny'; readonly text: string }
@@ -56,8 +56,8 @@ export type Answer =
   | { readonly kind: 'hold'; readonly text: string };
 
 /**
- * An answer, with two functions that settle its delivery. Call exactly one of them, after the answer was sent or could not be
- * sent. Both may reject.
+ * An answer, with the functions that settle its delivery. Call exactly one of `confirm` and `release`, after the answer was sent
+ * or could not be sent. Both may reject.
  */
 export type Attended = {
   readonly answer: Answer;
@@ -67,6 +67,9 @@ export type Attended = {
   confirm(): Promise<void>;
   /** Releases the notifications, because the host did not get the bytes. */
   release(): Promise<void>;
-  /** Opens the notifications again, even after `confirm`: the host has dropped the bytes; missing if the answer has no lease. */
+  /**
+   * Opens the notifications again, even after `confirm`: the host has dropped the bytes; missing if the answer has no lease or
+   * wakes the agent.
+   */
   reopen?(): Promise<void>;
 };

@@ -1,8 +1,9 @@
 /**
- * Marks sessions that need no hook. A mark is a set of small files, named after the session. The times of these files are just
- * before and after the times of the database and of its `-wal`. The shell line of a hook compares the times, and ends without
- * starting a process if the mark is valid. Any change of the database moves its time out of these bounds, even a copy with an old
- * time or a clock that is set back. This module imports no other module of Earpiece, because each hook call loads it.
+ * Marks sessions whose hooks have nothing to do at present. A mark is a set of small files, named after the session. The times of
+ * these files are just before and after the times of the database and of its `-wal`. The shell line of a hook compares the times,
+ * and ends without starting Earpiece if the mark is valid. Any change of the database moves its time out of these bounds, even a
+ * copy with an old time or a clock that is set back. This module imports no other module of Earpiece, because each hook call
+ * loads it.
  */
 
 /** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */
@@ -87,7 +88,7 @@ export function noteServer(state: string, session: string, { pid, startedAt }: S
     mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
     writeFileSync(`${quietFolder(state)}/${session}${SERVER}`, `${pid} ${startedAt}\n`, { mode: 0o600 });
   } catch {
-    // Without the note, the command of another hook carries the notifications.
+    // Without the note, the hook before a tool carries the notifications.
   }
 }
 

@@ -1,4 +1,7 @@
-/** Tests each host's table with shortened real inputs of the host, and the bytes that the host reads. */
+/**
+ * Tests the tables of the hosts other than Claude Code: with shortened inputs, from the host itself or from its documentation,
+ * and with the output that the host reads.
+ */
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../inbox/index.ts';
 import { HOOK_HOSTS } from './index.ts';
@@ -20,7 +23,7 @@ const tell: Answer = { kind: 'tell', text: 'WORDS' };
 const deny: Answer = { kind: 'deny', text: 'WORDS' };
 const hold: Answer = { kind: 'hold', text: 'WORDS' };
 
-/** Returns the fields of each event at hosts with Claude Code's format. */
+/** Returns the input for an event in Claude Code's format, which several hosts share. */
 const common = (event: string, more: Input = {}): Input => ({
   session_id: 's-1',
   cwd: '/work',
@@ -64,7 +67,8 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    // A text that a hook adds to this request is missing from Qwen Code's transcript.
+    // Qwen Code also fires UserPromptSubmit before a model request with tool results. Its transcript would lack a text that a
+    // hook adds there, so the moment is `asked`, which adds none.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
     // This prompt is the text that held the turn.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],

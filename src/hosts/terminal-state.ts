@@ -42,7 +42,7 @@ export function noteState(
     writeFileSync(draft, JSON.stringify(known), { mode: 0o600 });
     renameSync(draft, path);
   } catch {
-    // The terminal has ended.
+    // The terminal may have ended.
   }
 }
 
@@ -52,7 +52,7 @@ function mayReplace(path: string): boolean {
   return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
-/** Reads the state from the file; undefined if no hook has written the state yet. */
+/** Reads the state from the file; undefined if the file is missing, empty or not JSON. */
 export function stateIn(path: string): TerminalState | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;

@@ -10,8 +10,8 @@ export type Woken =
   /** There is no agent to wake: the host shows another session now, this session has ended, or its process is unknown. */
   | { readonly kind: 'over' }
   /**
-   * No notification may wake the agent now. `nextAt` is the time at which an open notification may wake the agent, in
-   * milliseconds since the epoch.
+   * The agent is not woken now. `nextAt` is the time of the next check, in milliseconds since the epoch; missing if only a change
+   * of the store can lead to a wake.
    */
   | { readonly kind: 'waits'; readonly nextAt?: number }
   | { readonly kind: 'wakes'; readonly attended: Attended };
@@ -31,8 +31,8 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   const { log, id } = conversation;
   const { ids, nextAt } = await wakesAt(conversation, 'idle');
   if (ids.length === 0) return { kind: 'waits', ...defined({ nextAt }) };
-  // The record is written before the wake. If this process crashes before the wake, the agent is not woken, and its next message
-  // carries the notifications.
+  // The record is written before the wake. If this process crashes before the wake, the agent is not woken, and the next carrier
+  // contains the notifications.
   await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
   const attended = await wakingAnswer(conversation, host);
   return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };

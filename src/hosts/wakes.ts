@@ -1,6 +1,6 @@
 /**
- * Finds the notifications that may wake an idle coding agent now. Each notification wakes the agent once, even if several
- * processes try.
+ * Finds the notifications that may wake an idle coding agent now. The log records each wake, so a notification that has woken the
+ * agent does not wake the agent again.
  */
 import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
@@ -12,7 +12,7 @@ import type { Conversation } from '../inbox/index.ts';
 /** The prompt that wakes an agent. The agent's prompt hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
-/** The number of wake records that are read, which must exceed the largest `wake.max_per_hour`. */
+/** The maximum number of wake records that are read. The number must be at least the largest `wake.max_per_hour`. */
 const WAKE_RECORDS = 1_000;
 
 type Wakes = {

@@ -148,9 +148,9 @@ const SAME_BATCH_MS = 1_000;
 const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'amount' };
 
 /**
- * A conversation offers two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each
- * message with its notifications, and each notification is in exactly one message. If another program writes the transcript,
- * `offer` leases due notifications until you confirm or release them.
+ * A conversation has two ways to deliver notifications. If your program writes the transcript, `userMessage` and `toolResult`
+ * return each message with its notifications, and each notification is in exactly one message. If another program writes the
+ * transcript, `offer` leases due notifications until you confirm or release them.
  */
 export class Conversation {
   /** `project/agent#conversation`. */
@@ -200,10 +200,11 @@ export class Conversation {
 
   /**
    * Checks the gate; call this before each tool call. While an interrupt is unread, returns the text to send instead of running
-   * the tool. Returns undefined if the tool may run. An interrupt counts as read at the next `userMessage` or `batchEnded`, at a
-   * confirmed answer of `notifications`, or at a call that begins at least 1 s after the last refusal. A `pause` refuses all
-   * calls until a person resumes the agent, or until the pause is withdrawn or expires. The process may die within 2 s of the
-   * first refusal, and before another call of this object. Then the next process gets the interrupt again, flagged as repeated.
+   * the tool. Returns undefined if the tool may run. An interrupt usually counts as read at the next `userMessage` or
+   * `batchEnded`, at a confirmed answer of `notifications`, or at a call that begins at least 1 s after the last refusal. A
+   * `pause` refuses all calls until a person resumes the agent, or until the pause is withdrawn or expires. The process may die
+   * within 2 s of the first refusal, before another call of this object. In that case, the next process gets the interrupt again,
+   * flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

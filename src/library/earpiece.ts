@@ -35,7 +35,7 @@ export type OpenOptions = {
    * each user.
    */
   readonly db?: string | Store;
-  /** The folder of the project and its `earpiece.toml`. Default: the working folder. */
+  /** The folder where the search for `earpiece.toml` and the project begins. Default: the working folder. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Settings that override the configuration. */
@@ -87,7 +87,7 @@ const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'amount', si
 const WAIT_MS = 30_000;
 
 /**
- * Opens the log of this user. Close the result, or declare it with `await using`. Throws `bad_config` with every problem of the
+ * Opens the inbox of this user. Close the result, or declare it with `await using`. Throws `bad_config` with every problem of the
  * configuration. If the database cannot be opened, throws `store_refused`, `store_corrupt` or `store_unavailable`.
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
@@ -120,8 +120,9 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Queues a notification. When this resolves, the notification survives a crash. `*` addresses every active agent of the
-   * project. Throws `bad_notification` or `bad_address`, and `nobody_there` if `*` finds no active agent.
+   * Queues a notification. When this resolves, the notification survives a crash, unless the store is in memory. `*` addresses
+   * every active conversation of the project. Throws `bad_notification` or `bad_address`, and `nobody_there` if a notification
+   * for `*` has no effect.
    */
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
@@ -171,7 +172,10 @@ export class Earpiece implements AsyncDisposable {
     return this.#inbox.open(logNamed('waiting', this.project, of));
   }
 
-  /** Withdraws one notification by its id, or all open notifications with a key. */
+  /**
+   * Withdraws one notification by its id, or all open notifications with a key. A delivered interrupt with this id or key no
+   * longer holds the gate up.
+   */
   async withdraw(
     from: string,
     what: { readonly id: string } | { readonly key: string },
@@ -265,7 +269,7 @@ export class Earpiece implements AsyncDisposable {
     await this.#inbox.sweep();
   }
 
-  /** Writes the notifications that the bus still holds back, and closes the log. */
+  /** Writes the notifications that the bus still holds back, and closes the inbox. */
   async close(): Promise<void> {
     closeInner(this.#opened);
     await this.#opened.close();

@@ -400,7 +400,7 @@ describe('stores and sources refuse', () => {
   });
 });
 
-describe('a missing await is named', () => {
+describe('the error names a missing await', () => {
   proves('library:misuse');
   it.each<Row>([
     [

@@ -387,7 +387,7 @@ describe('a loop', () => {
   });
 });
 
-describe('the gate of a loop that never asks', () => {
+describe('the gate of a loop that does not report its model requests', () => {
   proves('library:gate');
   const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
   /** Whether each of eight calls ran; `between` runs after each. */
@@ -413,7 +413,7 @@ describe('the gate of a loop that never asks', () => {
     expect(await eight(() => coder.batchEnded())).toEqual(ONE_REFUSED);
   });
 
-  it('the gate falls 1 s after the refusal of one of eight calls, without another call', async () => {
+  it('the gate falls 1 s after a refusal, so that one of eight calls is refused', async () => {
     await stop();
     expect(await eight(() => (now += 1_000))).toEqual(ONE_REFUSED);
   });

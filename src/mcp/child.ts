@@ -28,7 +28,7 @@ export class ChildServer implements Link {
   readonly #events: LinkEvents;
   #first: Spawned | undefined;
   #child: ChildProcess | undefined;
-  /** Frames of this turn of the event loop, sent to the server's stdin with one write. */
+  /** The frames since the last write. The next microtask writes these frames to the server's stdin at once. */
   #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;

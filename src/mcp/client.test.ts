@@ -41,7 +41,7 @@ async function given(answer: (method: string) => object | undefined) {
 }
 
 it.each(['refuses', 'does not answer'])(
-  'a restarted server that %s the handshake is reported, until it restarts',
+  'a restarted server that %s the handshake is reported as failed, and works again after the next restart',
   async (how) => {
     let isBroken = false;
     const refused = { error: { code: 1, message: 'no licence' } };

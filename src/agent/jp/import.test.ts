@@ -63,7 +63,7 @@ const ENTRIES: readonly JpEntry[] = [
   },
 ];
 
-describe('conversations of JP', () => {
+describe('a conversation of JP', () => {
   let folder: string;
   let inbox: Inbox;
   beforeEach(() => {
@@ -183,7 +183,7 @@ describe('conversations of JP', () => {
       'must have a to_turn that is at least from_turn',
     ],
     ['an answer that says nothing', { type: 'chat_response' }, 'must have one of message, reasoning and data'],
-  ])('refuses %s, naming file and entry', async (_what, entry, message) => {
+  ])('%s: the import is refused, and the error names the file and the entry', async (_what, entry, message) => {
     write([call, entry]);
     const refused = importJp(inbox, folder, 'shop/jp');
     await expect(refused).rejects.toThrow(message);

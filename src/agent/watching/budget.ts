@@ -61,8 +61,8 @@ export class Budget {
   /** Begins a turn: sets all counts to 0, except the size of the context. */
   begin(now: number): void {
     this.#told.clear();
-    // This event was emitted at the end of the last turn and is delivered at the beginning of this turn. So the event is not
-    // emitted again.
+    // If the last turn emitted `context.approaching_limit` at its end, the agent reads that event now. So this turn does not emit
+    // it again.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;

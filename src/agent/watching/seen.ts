@@ -1,6 +1,5 @@
 /**
- * Parts that the event sources around an agent's loop share. These sources are pure functions of values; their caller emits the
- * events.
+ * Parts that the event sources around an agent's loop share. These sources only make the events; their caller emits the events.
  */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';

@@ -73,7 +73,7 @@ export class HttpFront {
     // An `import` would read every export and thereby load undici, which costs 55 ms and 5 MB.
     const { createServer } = process.getBuiltinModule('node:http');
     this.#server = createServer((request, response) => void this.#serve(request, response));
-    // There are no time limits, because a tool may take as long as it needs, and an event stream stays open.
+    // A request and its answer have no time limit, because a tool may take as long as it needs, and an event stream stays open.
     this.#server.requestTimeout = 0;
     this.#server.timeout = 0;
   }

@@ -259,7 +259,7 @@ class HttpSession {
     return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
   }
 
-  /** Replaces the client's id in a cancel by the id at the endpoint, unless two open requests have the client's id. */
+  /** Replaces the client's id in a cancel by the id at the endpoint, if exactly one open request has the client's id. */
   #renamed(frame: Frame): Frame {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) return frame;

@@ -103,7 +103,7 @@ describe('a text that is too late for its result', () => {
     expect(textOf(await rider.after(connection, result))).toBe('A');
   });
 
-  test('is added to the next result if that one has no text in time either, so that a slow machine delivers', async () => {
+  test('is added to the next result if the text for that result is late too, so that a slow machine delivers', async () => {
     const rider = await begun(slow);
     const second = rider.after(connection, result);
     await vi.advanceTimersByTimeAsync(250);
@@ -180,7 +180,7 @@ describe('a refusal from memory that is sent before the store answers', () => {
   });
 });
 
-describe('a rider that is busy with an open log', () => {
+describe('a rider that is busy although its store answers', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -213,7 +213,7 @@ describe('a rider that is busy with an open log', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await asked).toEqual({ kind: 'none' });
     expect(reports).toEqual([
-      'notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
+      'notifications cannot be reached (after: no answer within 250 ms); until the store answers, tool calls pass without notifications, except while a known gate is up',
     ]);
   });
 });

@@ -18,7 +18,7 @@ import type {
 
 /**
  * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides
- * the call, and the result gets no addition.
+ * the call. The result then gets at most the late text of an earlier call.
  */
 export const RIDER_WITHIN_MS = 250;
 /** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
@@ -126,7 +126,7 @@ export class GuardedRider {
 
   /**
    * Runs one of the gateway's own tools, without a time limit. If the tool fails, the call fails, because no server could answer
-   * instead. Notifications in a late offer would be missing from the tool's answer. So this method first waits for the late
+   * the call. Notifications in a late offer would be missing from the tool's answer. So this method first waits for the late
    * offers, and releases them.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
@@ -238,7 +238,7 @@ export class GuardedRider {
       if (value.kind === 'ride' && !this.#closed.has(connection) && this.#lateRides.keep(connection.key, value, askedAt)) return;
       value.delivery.release('late');
     } catch {
-      // The call failed after it was reported as late, so there is no delivery to release.
+      // The rider failed after its answer was reported as late, so there is no delivery to release.
     }
   }
 
@@ -247,7 +247,7 @@ export class GuardedRider {
     if (this.#out !== undefined) return;
     this.#out = what;
     this.#report(
-      `notifications cannot be reached (${what}: ${why}); tool calls pass without notifications until the store answers`,
+      `notifications cannot be reached (${what}: ${why}); until the store answers, tool calls pass without notifications, except while a known gate is up`,
     );
   }
 

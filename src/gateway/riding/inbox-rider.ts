@@ -1,6 +1,6 @@
 /**
- * Connects an inbox to the gateway's `Rider` port. Each connection has one conversation. The rider looks up the conversation
- * again from time to time, because the connection's host may have begun another conversation (`/clear`).
+ * Connects an inbox to the gateway's `Rider` port. Each connection has one conversation at a time. The rider looks up the
+ * conversation again from time to time, because the connection's host may have begun another conversation (`/clear`).
  */
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
@@ -176,7 +176,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
     const { connection } = seat;
     const room = roomAfter(result, connection.profile);
-    // The task's report is already written, so a failure to add notifications must not fail the call.
+    // The tool has already run, so a failure to add notifications must not fail the call.
     const ride = await riding(seat, conversation, {
       on: call.tool,
       tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],

@@ -28,14 +28,11 @@ export type Profile = {
   readonly maxErrorChars: number;
   /** True if the client sends a cancel after every answer, so that a cancel after an answer means nothing. */
   readonly cancelsAnswered?: true;
-  /** True if the client reads its lists when it connects, and ignores list_changed. Measured with each known client. */
+  /** True if the client reads its lists when it connects, and ignores list_changed: see `listedOnce`. */
   readonly listsOnce?: true;
   /** True if the client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
-  /**
-   * True if the model reads the server's `instructions`, so that frames need not explain the mark. Measured with each known
-   * client.
-   */
+  /** True if the model reads the server's `instructions`, so that frames need not explain the mark: see `shown`. */
   readonly showsInstructions?: true;
   /** The client joins all text blocks with this many line breaks, and measures the joined text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
@@ -60,9 +57,9 @@ export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxError
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
- * opencode 1.18.33 joins the text blocks with an empty line. opencode shows a result of 51,200 bytes or 2,000 lines whole, and
- * only the beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms to
- * 1.6 s after the answer, when the model's step has ended.
+ * opencode 1.18.33 joins the text blocks with an empty line. opencode shows a result of up to 51,200 bytes and 2,000 lines whole,
+ * and only the beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms
+ * to 1.6 s after the answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',

@@ -231,7 +231,7 @@ describe('tools/list', () => {
     expect(names.meant('free')).toBe('free');
   });
 
-  test('the profile is a pure function of the name', () => {
+  test('each known client has its profile, and any other client has the kind extend', () => {
     expect(profileOf({ name: 'claude-code', version: '2.1.330' })).toEqual({
       kind: 'extend',
       maxResultChars: 50_000,

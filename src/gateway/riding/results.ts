@@ -25,7 +25,7 @@ export const NOTICES = '_notices';
 /** The field of a result that holds the notification in signal mode, next to `content`. */
 export const SIGNAL = 'notification';
 
-/** A tools/call result that can carry notifications: it has a `content` array. */
+/** A tools/call result that can carry notifications: see `carrierIn`. */
 export type Carrier = {
   readonly frame: Success;
   readonly object: ObjectAt;

@@ -4,9 +4,9 @@ import type { OwnTool, Rider } from './rider.ts';
 const RETRY_MS = 2_000;
 
 /**
- * Makes a rider for a log that may be unavailable for a while. The gateway starts at once and passes calls. The rider opens the
- * log when the gateway needs it, but not within 2 s of the last failure. The rider's own tools do not depend on the log, so the
- * bytes of tools/list stay the same.
+ * Makes a rider for a store that may be unavailable for a while. The gateway starts at once and passes calls. The rider opens the
+ * store when the gateway needs it, but not within 2 s of the last failure. The rider's own tools do not depend on the store, so
+ * the bytes of tools/list stay the same.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,
@@ -38,7 +38,7 @@ export function retryingRider(
   };
 
   return {
-    /** Opens the log, or rejects with the error that a call would get. */
+    /** Opens the store, or rejects with the error that a call would get. */
     open: async () => void (await rider()),
     tools,
     toolsKnown,
@@ -51,14 +51,14 @@ export function retryingRider(
     held: (connection, call) => ready?.held?.(connection, call),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
-    // If the log is open, the conversation is opened at once, so that the next event about a server finds the conversation.
+    // If the store is open, the conversation is opened at once, so that the next event about a server finds the conversation.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
-    // The event is handled after `opened`, which may still wait for the log.
+    // The event is handled after `opened`, which may still wait for the store.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
-    // Waits for a log that is still opening, and for receipts in progress.
+    // Waits for a store that is still opening, and for receipts in progress.
     end: async () => {
       await opening?.catch(() => undefined);
       await ready?.idle();

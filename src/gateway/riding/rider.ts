@@ -3,15 +3,15 @@ import type { Profile } from './profiles.ts';
 
 /**
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
- * notifications. No method of a rider can stop traffic. If `before` or `after` throws or takes more than 250 ms, the call or its
- * result passes unchanged, unless `held` refuses the call. Time while `working` is true does not count, up to a limit. The
- * gateway reports the beginning and the end of each outage.
+ * notifications. No method of a rider can stop traffic. If `before` throws or takes more than 250 ms, the call passes, unless
+ * `held` refuses the call. If `after` does so, the result passes without its addition. Time while `working` is true does not
+ * count, up to a limit. The gateway reports the beginning and the end of each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
  * `callTool`, writes the bytes, and then calls `confirm` or `release`. The gateway does not call `after` for a call that the
- * client has cancelled. `after` is not called for a JSON-RPC error, nor for a result without `content` (`input_required`, a task
- * handle).
+ * client has cancelled. `after` is not called for a JSON-RPC error, nor for a result that is not the final answer:
+ * `input_required`, a task handle, or a result without `content`.
  */
 export interface Rider {
   /**
@@ -46,7 +46,10 @@ export interface Rider {
   /** Returns the refusal of the last known gate, for a call that `before` does not decide in time. Must not wait. */
   held?(connection: Connection, call: Call): Verdict | undefined;
 
-  /** Whether the rider is busy with an open log. Waiting for such a rider does not count as an outage. */
+  /**
+   * Whether the rider is busy although its store answers, for example with a template. The wait for such a rider does not count
+   * as an outage.
+   */
   working?(): boolean;
 
   /**
@@ -55,14 +58,14 @@ export interface Rider {
    */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
-  /** Called when a client has identified itself: with `initialize`, or with its first request in the stateless protocol. */
+  /** Called at a client's first request, such as `initialize`, and again after the client names another identity. */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
 
   /**
-   * Called when the state of an upstream changes: see `UpstreamEvent`. The open calls are answered after this call, so that their
-   * results can carry the notification. `of` is the key of the only connection that uses the upstream. Without `of`, all
-   * connections share the upstream.
+   * Called when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the open calls are answered
+   * after this call, so that their results can carry the notification. `of` is the key of the only connection that uses the
+   * upstream. Without `of`, all connections share the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
@@ -136,9 +139,9 @@ export type Ride =
 
 /**
  * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
- * at the client's next frame that is not a cancel, when the client disconnects regularly, or after 250 ms. The gateway calls
- * `release` if the client cancels the call, if the bytes do not fit or do not arrive, or if the text comes too late and no later
- * result carries it. Neither method may throw or block.
+ * at the client's next frame that is not a cancel, when the client disconnects regularly, or after 250 ms. The gateway usually
+ * calls `release` if the client cancels the call before that (see `Settling`). The gateway also calls `release` if the bytes do
+ * not fit or do not arrive, or if the text comes too late and no later result carries it. Neither method may throw or block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
@@ -154,8 +157,8 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 export type UpstreamEvent = {
   readonly server: string;
   /**
-   * `failed`: the server has not worked so far. `started`: the server works now. `introduced`: the server started after the
-   * client got its handshake answer, and `detail` holds the server's instructions.
+   * `failed`: the server does not work. `started`: the server works now. `introduced`: the server started after the client got
+   * its handshake answer, and `detail` holds the server's instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;

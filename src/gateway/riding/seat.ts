@@ -51,7 +51,7 @@ export class Seat {
 
   /**
    * Decides almost every call without waiting: a value means that no notification is open and no gate is up. `silent`: the view
-   * also shows no text. `speaks`: the view shows a text even without notifications.
+   * then shows no text. `speaks`: the view shows a text even without notifications.
    */
   quiet(): 'silent' | 'speaks' | undefined {
     if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;

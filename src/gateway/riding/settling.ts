@@ -57,7 +57,9 @@ export class Settling {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('write_error'));
   }
 
-  /** Releases a delivery whose bytes had left when the connection was reset: the client was killed before it read them. */
+  /**
+   * Releases a delivery whose bytes had left when the connection was reset, because a killed client may not have read the bytes.
+   */
   reset(requestId: string, delivery: Delivery): void {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('client_died'));
   }

@@ -37,8 +37,9 @@ export async function tellWorks(
 }
 
 /**
- * Notifies the agent that a server has disconnected or works again. With an emitter, emits an event for that. Without an emitter,
- * queues the notification, and withdraws the conversation's open notification when the server works again.
+ * Notifies the agent about the state of a server, or about the instructions of a late server. With an emitter, emits an event
+ * about the state. Without an emitter, queues the notification, and withdraws the conversation's open notification when the
+ * server works again.
  */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },

@@ -42,7 +42,7 @@ export class Lists {
     this.#options = options;
   }
 
-  /** Returns the entries of all servers that are ready, as JSON text. */
+  /** Returns the entries of the ready servers that answer in time, as JSON text. */
   async all(frame: Request, method: ListMethod): Promise<string[]> {
     const { capability, list } = LISTS[method];
     const peers = this.#options.peers.filter((peer) => peer.ready && peer.can(capability));

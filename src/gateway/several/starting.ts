@@ -1,4 +1,4 @@
-/** Starts several servers in parallel: no server waits for another, and the client waits only a short time. */
+/** Starts several servers in parallel: no server waits for another, and the client waits for a limited time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Peer } from '../peer.ts';
@@ -18,8 +18,8 @@ export type Patience = {
    */
   readonly discoverMs: number;
   /**
-   * How long a client waits for servers at most. The client's first lists have the servers that are ready then. list_changed
-   * announces later servers.
+   * How long a client waits for servers at most, unless the client reads its lists only once. The client's first lists have the
+   * servers that are ready then. list_changed announces later servers.
    */
   readonly graceMs: number;
   /**
@@ -84,7 +84,7 @@ export class Starting {
   }
 
   /**
-   * Resolves when all servers are ready or have failed, or when the wait is over: with `listsOnce` after `onceMs`, otherwise after
+   * Resolves when all servers are ready or have failed, or when the wait ends: with `listsOnce` after `onceMs`, otherwise after
    * `graceMs`, or `othersMs` after the first ready server.
    */
   async begin(who: Introduction, { listsOnce = false }: { readonly listsOnce?: boolean } = {}): Promise<void> {

@@ -69,7 +69,7 @@ describe('the bridge of a plugin', () => {
     inbox.queue(to, { kind: 'ci.failed', level: 'info', message: 'red', ...input });
   const receipts = async (id: string, log = 'shop/pi'): Promise<readonly string[]> =>
     ((await inbox.why(id, logKey('shop', log.slice(5))))?.items[0]?.steps ?? []).map(({ what }) => what);
-  /** Resolves when all messages so far are handled. */
+  /** Resolves when the earlier receipts and states are handled. */
   const settled = (): Promise<Reply> => ask({ kind: 'asked' });
 
   beforeEach(() => {

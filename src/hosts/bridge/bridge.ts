@@ -75,8 +75,8 @@ export class Bridge {
   }
 
   /**
-   * Handles a line after the earlier lines, so that earlier receipts are settled before a question is answered. A line does not
-   * wait for earlier questions, except `asked`.
+   * Handles a line after the earlier receipts, states and `asked` questions, so that they are settled before a question is
+   * answered. A line does not wait for other questions.
    */
   async #handle(line: FromPlugin): Promise<void> {
     const before = this.#order;

@@ -2,7 +2,7 @@
  * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No
  * failure of the bridge stops the agent. If there is no answer in time, the agent continues.
  *
- *  down ──a session begins, or the pause ends──▶ starting ──the bridge is ready──▶ up
+ *  down ──the plugin asks or tells, or the pause ends──▶ starting ──the bridge is ready──▶ up
  *  starting, up ──the bridge ends, or does not answer──▶ down, with a pause that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -76,8 +76,8 @@ export class BridgeClient {
   /** Questions that had no answer in time. If a late answer has a text, the next question of this kind gets the text. */
   readonly #overdue = new Map<number, Overdue>();
   /**
-   * Texts of late answers. `until`: when the lease of the text ends, in epoch ms; after that time, the bridge offers the
-   * notifications again.
+   * Texts of late answers. `until`: when the lease of the text ends, in epoch ms; after that time, any carrier may take the
+   * notifications.
    */
   readonly #late = new Map<string, Handed & { readonly until: number }>();
   readonly #gates = new Set<string>();
@@ -227,8 +227,8 @@ export class BridgeClient {
   }
 
   /**
-   * Keeps the text of a late answer for the next question of this kind. Otherwise, an agent would never get answers that take
-   * longer than its time limit.
+   * Keeps the text of a late answer for the next question of this kind. Otherwise, an agent would never get an answer that takes
+   * longer than the time limit.
    */
   #cameLate(generation: number, { re: id, kind, text, carrier, leaseMs = 0 }: Reply): void {
     const overdue = this.#overdue.get(id);
@@ -281,7 +281,7 @@ export class BridgeClient {
   #answered(id: number, line: FromPlugin): Promise<Reply | undefined> {
     return new Promise((resolve) => {
       let steps = 0;
-      // A bridge that has just started must open its log before its first answer.
+      // A bridge that has just started must open the store before its first answer.
       const withinMs = this.#warm ? ANSWER_WITHIN_MS : START_WITHIN_MS;
       // The time limit counts steps of a timer. If this process was suspended, the answer may have arrived unread, so the
       // suspended time must not count.

@@ -34,7 +34,7 @@ export type Reply = {
   readonly kind: 'nothing' | 'tell' | 'deny' | 'hold';
   readonly text?: string;
   readonly carrier?: string;
-  /** How long the lease of the text lasts in ms, counted from the question or later. */
+  /** The duration of the text's lease in ms. The lease begins at the question or later. */
   readonly leaseMs?: number;
 };
 
@@ -45,7 +45,7 @@ export type Push =
   | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
   /** The state of the gate. The plugin applies this state if no answer arrives in time. */
   | { readonly push: 'gate'; readonly session: string; readonly up: boolean }
-  /** A text for the person: a notification waits for their decision. */
+  /** A text for the person: a notification waits until the person sends a message. */
   | { readonly push: 'show'; readonly session: string; readonly text: string };
 
 export type FromBridge = Reply | Push | { readonly ready: true };

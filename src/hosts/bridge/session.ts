@@ -4,7 +4,7 @@
  *
  * idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *
- * A notification may wake an idle session. A critical notification or a cancel ends a request that streams.
+ * A notification may wake an idle session. A critical notification or a cancel may end a request that streams.
  */
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
@@ -32,14 +32,14 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /** The notifications that have woken the agent. Each notification wakes the agent once, even if several processes try. */
+  /** The notifications that have woken the agent, in this process or before this process. They do not wake the agent again. */
   #woken: Promise<Set<NotificationId>> | undefined;
   readonly #shown = new Set<NotificationId>();
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
   /**
-   * Whether an interrupt may end the request. After an interrupt has ended one request, the next request may finish, unless a
-   * person or an action interrupts again.
+   * Whether any critical notification may end the request. After an interrupt has ended one request, only a cancel or a person's
+   * critical notification ends the next request.
    */
   #mayForce = true;
   #timer: NodeJS.Timeout | undefined;

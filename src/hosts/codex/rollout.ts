@@ -9,8 +9,8 @@ import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
 /**
- * The number of the newest day folders that are searched for a session's file. The file is in the folder of the day on which the
- * session began.
+ * The number of day folders, from the newest, in which a session's file is searched. The file is in the folder of the day on
+ * which the session began.
  */
 const DAYS = 4;
 

@@ -1,7 +1,7 @@
 /**
  * The hooks of Goose, written from its guide to hooks and not tested with Goose itself. The hooks can deny a call and hold a
- * turn, but cannot add a context. A notification below error waits for `get_notifications` or for a result of a wrapped MCP
- * server. The entries have no matcher, because `*` is not a valid regular expression.
+ * turn, but cannot add a context. A notification below error usually waits for `get_notifications` or for a result of a wrapped
+ * MCP server. The entries have no matcher, because `*` is not a valid regular expression.
  */
 import { printed } from '../common.ts';
 import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';

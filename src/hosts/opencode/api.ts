@@ -68,7 +68,9 @@ export type Hooks = {
   ): Promise<void>;
   'chat.params'?(input: Session & { readonly agent: string | { readonly name?: string } }): Promise<void>;
   'tool.execute.before'?(input: Session & { readonly tool: string; readonly callID: string }): Promise<void>;
-  /** Called after a tool call. A built-in tool's result has the text `output`. An MCP tool's result has `content` instead. */
+  /**
+   * Called after a tool call. A built-in tool's result has the text `output`. An MCP tool's result has `content` and no `output`.
+   */
   'tool.execute.after'?(
     input: Session & { readonly tool: string; readonly callID: string },
     output: { output?: unknown },

@@ -19,7 +19,7 @@ type Shown = {
   readonly whose: Whose;
   agent?: string;
   model?: Model;
-  /** Texts that were passed to opencode and that opencode has not confirmed yet. */
+  /** Texts that were passed to opencode and whose delivery is not confirmed yet. */
   readonly pending: Set<Handed>;
   /** Calls that need no further message: they were refused, or their results were handled. */
   readonly handled: Set<string>;
@@ -34,7 +34,8 @@ const IDLE_WITHIN_MS = 5_000;
 
 export function opencode({ client, directory }: Input, command: BridgeCommand): Hooks {
   const sessions = new Map<string, Promise<Shown>>();
-  // `opencode run` ends when its session is idle, so it cannot be woken, nor interrupted for another request.
+  // `opencode run` ends when its session is idle. So Earpiece neither wakes the session nor aborts its request, because an abort
+  // makes the session idle.
   const runsOnce = process.argv.slice(1).includes('run');
   const quietly = async (work: Promise<unknown>): Promise<void> => void (await work.catch(() => undefined));
 

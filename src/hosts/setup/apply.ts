@@ -1,6 +1,6 @@
 /**
- * Writes planned changes. Each file is written whole or not at all. Each change is recorded before the write, so that uninstall
- * can undo it.
+ * Writes planned changes. Each file is written whole or not at all. An installation records each change before the write, so that
+ * uninstall can undo the change.
  */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Makes the plugin for Claude Code: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads by
- * itself. The plugin contains no path of a machine. So its lines search for Earpiece next to the plugin, on the PATH, and with
+ * Makes the plugin for Claude Code: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads as a
+ * plugin. The plugin contains no path of a machine. So its lines search for Earpiece next to the plugin, on the PATH, and with
  * npx.
  */
 import { claude } from '../claude/hooks.ts';

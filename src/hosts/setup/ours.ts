@@ -32,8 +32,8 @@ export type Ours = {
 /**
  * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. There, npx would run the
  * project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the program, so
- * npx works in the user's home instead. Without a network, npx fails at once. By default, npx retries after 10 s and after 60 s,
- * which would delay each hook until the agent ends the hook.
+ * npx works in the user's home. Without a network, npx fails at once. By default, npx retries after 10 s and after 60 s, which
+ * would delay each hook until the agent ends the hook.
  */
 export const fetching = (version: string, home: string): readonly string[] => [
   '--prefix',
@@ -44,9 +44,10 @@ export const fetching = (version: string, home: string): readonly string[] => [
 ];
 
 /**
- * Makes the line for hosts that pass a command to a shell. If a version manager has removed this Node, the line runs the `node`
- * on the PATH. With `fetched`, the line runs npx instead, and also if the cache was cleaned. If no program exists, the hook
- * reports that, and the agent continues. `ending`: the condition on which the shell ends the hook without starting Earpiece.
+ * Makes the line for hosts that pass a command to a shell. The line runs `entry` with `node`. If a version manager has removed
+ * this Node, the line runs the `node` on the PATH. With `fetched`, the line runs npx if the Node or the entry file is missing. If
+ * no program exists, the hook reports that, and the agent continues. `ending`: the condition on which the shell ends the hook
+ * without starting Earpiece.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
@@ -103,8 +104,8 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
 
 /**
  * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if it starts Earpiece: such a line may
- * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. Such a line stays
- * Earpiece's if somebody edits its paths.
+ * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So Earpiece
+ * recognizes the line even after somebody edits its paths.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;
@@ -120,7 +121,7 @@ export const startsHook = ({ command }: Readonly<Record<string, unknown>>, host:
   typeof command === 'string' &&
   (isOurHook({ command }, host) || new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command));
 
-/** Whether a server in a settings file is Earpiece's, by any spelling of its start command. */
+/** Whether a server in a settings file is Earpiece's, by the words of its start command. */
 export const isOurServer = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
 

@@ -20,7 +20,10 @@ export type FilePlan = {
   /** The current content; undefined if the file does not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** The content before the first installation; undefined if unknown. */
+  /**
+   * The content without Earpiece's entries, as before the installation; undefined if the file did not exist or this content is
+   * unknown.
+   */
   readonly base: string | undefined;
   /** The reason why this file cannot be changed, and what to do. If a file has a problem, no file of the host is changed. */
   readonly problem?: string;

@@ -1,5 +1,5 @@
 /**
- * Keeps the record of the installation: for each file, a copy of its previous bytes, and a digest of the written bytes. The
+ * Keeps the record of the installation: for each file, the text without Earpiece's entries, and digests of the written texts. The
  * record is written before the file, so uninstall can undo every change even if the process is killed in between.
  */
 import { createHash } from 'node:crypto';
@@ -18,9 +18,9 @@ export type Recorded = {
   readonly scope: Scope;
   readonly project: string;
   readonly file: string;
-  /** The text before the first installation. Null if the file did not exist. */
+  /** The text without Earpiece's entries, as before the installation. Null if the file did not exist. */
   readonly base: string | null;
-  /** The SHA-256 of each text that Earpiece wrote to the file. */
+  /** The SHA-256 of each text that Earpiece wrote to the file since `base`. */
   readonly written: readonly string[];
   /** The folders that Earpiece made for the file, the outermost first. */
   readonly folders: readonly string[];

@@ -109,7 +109,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
     },
   );
 
-  it('an installation in a project changes only its files, and is undone', async () => {
+  it('an installation in a project changes only files of the project and `.claude.json`, and is undone', async () => {
     mkdirSync(join(folder, 'shop'));
     expect(await put(name, OURS, place('project'))).toBeGreaterThan(0);
     expect(Object.keys(all()).filter((file) => !file.startsWith('shop/') && file !== '.claude.json')).toEqual([]);

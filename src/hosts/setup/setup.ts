@@ -1,6 +1,6 @@
 /**
- * Describes the changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each host has
- * one table.
+ * Describes the changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each of these
+ * agents has one table.
  */
 import type { Edited } from '../../config/edit.ts';
 import type { BridgeCommand } from '../bridge/index.ts';

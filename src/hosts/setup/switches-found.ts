@@ -1,4 +1,4 @@
-/** Reads the settings of an agent from all of its files, and describes a setting with which the agent ignores Earpiece. */
+/** Reads the settings of an agent from several files, and describes a setting with which the agent ignores Earpiece. */
 import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
 import type { SettingsFile } from './folders.ts';
@@ -98,7 +98,7 @@ export const others = (found: readonly Found[], where = ''): readonly Disabled[]
     const { command, url, httpUrl } = (value ?? {}) as Readonly<Record<string, unknown>>;
     const starts = [command, url, httpUrl].some((each) => each !== undefined);
     if (!starts || isOurServer(wordsOf(value))) return [];
-    const why = `${source.name} has another MCP server named "${SERVER_NAME}"${where}, which the agent starts instead`;
+    const why = `${source.name} has another MCP server named "${SERVER_NAME}"${where}, which the agent starts instead of Earpiece's server`;
     return [{ why, advice: `rename that server in ${source.name}`, ofServer: true }];
   });
 

@@ -1,7 +1,7 @@
 /**
  * Finds the settings that make an agent ignore an installation: hooks, plugins and servers that are switched off, and other
- * servers with Earpiece's name. The project and the administrator of the machine can also make such settings. So every file and
- * variable that the agent reads is checked, in the agent's order of precedence.
+ * servers with Earpiece's name. The project and the administrator of the machine can also make such settings. So this code checks
+ * the settings files and variables of the user, the project and the machine, in the agent's order of precedence.
  */
 import type { Disabled, Place } from './setup.ts';
 import { claude } from './switches-claude.ts';

@@ -27,7 +27,7 @@ export const listOf = (host: string, { scope, project }: Place, { state = '' }: 
 type Table = Readonly<Record<string, string>>;
 type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
 
-/** The keys of a server's entry that keep their meaning behind a gateway. */
+/** The keys that the entry of a wrapped server may have. Any other key prevents the wrapping. */
 const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
 
 /**
@@ -155,7 +155,7 @@ const referring = (server: string, each: Server): Server => ({
   env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
 });
 
-/** Restores the original entry of a server. Used if no copy of its bytes was kept. */
+/** Restores the original entry of a server. Used if the file's bytes from before the installation cannot be restored. */
 function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
   const own = Object.fromEntries(
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),

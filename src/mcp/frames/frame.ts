@@ -36,8 +36,8 @@ export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * Classifies bytes without parsing the strings in them. This suffices for bytes that are passed on unchanged. To change or answer
- * a frame, use `soundFrameOf`.
+ * Classifies bytes without checking every string in them. This suffices for bytes that are passed on unchanged. To change or
+ * answer a frame, use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {
   const start = skipSpace(bytes, 0);
@@ -139,7 +139,7 @@ export function errorFrame(id: string, code: number, message: string, data?: unk
 export const messageIn = ({ bytes, error }: Failure): string =>
   stringAt(bytes, valueAt(bytes, error.start, ['message'])) ?? textOf(bytes, error);
 
-/** Whether the server may run a tool because of this frame. A tool must not run twice, so such a frame is not sent twice. */
+/** Whether this message calls a tool. A tool must not run twice, so such a message is not sent twice. */
 export const runsTool = (frame: Frame): boolean =>
   (frame.kind === 'request' || frame.kind === 'note') && frame.method === 'tools/call';
 

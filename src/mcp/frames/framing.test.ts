@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { LineReader, sseEvent, SseReader, type SseEvent } from './framing.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-/** Cuts bytes at random places. Some pieces are empty. */
+/** Cuts the bytes at the places `at`, each taken modulo the length plus 1. Some pieces are empty. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const places = [0, ...at.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));

@@ -167,7 +167,7 @@ export class HttpLink implements Link {
   }
 
   /**
-   * Passes on the frames of a JSON body. If none of them answers the request, reports that the answer is lost. Returns false for a
+   * Passes on the frames of a JSON body. If no frame answers the request, reports that the answer is lost. Returns false for a
    * body that is neither an answer nor a batch, and drops that body.
    */
   #take(body: Buffer, request: Request | undefined): boolean {
@@ -225,7 +225,10 @@ export class HttpLink implements Link {
     }
   }
 
-  /** Reads an event stream to its end, and resumes it if it broke before the expected answer. */
+  /**
+   * Reads an event stream to its end. Then resumes a stream without the expected answer, and the stream of the server's own
+   * frames.
+   */
   async #readEvents(response: IncomingMessage, request: Request | undefined): Promise<void> {
     let stream: IncomingMessage | undefined = response;
     let lastEventId: string | undefined;

@@ -35,7 +35,7 @@ describe('two sides', () => {
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // The ratio compares neighbouring rounds, so it is the median of 1, 2 and 3, and not the ratio of the medians 20 and 10.
+    // The ratio is the median of the ratios of the rounds, which are 1, 2 and 3.
     expect(measured.figures['ratio']?.value).toBe(2);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });

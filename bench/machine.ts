@@ -10,7 +10,7 @@ export type Machine = {
   readonly processors: string;
   /** The time to write and sync 4 KiB on the measured disk, in microseconds. */
   readonly syncUs: number;
-  /** The time of the cheapest system call, in nanoseconds. */
+  /** The time of a cheap system call, in nanoseconds. */
   readonly systemCallNs: number;
   readonly text: string;
 };

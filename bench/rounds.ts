@@ -1,7 +1,7 @@
 import { cpuUs, systemCalls, type Pids } from './costs.ts';
 import type { Figure, Measured } from './row.ts';
 
-/** Does one round's work and returns its figure (operations per second, or milliseconds). */
+/** Does one round's work and returns its figure (operations per second, milliseconds or bytes). */
 export type Side = (round: number) => number | Promise<number>;
 
 export type Versus = {

@@ -1,14 +1,16 @@
 import type { PeerName } from './peers/pins.ts';
 
-/** One line of the table: Earpiece compared with something else, in one run. Each row is one file in `rows/`. */
+/**
+ * One line of the table: usually a comparison of Earpiece with something else in the same run. Each row is one file in `rows/`.
+ */
 export type Row = {
   /** The name, which must equal the name of the row's file. */
   readonly name: string;
-  /** A description of the comparison, which is shown next to the figures. */
+  /** A description of the measurement. `--list` prints the description, and `--json` contains it. */
   readonly what: string;
   /** The bar: all checks must hold. Each check names a figure that `run` returns. */
   readonly bar: readonly Check[];
-  /** Peers that are installed before the row runs. If that fails, the row fails, with the reason. */
+  /** Peers that are installed before the row runs. If the installation fails, the row fails, with the reason. */
   readonly peers?: readonly PeerName[];
   readonly run: (options: RunOptions) => Promise<Measured>;
 };

@@ -1,7 +1,7 @@
 // Steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`, the last two per second.
 // One gateway wraps one server, and tool calls and notifications arrive at a steady rate. The script prints memory and times each
-// minute (`--every`). At the end, it prints whether both stayed flat and whether each notification arrived once; otherwise the
-// exit code is 1.
+// minute (`--every`). At the end, the script prints whether memory and times stayed flat, and whether each notification arrived
+// once. The exit code is 1 if memory or times grew, or if a notification did not arrive exactly once.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -109,7 +109,7 @@ class Told {
   }
 }
 
-/** Starts calls at a steady rate: a slow call does not delay the next. */
+/** Makes calls that may overlap, so that a slow call does not delay the next call. */
 class Caller {
   readonly #client: Client;
   readonly #told: Told;

@@ -1,7 +1,7 @@
 /**
- * `node scripts/agent-crash.ts [kills] [seed]` kills an agent at random (default 300 times), in conversations of 20 tool calls
- * with each API. In each conversation, the script also kills the agent at the next of the named points. The script resumes the
- * agent after each kill, and checks the agent's promises at the end of each conversation.
+ * `node scripts/agent-crash.ts [kills] [seed]` kills an agent at random moments (default: 300 times). Each conversation has 20
+ * tool calls, and uses the next of the model APIs. In each conversation, the script also kills the agent at the next of the named
+ * points. The script resumes the agent after each kill, and checks the agent's promises at the end of each conversation.
  */
 import '../src/node-version.ts';
 import { APIS } from '../e2e/agent/apis.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 /** Installs packages with apt. Returns the reason if that failed; undefined if it succeeded. */
 export function aptInstall(...names: readonly string[]): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'not root of a Debian';
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can install packages with apt-get';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args: readonly string[]): { status: number | null; said: string } => {
     const { status, error, stdout, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 300_000 });

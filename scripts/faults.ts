@@ -4,8 +4,8 @@
  * store and the journal of the workers. The last line is the verdict, and the exit code agrees with the verdict. `--bug <name>`
  * adds a deliberate fault to the workers: the verdict must then be bad.
  *
- * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that reads only the
- * texts that clients received. See `e2e/system/command.ts`.
+ * `npm run faults -- system` is a different run: the whole product under a storm of kills, with a checker that never reads the
+ * logs of the product. See `e2e/system/command.ts`.
  */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ if (args[0] === 'system') {
   const { commandOfSystem } = await import('../e2e/system/command.ts');
   process.exit(await commandOfSystem(args.slice(1)));
 }
-// This script installs the database server of the engine, or prints how to install the server.
+// The script that has the engine's name installs the database server, or prints how to install the server.
 if (args[0] === 'postgres' || args[0] === 'nats') {
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${args[0]}.ts`)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

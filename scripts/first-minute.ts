@@ -1,7 +1,7 @@
 /**
  * Records the first minute of a new user, from `npx earpiece` to the first notification in a real Claude Code. The home and the
- * folder are empty, and the package comes from a registry on this machine. Prints the terminal session; `--update` writes it into
- * docs/install.md.
+ * folder are empty, and the package comes from a registry on this machine. Prints the terminal session; `--update` writes the
+ * session into docs/first-minute.txt and docs/install.md.
  */
 import '../src/node-version.ts';
 import { execFile, execFileSync } from 'node:child_process';
@@ -19,7 +19,7 @@ const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
 const RECORDING = 'docs/first-minute.txt';
 const MINUTE_MS = 60_000;
-/** The maximum number of characters of a recorded line. */
+/** A longer line is cut after this number of characters. */
 const LONG = 130;
 
 async function record(): Promise<void> {
@@ -51,7 +51,7 @@ async function session(registry: string): Promise<void> {
       return undefined;
     },
   });
-  if (told(seen, 'the build ended') !== 1) throw new Error('Claude Code did not get it exactly once');
+  if (told(seen, 'the build ended') !== 1) throw new Error('Claude Code did not get the notification exactly once');
   shown.push(`$ claude -p "Look at the build"\n${seen.stdout.trimEnd()}`);
   const seconds = ((heard - started) / 1_000).toFixed(0);
   const text = shown.map((part) => neutral(part, seen.home)).join('\n\n');
@@ -92,7 +92,7 @@ function typed(cwd: string, env: Record<string, string>): Promise<string> {
       terminal.write('y\r');
     });
     terminal.onExit(({ exitCode }) => {
-      // oxlint-disable-next-line no-control-regex -- what a terminal takes for movements of its cursor
+      // oxlint-disable-next-line no-control-regex -- the escape sequences of a terminal
       const plain = text.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/gu, '').replaceAll('\r', '');
       if (exitCode === 0) resolve(plain.trimEnd());
       else reject(new Error(`npx earpiece ended with ${exitCode}:\n${plain}`));

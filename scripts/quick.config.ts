@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The configuration of the tests of `npm run check`, which start no processes and end in seconds. */
+/** The configuration of the tests of `npm run check`, which end in seconds. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {

@@ -1,5 +1,5 @@
 /**
- * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke story
+ * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke test
  * there. Without `--dry-run`, it then publishes exactly that tarball, with provenance.
  *
  * The owner of the project fills `publisher.json`, and its fields (repository, homepage, bugs) go into the package.json of the

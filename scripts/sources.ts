@@ -17,7 +17,7 @@ export function hashOfSources(folder: '{src,e2e/stores}' | '{src,console}' = '{s
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Whether `dist` was built from the current sources and has not changed since then. */
+/** Whether `dist` was built from the current sources, and its main files have not changed since then. */
 export function isFresh(): boolean {
   return BUILT.every((file) => existsSync(file)) && existsSync(NOTE) && readFileSync(NOTE, 'utf8') === note();
 }

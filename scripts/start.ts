@@ -63,7 +63,7 @@ async function told(story: (typeof STORIES)[number]): Promise<number> {
   }
 }
 
-/** Runs the story in the terminal and in the console, and then only the console, until the person ends it. */
+/** Runs the story in the terminal and in the console. In a terminal, the console then continues until the person ends it. */
 async function chatAndConsole(on: Stage, model: string | undefined): Promise<number> {
   const login = await startConsole(on);
   const told = await tellChatStory({
@@ -93,7 +93,7 @@ async function chatAndConsole(on: Stage, model: string | undefined): Promise<num
   return 0;
 }
 
-/** Returns a real model if the person agrees: a real model costs money and runs commands. */
+/** Returns a real model if the person agrees, because a real model may cost money and run any command. */
 async function realModel(): Promise<string | undefined> {
   const { env } = process;
   if (!terminal || env['CI']) return undefined;
@@ -115,7 +115,7 @@ async function realModel(): Promise<string | undefined> {
   return /^y(es)?$/iu.test(answer.trim()) ? model : undefined;
 }
 
-/** Resolves when a person or the system asks the process to end. */
+/** Resolves with an exit code when a signal ends the story. After the story, Ctrl+C only ends the console. */
 function stopped(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   for (const [signal, exitCode] of Object.entries(SIGNALS))

@@ -52,7 +52,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
     [
       'Doing',
       agents.doing,
-      "`what` is a tool's name. `nothing`: the agent is idle, or its state is unknown. `what` is then the last called tool.",
+      '`nothing`: the agent is idle, or its state is unknown. `what` is the name of the running tool or, with `nothing`, of the last called tool; null if none is known.',
     ],
     ['ConversationSummary', agents.conversation],
     ['Held', agents.held],

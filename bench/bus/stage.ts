@@ -57,8 +57,8 @@ export function event(n: number): EventInput {
 }
 
 /**
- * A bus, by default on a log in memory, with nine of the shipped subscribers, an agent that reads regularly, and retention that
- * removes read notifications.
+ * A bus with nine of the shipped subscribers, by default on a log in memory. The caller makes the agent read, and makes retention
+ * remove read notifications.
  */
 export class Stage {
   readonly inbox: Inbox;

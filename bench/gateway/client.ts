@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 /** An MCP client that only sends frames and waits for their answers. */
 export type Client = {
-  /** The process id of the gateway's command, not of the wrapped server. */
+  /** The process id of the started command. If the command is a gateway, this is not the wrapped server's id. */
   readonly pid: number;
   /** Makes one tool call, and returns the answer's unchanged text. */
   readonly call: () => Promise<string>;
@@ -57,7 +57,7 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
   };
 }
 
-/** Starts `command`, waits until it listens on `port`, and talks streamable HTTP to `url`. */
+/** Starts `command`, waits until it listens on `port`, and talks streamable HTTP to the path `/mcp`. */
 export async function httpClient(
   command: readonly string[],
   { call }: Target,
@@ -127,7 +127,7 @@ export async function freePort(): Promise<number> {
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
 const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-/** Checks an answer without parsing it, because the client's work would hide the gateway's. */
+/** Checks an answer by two searches in its text, because more work of the client would hide the gateway's work. */
 function checked(answer: string): string {
   if (!answer.includes('"content"') || answer.includes('"isError":true'))
     throw new Error(`a tool call gave ${answer.slice(0, 300)}`);
@@ -139,7 +139,7 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<u
   const one = async (): Promise<void> => {
     while (left-- > 0) await call();
   };
-  // All calls share one timer, which finds a gateway that hangs without slowing the calls.
+  // All calls share one timer, which detects a gateway that hangs. A timer for each call would slow the calls.
   await inTime(Promise.all(Array.from({ length: inFlight }, one)), `${times} tool calls`);
 }
 
@@ -192,7 +192,7 @@ async function listening(port: number, { child, ended }: Started): Promise<void>
   throw new Error(`nothing listens on 127.0.0.1:${port} after 20 s`);
 }
 
-/** Ends a child by closing its stdin, and if it does not end, by a signal. */
+/** Ends a child by closing its stdin. If the child has no stdin or is still running after 1 s, a signal ends the child. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));

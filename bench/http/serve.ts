@@ -12,7 +12,7 @@ const [side = '', folder = ''] = process.argv.slice(2);
 const NO_RATE = { perSecond: 1e9, burst: 1e9 };
 
 if (side === 'ours') {
-  // `earpiece serve` opens its inbox with the same options.
+  // Like `earpiece serve`, this process opens the store in a thread.
   const inbox = await openInbox(folder, { policy: NO_LIMIT, thread: true });
   const server = createServer({
     inbox,

@@ -25,7 +25,10 @@ export async function startSide(side: 'ours' | 'bare', folder: string) {
   };
 }
 
-/** A client that does little work compared with a server: it keeps its connections open, and only counts answers. */
+/**
+ * A client that does little work compared with a server: it keeps its connections open, and checks only the status of each
+ * answer.
+ */
 export function poster({ url, token }: { url: string; token: string }, inFlight: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const { hostname, port } = new URL(url);

@@ -14,7 +14,7 @@ export type Sender = { readonly send: (since: string) => Promise<unknown>; reado
 export type Receiver = { readonly close: () => Promise<unknown> };
 export type Side = {
   readonly sender: (url: string) => Promise<Sender>;
-  /** Calls `on` for each received job, in parallel as far as the program does that by itself. */
+  /** Calls `on` for each received job. Each peer gets up to 10 jobs at once; Earpiece gets one carrier after the other. */
   readonly receiver: (url: string, on: (since: string) => void) => Promise<Receiver>;
 };
 
@@ -27,11 +27,12 @@ async function load<T>(peer: PeerName): Promise<T> {
 }
 
 /**
- * Each notification is received separately, like a job. Equal notifications do not become one line, and a message has no budget.
+ * A policy with which each notification has its own line, like a job. Equal notifications are not merged, and no limit keeps a
+ * notification for a later carrier.
  */
 const SINGLE = { coalesceMs: { '*': 0 }, maxItems: 1_000_000, maxTokens: 1_000_000_000 };
 
-/** Earpiece: the agent's conversation offers and confirms what it gets, so each notification is delivered once. */
+/** Earpiece: the agent's conversation offers and confirms each notification, so each is delivered once. */
 const earpiece: Side = {
   sender: async (url) => {
     const inbox = await openAt(url, SINGLE);
@@ -49,7 +50,7 @@ const earpiece: Side = {
     const received = new Set<string>();
     const ended = (async () => {
       for await (const { body } of inbox.watch({ log, after, signal: stop.signal })) {
-        // An earlier offer may have had this notification already.
+        // An earlier offer may already have contained this notification.
         if (body.type !== 'system_notification_queued' || received.delete(String(body['id']))) continue;
         const offer = await conversation.offer({ at: 'tool_result' });
         await offer?.confirm();
@@ -89,7 +90,7 @@ async function boss(url: string) {
   return boss;
 }
 
-/** pg-boss, with its notifications of PostgreSQL instead of its slower polls. */
+/** pg-boss, which listens to notifications of PostgreSQL, because its polls are slower. */
 const pgBoss: Side = {
   sender: async (url) => {
     const queue = await boss(url);

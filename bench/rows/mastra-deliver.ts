@@ -67,8 +67,8 @@ export const row: Row = {
         'ratio to bulk': { value: (measured.ours?.value ?? 0) / theirsInBulk, unit: '' },
       },
       note:
-        `Mastra's dispatcher reads and updates each record by itself, writing no transcript; listing the due ones and one ` +
-        `updateNotificationsStatus for all, which its dispatcher does not use, makes ${Math.round(theirsInBulk)}/s`,
+        `Mastra's dispatcher reads and updates each record separately, and writes no transcript. Listing the due records and one ` +
+        `updateNotificationsStatus for all of them, which the dispatcher does not use, reaches ${Math.round(theirsInBulk)}/s`,
     };
   },
 };

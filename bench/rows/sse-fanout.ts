@@ -9,7 +9,7 @@ const SUBSCRIBERS = 1_000;
 
 export const row: Row = {
   name: 'sse-fanout',
-  what: `records to ${SUBSCRIBERS} streams of one server: from when a notification is asked to be queued over HTTP until the last of them has it, and how many reach streams a second`,
+  what: `one record to ${SUBSCRIBERS} streams of one server: the time from the HTTP request until the last stream has the record, and the records a second that reach streams`,
   bar: [{ figure: 'missing', is: '=', value: 0 }],
   async run({ quick, folder }) {
     const server = await startSide('ours', folder);

@@ -170,7 +170,7 @@ export async function callerCurve(engine: string, started: Started, sizes: reado
 const busyUs = (): number =>
   os.cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) * 1_000, 0);
 
-/** Emits events in a project with more and more subscribers; nine of the subscribers match the events. */
+/** Emits events in a project with more and more subscribers, at least nine; seven of the subscribers match the events. */
 export async function subscriberCurve(sizes: readonly number[], report: Report): Promise<void> {
   const events = 40_000;
   for (const at of sizes) {

@@ -41,7 +41,7 @@ export function manifestOf(manifest: object, { repository, homepage, bugs }: Pub
   };
 }
 
-/** Returns `page: link` for each relative link in an unpacked tarball whose target is missing. */
+/** Returns `page: link` for each relative link whose target is missing, in the pages of an unpacked tarball. */
 export function deadLinks(folder: string): readonly string[] {
   return globSync(['*.md', 'docs/**/*.md'], { cwd: folder }).flatMap((page) => {
     const text = readFileSync(join(folder, page), 'utf8').replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');

@@ -22,7 +22,7 @@ export function textsOfCode(code: string, strings: 'prose' | 'titles'): Text[] {
     if (text === undefined) return true;
     if (titles.has(node)) texts.push({ line: lineAt(node.start), text, kind: 'title' });
     else if (strings === 'prose' && isProse(text)) texts.push({ line: lineAt(node.start), text, kind: 'string' });
-    // A template may contain further texts, but a sum of strings is one text.
+    // A template may contain further texts, but a concatenation of strings is one text.
     return node.type === 'TemplateLiteral';
   });
   return joined(texts.toSorted((a, b) => a.line - b.line));
@@ -50,7 +50,7 @@ function rootOf(callee: Node): string {
   return isNode(inner) ? rootOf(inner) : '';
 }
 
-/** Returns the text of a string, of JSX, or of a sum of strings. An expression inside the text becomes `x`. */
+/** Returns the text of a string, of JSX, or of a concatenation of strings. An expression inside the text becomes `x`. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined;
   if (node.type === 'JSXText') return String(node['value']).trim().replaceAll(/\s+/gu, ' ');

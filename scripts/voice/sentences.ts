@@ -2,7 +2,7 @@
 export type Sentence = {
   readonly line: number;
   readonly text: string;
-  /** Whether the text is a heading, a table cell or a label: few words without a full stop. */
+  /** Whether the text is a heading, or another short text without punctuation, such as a table cell. */
   readonly label: boolean;
 };
 

@@ -163,7 +163,7 @@ const GROUP_SAYS: Readonly<Record<Group, string>> = {
   away: 'Not active',
 };
 
-/** Returns the time at which the next agent has a notification that waits for too long. */
+/** Returns the time at which the next notification has waited too long. */
 const nextNeed = (agents: readonly AgentSummary[]): number =>
   agents.reduce((next, { active, oldestOpenAt }) => {
     const at = active && oldestOpenAt !== null ? oldestOpenAt + STUCK_MS + 1 : Infinity;
@@ -241,7 +241,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   );
 }
 
-/** A separate component, so that each second only the times of hundreds of rows are rendered again. */
+/** A separate component, so that each second renders only the times of the rows, and not the whole rows. */
 const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
 
 function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
@@ -286,8 +286,8 @@ const CLIENTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shows the commands that connect an agent: for the client of the given agent, or else for the clients of this machine, or else
- * for the most common clients.
+ * Shows the commands that connect an agent: for the client of the given agent, or else for the clients on the server's machine,
+ * or else for the most common clients.
  */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
@@ -303,7 +303,7 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
     <>
       <h3>Your own agent: put the gateway in front of one of its MCP servers</h3>
       <p className="muted">
-        {its === undefined && found.length > 0 ? 'Found on this machine. ' : ''}
+        {its === undefined && found.length > 0 ? 'Found on the server’s machine. ' : ''}
         Each command prints a line that adds the gateway, and a line that removes it. Write the command of any MCP server after
         --.
       </p>

@@ -80,7 +80,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   // If this is null, the dialog is closed.
   const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
-  // Another part of the page may open the dialog with a text.
+  // Another part of the console may open the search with words or a period.
   useEffect(() => {
     if (find !== null) setFinding(true);
   }, [find]);

@@ -205,7 +205,7 @@ const Choice = ({
 const timesOf = ({ from, to: until }: Query): Times => ({ from: numberIn(from), until: numberIn(until) });
 const isTimed = ({ from, to: until }: Query): boolean => from !== undefined || until !== undefined;
 
-/** Searches all notifications that were ever queued, not only those on the page. */
+/** Searches all stored notifications, not only those on the page. */
 function Search({ words, query }: { readonly words: string; readonly query: Query }): ReactElement {
   const [typed, setTyped] = useState(words);
   const [times, setTimes] = useState(typedOf(timesOf(query)));

@@ -154,7 +154,7 @@ function Story({
       <h4>Plan</h4>
       <p className="plan words">{planSays(item)}</p>
       {now.flatMap(({ conversation, decision }) =>
-        // The verdict above names the notifications that would be taken.
+        // The verdict above already says that the next carrier would take the notification.
         decision.kind === 'take'
           ? []
           : [
@@ -243,7 +243,7 @@ const RELEASED: Readonly<Record<string, string>> = {
   shutdown: 'the process that sent it was shut down',
 };
 
-const PASSED = 'no filter, mute, expiry, newer state or budget delayed this notification';
+const PASSED = 'no filter, mute, expiry, newer state or budget closed this notification';
 
 /** Says what the plan has done with a notification so far, and how many notifications became this one. */
 function planSays({ notification: n, sent }: StoryItem): string {

@@ -26,7 +26,7 @@ export function Copy({
   );
 }
 
-/** Copies a text. A page without https has only the old clipboard API. */
+/** Copies a text. A page without https may have only the old clipboard API. */
 async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -42,7 +42,9 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** A command with a copy button. The command has the options with which a terminal on the server's machine uses the same log. */
+/**
+ * A command with a copy button. The command has the options with which a terminal on the server's machine uses the same database.
+ */
 export function Command({ text }: { readonly text: string }): ReactElement {
   const who = useCell(session);
   const ours = who.kind === 'in' ? who.reply.shell.earpiece : 'earpiece';

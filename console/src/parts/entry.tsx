@@ -9,7 +9,10 @@ import { Clock } from './time.tsx';
 
 type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
-/** `onFork` forks the conversation after the turn that begins here; it is missing if a fork cannot end with that turn. */
+/**
+ * `onFork` opens the dialog that forks the conversation after the turn that begins here. It is missing if the loop of another
+ * host runs the conversation.
+ */
 export function TimelineEntry({
   entry,
   onFork,

@@ -82,7 +82,7 @@ export function ForkDialog({
         </p>
       ) : at === null ? (
         <>
-          <p>To continue it in a terminal:</p>
+          <p>To continue the fork in a terminal:</p>
           <Command text={`earpiece chat --as ${word(log)} --fork ${word(conversation)}`} />
         </>
       ) : (

@@ -1,4 +1,4 @@
-/** Mutes: the buttons on a card and next to a kind, and the list of mutes with a button that lifts each. */
+/** Mutes: the button on a card and in *Why*, and the list of mutes with a button that lifts each. */
 import { useId, useState, type ReactElement } from 'react';
 import { serverNow, useNow, whenSays } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';

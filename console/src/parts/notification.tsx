@@ -175,7 +175,7 @@ export function Staged({
   onWhy,
 }: {
   readonly note: Note;
-  /** The reason that holds back all notifications of this agent. */
+  /** Whether the agent is inactive, paused or blocked; null if nothing blocks the agent. */
   readonly agent: AgentHolds;
   /** The effect of an interrupt at the host of the conversation. */
   readonly force: Force;
@@ -294,6 +294,6 @@ export function Ended({
   );
 }
 
-/** Says why a notification ended. If the plan closed it, only the reason is shown. */
+/** Says why a notification ended. If the plan or the sweep closed the notification, only the reason is shown. */
 const endedSays = ({ by, reason }: EndedEntry): string =>
   /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${byWhom(by)}: ${reason}`;

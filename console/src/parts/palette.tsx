@@ -48,7 +48,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
     const known = [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
-    // A typed address matches only itself.
+    // If a typed address has a match, the palette offers no search.
     return ADDRESS.test(asked.trim()) && known.length > 0 ? known : [...known, ...search(asked.trim())];
   }, [all, asked, agents]);
   const at = Math.max(
@@ -140,7 +140,7 @@ function commands(onHelp: () => void): Choice[] {
     page('Settings: account', to.settings('account'), ''),
     page('Settings: models', to.settings('models'), ''),
     page('Settings: advanced', to.settings('advanced'), 'filters, budgets, sources, tokens'),
-    // The following commands need an agent's page.
+    // The following commands need the page of a conversation with its box for messages.
     ...(document.querySelector('#say') === null
       ? []
       : [
@@ -161,7 +161,7 @@ function commands(onHelp: () => void): Choice[] {
   ];
 }
 
-/** Presses a key after this dialog has closed, because keys go to the top dialog. */
+/** Presses a key after this dialog has closed, because the page ignores keys while a dialog is open. */
 const pressed = (key: string): void =>
   void setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 

@@ -105,7 +105,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
 
   useLayoutEffect(() => {
     const element = scroll.current;
-    // On a phone, *Why* hides the timeline, and closing it restores the scroll position.
+    // On a phone, *Why* hides the timeline. The stored position stays, so that it is restored when *Why* closes.
     if (element === null || element.clientHeight === 0) return;
     // If a key has scrolled the timeline but the scroll event has not been fired yet, a new line must not scroll back.
     const { top, height } = looked.current;

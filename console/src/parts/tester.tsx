@@ -1,4 +1,4 @@
-/** Shows a subscriber's text for a sample event, and sends it only to an agent that a person has chosen. */
+/** Shows a subscriber's text for a sample event, and sends this text only to an agent that a person has chosen. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { sayForetold, sayVerdict } from '../../../src/wire/client/index.ts';
 import { useAgents } from '../state/agents.ts';

@@ -1,4 +1,4 @@
-/** Shows a verdict: one sentence, and the actions that a person can take. */
+/** Shows a verdict in words, and the actions that a person can take. */
 import { useState, type ReactElement } from 'react';
 import { curesOf, sayVerdict, type Cure } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
@@ -159,7 +159,7 @@ function CureButton({
     case 'mark_read':
       return button('Mark read', async () => {
         await client.read(cure.id, { log: cure.log });
-        return 'marked as read; the gate falls';
+        return 'marked as read; it no longer holds the gate up';
       });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
@@ -186,7 +186,7 @@ const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]
 export const WITHDRAWN = {
   withdrawn: 'withdrawn in time: this notification was never sent',
   maybe_seen: 'withdrawn, but offered before: the model may have seen this notification',
-  gate_lowered: 'delivered before; its gate is down now',
+  gate_lowered: 'already delivered; it no longer holds the gate up',
   too_late: 'too late: this notification was already delivered',
   unknown: 'this notification is no longer in the log',
 } as const;

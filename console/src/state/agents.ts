@@ -1,4 +1,4 @@
-/** The agents of the first pages. The list is loaded again when the log changes, and at intervals. */
+/** The agents of the first pages. The list is loaded again when records arrive, and at intervals. */
 import type { AgentSummary } from '../../../src/wire/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';

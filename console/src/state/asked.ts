@@ -1,9 +1,9 @@
-/** Sends a request again and again, and uses only the newest answer. */
+/** Sends a request again and again, one at a time. An answer is dropped if newer facts are known. */
 
 export type Asked = {
   /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */
   again(): void;
-  /** If a request runs, drops its answer, because newer facts are known, and sends the request again. */
+  /** Call this if newer facts are known: if a request runs, its answer is dropped and the request is sent again. */
   overtake(): void;
   end(): void;
 };

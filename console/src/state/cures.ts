@@ -4,7 +4,7 @@ import { word } from './text.ts';
 
 /** Returns the command that changes a setting, to run in the project's folder. */
 export function settingCommand(key: string, verdict: Verdict): string {
-  // A budget without a value in a file has its default, so there is nothing to unset.
+  // A budget may have its default value, and then no file has a value to unset. So the command sets a value.
   if (verdict.kind === 'budget') {
     const now = Number(/ (\d+)/u.exec(verdict.reason)?.[1] ?? 10);
     const most = key.endsWith('max_items') ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;

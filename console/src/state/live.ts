@@ -3,8 +3,9 @@
  * interruption, the stream continues at its last position, so a listener gets each record once and in order.
  *
  * - **connecting**: the page opens the stream.
- * - **live**: the page is as new as the log.
- * - **away**: the connection is closed, or open and silent. The page shows the log of the time `since`, and retries at `againAt`.
+ * - **live**: the page shows all records that the stream has sent.
+ * - **away**: the connection is closed, or open and silent. The page shows the data of the time `since`, and retries at
+ *   `againAt`.
  * - **resting**: the page was hidden for a while, so its connection was closed.
  * - **over**: this browser is not logged in.
  */
@@ -88,7 +89,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.code === 'bad_argument') {
-        // The server now has another log, so all data on the page may be wrong.
+        // The server now has another store, so all data on the page may be wrong.
         position = undefined;
         anew = true;
         continue;

@@ -23,7 +23,7 @@ export async function begin(): Promise<void> {
   try {
     await entered(code === undefined ? await client.session() : await client.logIn({ code }));
   } catch (error) {
-    // The URL contains a used code, but the browser may still be logged in.
+    // The server refused the code in the URL, for example a used code. The browser may still be logged in.
     if (code !== undefined && error instanceof ApiError && error.status > 0)
       return client.session().then(entered, () => refused(error, true));
     refused(error, code !== undefined);

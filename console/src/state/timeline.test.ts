@@ -162,7 +162,7 @@ describe('the timeline', () => {
       ['a', true],
       ['b', false],
     ]);
-    // The first offer is not among these records, so any item may be the repeated one.
+    // The first offer was never sent, so no record shows which item was sent before, and both items count as repeated.
     expect(repeatedOf('too_big')).toEqual([
       ['a', true],
       ['b', true],

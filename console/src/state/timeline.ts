@@ -168,7 +168,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     const closed = as(body, 'notification_closed');
     if (closed !== undefined) {
       const known = closed.ids.flatMap((id) => notes.get(id) ?? []);
-      // The withdrawal of a delivered notification is not shown, because it changes nothing.
+      // The withdrawal of a delivered notification is shown only among all records.
       const { outcome, reason, by, ids } = closed;
       if (
         known.every((note) => note.receipt !== 'delivered' && note.receipt !== 'read' && note.receipt !== 'observed') ||

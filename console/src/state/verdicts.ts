@@ -21,7 +21,7 @@ export function useVerdicts(log: string, conversation: string, ids: readonly str
     const asking = soon(async () => {
       const found = new Map<string, Verdict>();
       for (const id of asked.split(' ')) {
-        // Without an answer, the card stays unchanged.
+        // Without an answer, the card shows no verdict.
         const story = await client.why(id, log, { signal }).catch(() => undefined);
         if (signal.aborted) return;
         const of = story?.items.find(({ notification: n }) => n.conversation === null || n.conversation === conversation);

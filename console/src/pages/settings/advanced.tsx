@@ -113,7 +113,7 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
                 {fixed.length < own.length && (
                   <p className="muted fixed-head">
                     Change these settings in a file or on the command line, because they may run commands, open connections, move
-                    the log or decide what is redacted:
+                    the database or decide what is redacted:
                   </p>
                 )}
                 <SettingTable label={name} settings={fixed} />

@@ -80,8 +80,9 @@ type Common = {
 };
 
 /**
- * Keeps the text of a field until it is saved. Escape also removes the focus, before the next render. The text stays if the
- * person continues to type during the save, or if another value takes effect.
+ * Keeps the text of a field until the text is saved. `latest` holds the text before the next render, because Escape clears the
+ * text and then removes the focus. The text stays if the person continues to type during the save, or if another value takes
+ * effect.
  */
 function useTyped(): {
   typed: string | null;
@@ -126,7 +127,7 @@ function LineInput({
   const commit = (): void => {
     if (latest.current === null) return;
     const text = latest.current.trim();
-    // An empty field of a setting without a value changes nothing.
+    // An empty or unchanged field changes nothing.
     if (text === '' || (text === value && !sending())) return set(null);
     send(() => apply(text));
   };

@@ -1,6 +1,6 @@
 /**
- * Bundles the command line and the programs that tests start often, once for all tests of a run. A bundle needs half of the
- * processor time of the sources to start. The folder's name contains the hash of its inputs, so no test starts an older bundle,
+ * Bundles the command line and the programs that tests start often, once for all tests of a run. To start, a bundle needs half of
+ * the processor time that the sources need. The folder's name contains the hash of its inputs, so no test starts an older bundle,
  * and runs of different sources do not share a folder.
  */
 import {
@@ -62,7 +62,8 @@ async function make(folder: string): Promise<void> {
   // Some tests run this bundle as another user.
   chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
-  // The plugin is copied and not linked, because it searches for the command line in its own folder.
+  // The plugin is copied and not linked, because it finds the command line at `../../dist`. Through a link, that path would lead
+  // to the repository's `dist`.
   cpSync(join(ROOT, 'claude-plugin'), join(making, 'claude-plugin'), { recursive: true });
   symlinkSync(join(ROOT, 'subscribers'), join(making, 'subscribers'));
   symlinkSync(join(ROOT, 'dist/console'), join(making, 'dist/console'));

@@ -22,7 +22,7 @@ export function installInto(folder: string): string {
   return join(folder, 'dist/cli/main.js');
 }
 
-/** Replaces the package by another version in the same place, whose files in `dist` have other names. */
+/** Replaces the package by another version in the same place, whose chunks in `dist` have other names. */
 export function upgrade(folder: string): void {
   const manifest = join(folder, 'package.json');
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]+"/u, `"version": "${UPGRADED}"`));

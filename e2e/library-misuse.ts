@@ -1,4 +1,4 @@
-/** Mistakes that must not compile. `tsc` fails on a line that compiles after all; nothing here runs. */
+/** Mistakes that must not compile. If a line compiles, its unused `@ts-expect-error` makes `tsc` fail. Nothing here runs. */
 import { openEarpiece, type Conversation, type Earpiece } from 'earpiece';
 import { createAgent } from 'earpiece/agent';
 import { inboxRider } from 'earpiece/gateway';

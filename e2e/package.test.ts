@@ -45,7 +45,7 @@ beforeAll(() => installPacked(folder), 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs Node in the app that has the package installed; without Earpiece's variables, with its own home. */
+/** Runs Node in the app that has the package installed, without Earpiece's variables and with a separate home. */
 function node(
   args: readonly string[],
   command = process.execPath,
@@ -112,7 +112,7 @@ test('a command, a gateway and its store thread each load only a few files', () 
   expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual({ files: atMost(13), thread: 1, kb: atMost(582) });
 });
 
-test('every room with an entry file is exported, and every export exists', () => {
+test('every entry file has a subpath, and the files of every subpath exist', () => {
   const entries = readdirSync(join(root, 'src/entries')).map((file) => `./${file.replace('.ts', '')}`);
   expect(subpaths.toSorted()).toEqual(['.', ...entries].toSorted());
   for (const path of subpaths) {
@@ -220,7 +220,7 @@ test("the README's commands install Earpiece into an agent, and the message reac
   expect(typed('earpiece help')).toContain('run-and-tell');
 });
 
-test("the README's commands make the command of a clone available in every folder, with any Node", () => {
+test("the README's commands make the command of a clone available in every folder, without Node in the PATH", () => {
   const [, words = ''] = /^alias earpiece="([^"]+)"/mu.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   const { status, stdout } = spawnSync('sh', ['-c', `set -- ${words}; cd '${app}'; "$@" --version`], {
     cwd: root,
@@ -345,7 +345,7 @@ describe('a process whose installation is replaced or removed while it runs', ()
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
           ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
         });
-      // This test is the last one, because it removes the installation.
+      // The server loads this chunk last, so it has loaded everything that it needs.
       await expect.poll(place.loaded, { timeout: 60_000 }).toContain('chunks/why-');
       const listed = (await (await ask('/api/notifications?log=shop/coder')).json()) as { items: { id: string }[] };
       replace(place.home);

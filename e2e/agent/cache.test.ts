@@ -1,4 +1,7 @@
-/** Computes from the raw requests alone which part of each request Anthropic's cache would contain, by its documented rules. */
+/**
+ * Computes from the raw requests alone which part of each request Anthropic's cache would contain, by the documented rules of
+ * this cache.
+ */
 import { expect, it } from 'vitest';
 import type { Part } from '../model/answer.ts';
 import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Tests that a sent prefix never changes by a byte: compares raw requests step by step, in a conversation with every kind of
- * event.
+ * Tests that a sent prefix never changes by a byte: compares raw requests step by step, in a conversation with many kinds of
+ * events.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Draft } from '../../src/core/records.ts';

@@ -42,7 +42,7 @@ const frameOf = (body: JsonObject | undefined): string => {
   return text(frame);
 };
 
-// The end mark of the cache is not part of the cached text.
+// A cache mark is not part of the cached text.
 const text = (value: Json): string => JSON.stringify(withoutCacheControl(value));
 
 function withoutCacheControl(value: Json): Json {

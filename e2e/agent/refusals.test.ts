@@ -182,7 +182,7 @@ describe.each(APIS)('%s', (api) => {
     expect(await receipt()).toBe('read');
   });
 
-  it('notifications are left out if the request is accepted only without them, and why explains it', async () => {
+  it('notifications are left out if the provider accepts the request only without them, and earpiece why gives the reason', async () => {
     talk = await Talk.start(api, [], {
       stepOf: ({ text: sent }) => (sent.includes(MARKER) ? KINDS['400 of another cause'] : { says: [text('well')] }),
     });

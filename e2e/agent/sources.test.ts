@@ -60,7 +60,7 @@ describe.each(APIS)('%s: tools that fail', (api) => {
   });
 });
 
-/** Returns the outcomes of the notifications about failed calls. */
+/** Returns the different outcomes of all notifications, except `folded`. */
 const outcomes = async (talk: Talk): Promise<readonly (string | undefined)[]> => {
   const ids = (await talk.inbox.store.read({ log: 'shop/coder' as LogKey })).flatMap(({ body }) =>
     body.type === 'system_notification_queued' ? [(body as unknown as { id: NotificationId }).id] : [],

@@ -121,8 +121,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Checks the rules for every conversation: the API accepts each request, and each request extends the previous request and
-   * contains each marker once.
+   * Checks the rules for every conversation: the API accepts each request, each request extends the previous request, and the
+   * last request contains each marker once.
    */
   check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
     // A refused request was not read, so the following request may differ.
@@ -132,7 +132,7 @@ export class Talk implements AsyncDisposable {
     for (const marker of markers) expect(find(this.requests, marker), marker).toMatchObject({ inLast: 1 });
   }
 
-  /** Compares the golden file: the last request, and how many of its parts each request had. */
+  /** Compares the golden file: the last request, and the number of parts of each request. */
   async golden(name: string): Promise<void> {
     const sent = this.requests.map(({ body }) => partsOf(body).length);
     const text = JSON.stringify({ sent, path: this.requests.at(-1)?.path, body: this.requests.at(-1)?.body }, null, 1);

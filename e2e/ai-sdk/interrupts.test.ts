@@ -221,7 +221,7 @@ it('an interrupt between a failed call and the end of its step keeps the call an
   };
   const write = sdk.tool({ inputSchema: z.object({}), execute: fail });
   let calls = 0;
-  /** Fails a tool like `generateText`, and waits for an abort before the step ends. */
+  /** Handles a failed tool as `generateText` does, and waits for an abort before the step ends. */
   const generate = async ({ tools, messages, abortSignal, onStepFinish }: Generate): Promise<{ text: string }> => {
     if (calls++ > 0) return { text: 'I have stopped.' };
     const error: unknown = await tools.write.execute({}, { toolCallId: 'call_1', messages }).catch((why: unknown) => why);
@@ -246,7 +246,7 @@ type Generate = {
   onStepFinish: (step: object) => Promise<void>;
 };
 
-/** Resolves when a stream has produced this text, as a user's screen would show it. */
+/** `heard` resolves when the text of the streams ends with `end`, as a user's screen would show it. */
 function listening(): { heard: (end: string) => Promise<void>; listen: (result: { textStream: AsyncIterable<string> }) => void } {
   let said = '';
   let waiting: { end: string; resolve: () => void }[] = [];

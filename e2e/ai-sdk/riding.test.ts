@@ -85,7 +85,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered' });
   });
 
-  it('outputs of every form stay unchanged', async () => {
+  it('texts, objects and outputs of toModelOutput stay unchanged', async () => {
     const object = { rate: 1.5, list: ['a', 'b'], none: null };
     desk = await Desk.start(major, api, [
       { says: [call('call_1', 'says')] },

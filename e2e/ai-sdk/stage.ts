@@ -126,8 +126,8 @@ export class Desk implements AsyncDisposable {
   }
 
   /**
-   * Checks the rules for every conversation: the API accepts each request, and each request extends the previous request and
-   * contains each marker once.
+   * Checks the rules for every conversation: the API accepts each request, each request extends the previous request, no request
+   * contains a marker twice, and the last request contains each marker.
    */
   check(markers: readonly string[], except: readonly string[] = []): void {
     for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);
@@ -145,7 +145,7 @@ export class Desk implements AsyncDisposable {
     for (const [i, was] of bytes.slice(0, -1).entries()) expect(bytes[i + 1]?.startsWith(was), `request ${i + 2}`).toBe(true);
   }
 
-  /** The transcript with one word for each part. The Anthropic package of AI SDK 7 adds custom parts. */
+  /** The transcript with one word for each part. The custom parts that the Anthropic package of AI SDK 7 adds are left out. */
   get shape(): readonly string[] {
     return this.messages.map(({ role, content }) => {
       const parts = typeof content === 'string' ? ['text'] : content.flatMap(({ type }) => (type === 'custom' ? [] : [type]));

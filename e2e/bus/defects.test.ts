@@ -136,7 +136,7 @@ describe('defects that were seen in a run do not occur:', () => {
   });
 });
 
-describe('defects found in its code do not occur:', () => {
+describe('defects that were found in the code of that build do not occur:', () => {
   proves('bus:own-defects', 'bus:disabled', 'bus:scoped', 'bus:moments');
 
   it('1: events that wait for a window are written when the bus closes', async () => {

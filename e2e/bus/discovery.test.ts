@@ -50,7 +50,7 @@ class World {
   }
 }
 
-/** Folders are checked every 10 ms, but the machine may be busy. */
+/** Folders are checked at most every 10 ms, and the machine may be busy. */
 const PATIENCE_MS = 20_000;
 
 /** Retries until exactly these subscribers have matched a failed build, because folders are checked at most every 10 ms. */

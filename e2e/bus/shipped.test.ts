@@ -325,7 +325,7 @@ describe('any content of an event', () => {
     ['booleans', false],
     ['nothing', null],
     ['the empty text', ''],
-    ['what looks like TOON', '[2]{a,b}:\n  1,2'],
+    ['text that looks like TOON', '[2]{a,b}:\n  1,2'],
   ];
 
   describe.each(HOSTILE)('%s in every field', (_what, value) => {
@@ -346,7 +346,7 @@ describe('any content of an event', () => {
             expect(text.length).toBeLessThan(16_384);
             expect(text).not.toContain('49');
             for (const line of text.split('\n')) expect(line).not.toMatch(/^(?:fake_line|!critical|\[\/ep|<\/notification)/);
-            // A table must be readable again, with a row for each event.
+            // The TOON decoder must read each table, with one row for each event.
             if (/^\w+\[3\]\{/.test(text)) {
               const [rows] = Object.values(decode(text.replace(/\nand \d+ more .*$/, '')) as Record<string, Json[]>);
               expect(rows).toHaveLength(3);

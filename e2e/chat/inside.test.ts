@@ -77,10 +77,10 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
 
   it.each([
     ['as it is', ''],
-    ['without our variables', 'env -u EARPIECE_HANDLE -u EARPIECE_HANDLE_OF '],
-    ['with the name of another', 'env EARPIECE_HANDLE_OF=shop/other#main '],
+    ['without the variables of Earpiece', 'env -u EARPIECE_HANDLE -u EARPIECE_HANDLE_OF '],
+    ['with the name of another agent', 'env EARPIECE_HANDLE_OF=shop/other#main '],
     [
-      'in a shell of its own',
+      'in a shell with an almost empty environment',
       'bash -c "true; exec env -i PATH=$PATH HOME=$HOME XDG_STATE_HOME=$XDG_STATE_HOME EARPIECE_DB=$EARPIECE_DB ',
     ],
   ])('a command cannot act as a person, %s', async (_, before) => {
@@ -185,7 +185,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     ]);
   });
 
-  it('a person in a separate terminal may do all these actions', async () => {
+  it('a person in a separate terminal can send a critical notification and a resume', async () => {
     await using stage = await ChatStage.open([{ says: [text('hi')] }]);
     await stage.says(['send', '--to', CODER, '--level', 'critical', '--as', 'anna', 'stop']);
     await stage.says(['send', '--to', CODER, '--action', 'resume', 'go on'], { env: { EARPIECE_ADDRESS: '' } });

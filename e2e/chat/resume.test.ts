@@ -27,7 +27,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     const pid = await stage.pid('pid');
     expect(isAlive(pid)).toBe(true);
     await chat.kill();
-    // The killed process could not end the turn, so the next process does.
+    // The killed process could not end its background command, so the next process ends it.
     expect(isAlive(pid)).toBe(true);
 
     const again = await stage.terminal(['chat', '--resume']);
@@ -49,7 +49,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await stage.run(['chat', '--json', '--model', 'openai-chat:gpt-4.1', '--system', 'Be brief.'], { input: 'first\n' });
     const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
     expect(code).toBe(0);
-    // Waiting notifications come first in the output, because the message arrives a moment after the first check.
+    // A line about waiting notifications may come before the message, which arrives a moment after the first check.
     expect(stdout).toMatch(
       /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n(?:\n┆ ○ info session\.resumed {2}[^\n]* waiting to ride\n)?\n› second\n\n┃ ○ info session\.resumed session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}rode on your message[^\n]*\n\nTwo\.\n$/u,
     );

@@ -83,7 +83,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(stage.model.requests).toHaveLength(2);
   });
 
-  it('Ctrl+C stops it with 130, its timeout with 3; the partial work is kept', async () => {
+  it('Ctrl+C stops it with 130, and the partial work is kept', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([
       { says: [text('the first of many words')], at: [{ part: 0, delta: 2, do: hold.stop }] },

@@ -88,7 +88,8 @@ export class Terminal {
   readonly #screen: Screen;
   #over = false;
   /**
-   * Whether the screen is half drawn: the program has asked the terminal to hold it, and the rest of the output has not arrived.
+   * Whether the screen is half drawn: the program has asked the terminal to hold the screen, and the remaining output has not
+   * arrived.
    */
   #held = false;
   #changed: (() => void)[] = [];

@@ -16,9 +16,9 @@ ${Object.entries(BAD_INPUT)
 
 ## What a client sends to the gateway
 
-Each row is one line on the stdin of a gateway in front of a real MCP server. After each row, the next tool call works: client, gateway and
-server continue. The gateway passes lines that it need not check to the server. \`server\` means that the client gets the server's answer
-unchanged.
+Each row is sent to the stdin of a gateway in front of a real MCP server. After each row, the next tool call works: client, gateway
+and server continue. The gateway passes lines that it need not check to the server. \`server\` means that the client gets the server's
+answer unchanged.
 
 | case | line | answer |
 |---|---|---|

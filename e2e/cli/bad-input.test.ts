@@ -35,7 +35,7 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const NO_ENTRY = 54_321;
 
-/** Root becomes another user if `setpriv` exists and that user can read Node and this repository. */
+/** On Linux, root becomes another user (with `setpriv`) if that user can enter the folders of Node and of this repository. */
 const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));
@@ -210,7 +210,7 @@ async function doRow(row: Row): Promise<void> {
   const [command = '', ...args] = [...(given.wrap ?? []), process.execPath, CLI, ...row.args.map(words)];
   const child = spawn(command, args, { cwd: shell.folder, env: shell.env({ ...row.env, ...given.env }), stdio: 'pipe' });
   child.stdin.on('error', () => {});
-  // A gateway's client stays connected until the gateway ends.
+  // A gateway's client stays connected until the gateway ends, or until the expected output has arrived.
   if (row.args[0] !== 'gateway') child.stdin.end(row.stdin?.bytes ?? '');
   const running = new Running(child);
   if (row.client !== undefined) {
@@ -269,7 +269,7 @@ describe('input from a client to the gateway', () => {
   }, 120_000);
 });
 
-/** Returns the answers that arrived before the answer to the next call, and checks that this call succeeds. */
+/** Sends the frame and then a correct call. Returns the answers to the frame, and checks that the call succeeds. */
 async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: string): Promise<string[]> {
   const from = client.lines.length;
   const input = client.process.stdin;

@@ -527,7 +527,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--lines "9999" is not a whole number from 0 to 200'),
     },
     {
-      what: 'an address: the command does not run',
+      what: 'an invalid address: the command does not run',
       args: ['run-and-tell', '--to', 'a/b/c', '--', 'touch', 'ran'],
       ...usage(`address "a/b/c": the agent contains "/", which is not allowed; ${FORMS}`),
     },
@@ -908,19 +908,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'an address',
+      what: 'an invalid address',
       env: { EARPIECE_ADDRESS: 'a/b/c' },
       args: ['inbox'],
       ...usage('EARPIECE_ADDRESS is "a/b/c"; write an agent\'s name, project/agent, project/agent#conversation or project/*'),
     },
     {
-      what: 'a duration',
+      what: 'a duration without its unit',
       env: { EARPIECE_RETENTION: '30' },
       args: ['log'],
       ...usage('EARPIECE_RETENTION is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"'),
     },
     {
-      what: 'a fault point',
+      what: 'an invalid fault point',
       env: { EARPIECE_FAULT: 'queue.checked:often' },
       args: ['log'],
       ...usage('EARPIECE_FAULT=queue.checked:often: "often" must be a count from 1; write queue.checked:1'),
@@ -1427,7 +1427,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** One line from a client to a gateway in front of a real server (`server-everything`). */
+/** Input from a client to a gateway in front of a real server (`server-everything`). */
 export type FrameRow = {
   readonly what: string;
   readonly frame: { readonly bytes: string | Uint8Array; readonly shown?: string };

@@ -1,6 +1,6 @@
 /**
- * A module that is preloaded into one process. The wall clock of the process jumps by 4 s, as after a sleep, when it has written
- * the record `JUMPS_AFTER`.
+ * A module that is preloaded into one process. The wall clock of the process jumps by 4 s, as after a sleep, when the database
+ * has a record of the type `JUMPS_AFTER`.
  */
 import { readFileSync } from 'node:fs';
 

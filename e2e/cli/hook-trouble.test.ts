@@ -19,7 +19,7 @@ const EVENT = {
 };
 const eventIn = (folder: string): string => JSON.stringify({ ...EVENT, cwd: folder });
 
-/** Returns a command line in a folder that is removed before the line starts. */
+/** Runs a command line in a folder that is removed before the line starts. */
 function inGoneFolder(shell: Shell, line: string, input: string): Ran {
   const gone = join(shell.folder, 'gone');
   mkdirSync(gone);

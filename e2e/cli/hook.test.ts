@@ -158,7 +158,7 @@ describe('a hook call', () => {
       await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
       expect(await isLong('PreToolUse')).toBe(false);
       await inbox.queue(log, { message: 'the build ended' });
-      // Before a tool call, only an interrupt makes the hook take the slow path.
+      // Before a tool call, a notification that is not an interrupt does not make the hook take the slow path.
       expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');

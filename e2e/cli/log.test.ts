@@ -9,7 +9,7 @@ import { parsed, Running, Shell } from './shell.ts';
 
 const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss');
 
-/** Makes a log with one notification of each sort: queued, counted, offered and delivered, withdrawn, muted. */
+/** Makes records of several types: queued, counted, offered, delivered, withdrawn, muted. */
 async function story(shell: Shell): Promise<LoadedInbox> {
   const ear = await shell.open();
   await ear.queue('shop/coder', { id: 'k1', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed 日本語' });

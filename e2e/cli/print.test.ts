@@ -210,7 +210,7 @@ describe('gateway --print', () => {
     expect((await print('gemini')).undo[1]).toBe(
       "gemini mcp add filesystem npx -- -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     );
-    // An unreadable file reveals nothing about its content.
+    // An invalid file does not show whether the server exists, so no removal is printed.
     expect(await print('qwen')).toMatchObject({ what: [expect.stringMatching(/^qwen mcp add/u)], stderr: '' });
   });
 

@@ -30,7 +30,7 @@ export class Shell extends Stage {
     return parsed(await this.says(['--json', ...args], options));
   }
 
-  /** Starts a command that runs until it is asked to stop. */
+  /** Starts a command and does not wait for its end. */
   begin(args: readonly string[], { env }: Pick<Options, 'env'> = {}): Running {
     return new Running(spawn(process.execPath, [this.entry, ...args], { cwd: this.folder, env: this.env(env), stdio: 'pipe' }));
   }

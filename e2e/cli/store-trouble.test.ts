@@ -1,5 +1,5 @@
 /**
- * The gateway never blocks the agent: a call passes during any trouble of the database, and delivery resumes when the database
+ * Trouble of the database does not stop the agent: calls pass, except behind a known gate. Delivery resumes when the database
  * works again.
  */
 import { spawn } from 'node:child_process';
@@ -13,7 +13,10 @@ import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
 
 const CODER = { args: ['--as', 'coder'] };
-/** A call takes 250 ms longer, plus delays of a busy machine; a call that waited for the lock would take the store's 5 s. */
+/**
+ * A call that takes longer than this has waited for the store. During store trouble, a call takes about 250 ms more than usual. A
+ * wait for the lock would take 5 s.
+ */
 const BLOCKED_MS = 4_000;
 
 async function timed(gateway: GatewayClient, text: string): Promise<{ text: string; ms: number }> {
@@ -63,7 +66,7 @@ describe('a gateway whose database', () => {
     // Only the first call of the outage waits for 250 ms.
     expect(Math.min(...took)).toBeLessThan(200);
     expect(gateway.stderr.split('\n')).toEqual([
-      'earpiece: notifications cannot be reached (after: no answer within 250 ms); tool calls pass without notifications until the store answers',
+      'earpiece: notifications cannot be reached (after: no answer within 250 ms); until the store answers, tool calls pass without notifications, except while a known gate is up',
       'earpiece: notifications can be reached again',
       '',
     ]);
@@ -105,7 +108,7 @@ describe('a gateway whose database', () => {
     await untilItRides(gateway, 'from a new database');
     const lines = gateway.stderr.trimEnd().split('\n');
     expect(lines[0]).toBe(
-      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away); tool calls pass without notifications until the store answers`,
+      `earpiece: notifications cannot be reached (before: ${shell.db} is not an SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this file away); until the store answers, tool calls pass without notifications, except while a known gate is up`,
     );
     alternate(lines);
   });

@@ -1,4 +1,4 @@
-/** `earpiece why` answers with one verdict, and the command in the verdict changes the verdict. */
+/** `earpiece why` answers with one verdict, and with a command that helps if there is one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

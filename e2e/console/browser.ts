@@ -2,8 +2,8 @@
 import { chromium, type Browser } from 'playwright-core';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
 
-// Each test has its own browser, server and agents, and other tests run at the same time, so its duration proves nothing. The
-// script that makes the pictures of the docs uses this file outside of a test.
+// Each file of tests starts a browser, and other tests run at the same time, so the duration of a test proves nothing. The script
+// that makes the pictures of the docs uses this file outside of a test.
 if (process.env['VITEST'] !== undefined) (await import('vitest')).vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 /** The timeout for one expected element. */
 export const PATIENCE_MS = 60_000;

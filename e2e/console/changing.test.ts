@@ -89,7 +89,7 @@ verifies(
     await row(page, 'wake.error').getByText('saved: counts now, from the next notification on').waitFor();
     await page.getByRole('switch', { name: 'Git' }).click();
     await row(page, 'sources.git.enable').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
-    // Another process, which reads the same files, has the new value.
+    // The agents' inbox, which reads the same files, has the new values.
     const policy = (): object => stage.ear.conversation('shop/coder#main').policy();
     expect(policy()).toMatchObject({ maxItems: 3, maxTokens: 300, view: 'xml', minLevel: 'warning', wake: { error: 'auto' } });
     await page.getByRole('button', { name: 'Take out Items of a carrier' }).click();

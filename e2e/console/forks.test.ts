@@ -27,7 +27,7 @@ async function threeTurns(stage: Stage): Promise<void> {
 }
 
 const person = (page: Page, text: string): Locator => page.locator('.entry-person', { hasText: text });
-/** Runs the shown command as a terminal would. */
+/** Makes the fork that the shown command would make. */
 async function typed(stage: Stage, command: string): Promise<string> {
   const option = (name: string): string => new RegExp(`--${name} (\\S+)`, 'u').exec(command)?.[1] ?? '';
   const turns = option('turns');
@@ -65,7 +65,7 @@ verifies(
 
     await page.getByRole('link', { name: '#main', exact: true }).click();
     await page.getByText('Both, then.').waitFor();
-    // The link leads to the first line of the fork that differs.
+    // The link leads to the last line that the fork has copied.
     await page.locator('.came-to').getByText('Spaces it is.').waitFor();
     await page.getByRole('button', { name: 'Fork this conversation, which has 1 fork' }).waitFor();
   },

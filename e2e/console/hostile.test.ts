@@ -114,7 +114,7 @@ verifies(
   },
 );
 
-verifies('console:text', 'a megabyte in one message and a thousand waiting notifications do not block the page', async () => {
+verifies('console:text', 'a message of 800,000 characters and 300 waiting notifications do not block the page', async () => {
   await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
   await stage.ear.queue('shop/coder#main', { kind: 'big.one', message: `rows[200000]{a}:\n${'  x\n'.repeat(200_000)}` });
   for (let i = 0; i < 300; i++) await stage.ear.queue('shop/coder#main', { kind: 'small.one', message: `number ${i}` });

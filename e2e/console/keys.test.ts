@@ -24,7 +24,7 @@ const focused = (page: Page): Promise<string> =>
 
 verifies(
   'console:keys',
-  'j and k move, Enter opens, w shows why, m begins a message, Escape goes back, p and s ask before they act',
+  'j and k move, Enter opens, w shows why, m begins a message, Escape goes back, and s asks before it acts',
   async () => {
     const page = await stage.page();
     await page.locator('a[data-log="shop/coder"]').waitFor();

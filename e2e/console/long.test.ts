@@ -1,6 +1,6 @@
 /**
- * A long conversation with a thousand waiting notifications: a person can read the whole conversation, although the page contains
- * only a part.
+ * A long conversation with 300 waiting notifications: a person can read the whole conversation, although the page contains only a
+ * part of it.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -14,7 +14,7 @@ import { Stage } from './stage.ts';
 const TURNS = 500;
 const OPEN = 300;
 const MAIN = conversationId('main');
-/** The maximum number of elements of the page, which is enough for three times the visible lines. */
+/** The maximum number of elements of the page. */
 const MOST_ELEMENTS = 4_000;
 
 let browser: Browser;

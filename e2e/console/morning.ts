@@ -3,7 +3,7 @@ import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Tool } from '../../src/handles/tool.ts';
 import type { Stage } from './stage.ts';
 
-/** Returns a model whose answers the test sets and releases. */
+/** Returns a tool whose calls run until the test calls `end`. */
 export function heldTool(
   name: string,
   description: string,

@@ -94,8 +94,8 @@ verifies(
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('No agent with this name has made contact yet').waitFor();
     await page.getByText('Nothing is open. This agent has not made contact yet.').waitFor();
-    // An agent that has only received messages is not active, so the page still shows how to connect an agent. When an agent is
-    // active, the page hides these commands behind a button.
+    // An agent for which only notifications were queued has made no contact, so the page still shows how to connect an agent.
+    // After the first contact, the page hides these commands.
     await empty.ear.queue('shop/coder', { message: 'for later' });
     await page.goto(`${empty.url}/#/agents`);
     await page.getByText('never seen').waitFor();

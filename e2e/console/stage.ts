@@ -1,4 +1,4 @@
-/** The console as users run it: the server with its built files, a log, agents, and a logged-in browser. */
+/** The console as users run it: a server with the built files of the console, a database, agents, and a logged-in browser. */
 import { subscriberTrust } from '../../src/bus/index.ts';
 import { trustBook } from '../../src/config/index.ts';
 import { randomInt } from 'node:crypto';
@@ -67,7 +67,7 @@ export class Stage implements AsyncDisposable {
 
   #port: number | undefined;
 
-  /** Starts the server again on its earlier port. */
+  /** Starts the server. A later start uses the same port. */
   async serve(): Promise<void> {
     const at = places(this.folder);
     const ear = await openLoadedInbox(at);
@@ -140,7 +140,7 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
   }
 }
 
-/** The time is 10:15, so no run falls on two days or into two bars of a chart. */
+/** The time is 10:15, so no run falls on two days, or into two bars of half an hour. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
 /** Returns folders and an environment in which no setting of the machine's user takes effect. */

@@ -56,7 +56,7 @@ verifies(
     await there.waitFor();
     await turn;
     expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ m?s after queue/u);
-    // The delivered notification is the same element, which has moved from the waiting notifications.
+    // The delivered notification has moved here from the waiting notifications.
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
     expect(await notesOn(page)).toEqual(['rode process.failed']);
@@ -73,7 +73,7 @@ verifies(
     expect(told).toMatch(/queued\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toMatch(/delivered\s+\d\d:\d\d:\d\d\.\d{3}/u);
     expect(told).toContain('in the result of read_cart');
-    expect(told).toContain('no filter, mute, expiry, newer state or budget delayed this notification');
+    expect(told).toContain('no filter, mute, expiry, newer state or budget closed this notification');
     const shown = await why.locator('figure pre').innerText();
     const sent = JSON.stringify(model.requests.at(-1)?.prompt);
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));
@@ -122,7 +122,7 @@ verifies(
 
 verifies(
   'console:why',
-  "a withdrawn notification names the person who closed it; a waiting notification shows the plan's current decision",
+  "a withdrawn notification shows who closed it; a waiting notification shows the plan's current decision",
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;

@@ -1,4 +1,4 @@
-/** Why begins with one verdict and its cure. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each. */
+/** *Why* begins with a verdict and its cures. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -32,7 +32,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
   for (const width of [1280, 390])
     verifies(
       'console:verdict',
-      `${colorScheme}, ${width} wide: each verdict is one sentence with its cures, without a serious fault`,
+      `${colorScheme}, ${width} wide: each verdict is shown with its cures, without a serious fault`,
       async () => {
         const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
         for (const [name, { kind, says, cures }] of Object.entries(VERDICTS)) {

@@ -213,7 +213,7 @@ describe('a notification that waits for a tool', () => {
   });
 });
 
-describe('an agent that only wrapped tools reach', () => {
+describe('an agent that gets notifications only through wrapped tools', () => {
   it('doctor names the tools of its host that carry no notifications', async () => {
     proves('gateway:reach');
     await using stage = new Stage();

@@ -37,7 +37,7 @@ describe('a server behind the gateway', () => {
 
   verifies(
     'gateway:mcp-events',
-    'fails the running call when it is killed, and its disconnect is withdrawn when it works again',
+    'fails the running call when it is killed; when it works again, an undelivered report of the disconnect is withdrawn',
     async () => {
       await using stage = new Stage();
       const ear = await stage.open();

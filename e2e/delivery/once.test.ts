@@ -45,8 +45,8 @@ describe('once', () => {
       };
       await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
       await produced;
-      // On a busy machine a call may pass without a notification, so the last calls do not end at the first result without a
-      // notification.
+      // On a busy machine, a call may carry no notification although some are open. So the calls continue until no notification
+      // is open.
       const last = gateways[0] as GatewayClient;
       const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
       for (let more = await isOpen(); more && !signal.aborted; more = await isOpen()) {
@@ -64,8 +64,8 @@ describe('once', () => {
       const late = calls.flatMap((call) =>
         call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
       );
-      // A call passes without notifications if the store keeps a gateway waiting for 250 ms. That case has a different promise, and
-      // the gateway reports the delay.
+      // A call passes without notifications if the store keeps a gateway waiting for 250 ms. That case has a different promise,
+      // and the gateway reports the delay.
       if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
       // Both gateways have carried notifications, and the log has the same deliveries.
       const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });

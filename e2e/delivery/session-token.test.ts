@@ -1,4 +1,4 @@
-/** A connection reads only its own notifications, with any token. */
+/** A known connection reads only its own notifications, with any token. */
 import { describe, expect, it } from 'vitest';
 import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from './http-gateway.ts';

@@ -27,7 +27,7 @@ export class Stage implements AsyncDisposable {
   readonly entry: string = CLI;
   readonly #started: (Disposable | AsyncDisposable)[] = [];
 
-  /** Returns the environment of the stage, without anything of the machine's user. */
+  /** Returns the environment of the stage, with only `PATH` from the machine's user. */
   env(more: Record<string, string> = {}): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',

@@ -106,7 +106,7 @@ export class Fleet implements AsyncDisposable {
     return { child, says };
   }
 
-  /** Registers a process, started by another process, that is killed at the end. */
+  /** Registers a process that another process has started, so that the process is killed at the end. */
   ends(pid: number | undefined): void {
     if (pid !== undefined) this.#others.add(pid);
   }

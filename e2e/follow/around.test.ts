@@ -139,7 +139,7 @@ verifies(
     await hook('reviewer', 'SessionEnd');
     await nobody();
     expect((await open()).at(-1)).toBe('agent.done info: the session of reviewer has ended');
-    // The agent is no longer active, so no end can be awaited.
+    // The agent is no longer active, so the follower reports the end at its first check, and ends.
     await follow('agent', 'reviewer');
     await nobody();
     expect((await open()).filter((each) => each.includes('agent.done'))).toHaveLength(2);

@@ -168,8 +168,8 @@ describe('earpiece follow', () => {
   }, 60_000);
 
   /**
-   * Returns each kind of follower, the stored state of a first check, and the text of the expected notification. With that state,
-   * the next check finds a change.
+   * Returns followers of three kinds, each with the stored state of a first check and the text of the expected notification. With
+   * that state, the next check finds a change.
    */
   const crashing = (url: string): readonly (readonly [What, Json | undefined, string])[] => [
     [{ kind: 'url', url }, undefined, `${url} fails: 503 Service Unavailable`],
@@ -183,7 +183,7 @@ describe('earpiece follow', () => {
 
   verifies(
     'follow:told-once',
-    'if a process is killed at any write, the next process reports the rest, and nothing twice',
+    'if a process is killed at any write, the next process reports the remaining changes, and nothing twice',
     async () => {
       const server = createServer((_, response) => response.writeHead(503).end());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -245,15 +245,15 @@ describe('earpiece follow', () => {
       expect((await shell.run(asked(name), { env })).stderr).toContain(why);
     expect(await listed()).toHaveLength(1);
     expect(await shell.says(asked('next.log'), { env })).toContain(join(shell.folder, 'later.log'));
-    // A person may follow a link.
+    // A person may follow a link that leads out of the project.
     expect(await shell.says(asked('hosts.log'))).toContain(join(shell.folder, 'hosts.log'));
   }, 60_000);
 
   it.each([
     [['log', 'app.log'], 'needs --match <re>'],
     [['log', 'app.log', '--match', '(?=x)'], 'lookahead and lookbehind are not supported'],
-    [['url', 'ftp://x'], 'is not a valid http or https address; write e.g. http://localhost:3000/health'],
-    [['url', 'http://127.0.0.1:99999/'], 'is not a valid http or https address'],
+    [['url', 'ftp://x'], 'is not a valid http or https URL; write e.g. http://localhost:3000/health'],
+    [['url', 'http://127.0.0.1:99999/'], 'is not a valid http or https URL'],
     [
       ['url', 'http://x:6000/'],
       'follow url "http://x:6000/" has the port 6000, which belongs to another protocol, so Node blocks it; let the server listen on another port',

@@ -151,8 +151,8 @@ for (const point of ['follow.planned', 'follow.told', 'append.committed'])
       expect((await doomed.ended).signal).toBe('SIGKILL');
       if (fixed) file(name, 'export const a: number = 1;\n');
       const looks = shell.begin(['follow', '--look', 'shop']);
-      // The error of another file shows that the check of the first file is complete. That file is written repeatedly, until the
-      // process watches it.
+      // The error of another file shows that the check of the first file is complete. The other file is written repeatedly, until
+      // the process watches it.
       const others = async (): Promise<readonly string[]> => {
         file('other.ts', `export const other: number = "other"; // ${performance.now()}\n`);
         return open();

@@ -1,7 +1,7 @@
 /**
  * Replays recorded outputs of real programs, and compares an agent's notifications with a golden file. In that file, `+` is
- * reported, `-` is withdrawn, and `~` is a change of the files. `record.ts` records them. `--update` writes the golden file
- * again.
+ * reported, `-` is withdrawn, and `~` is a change of the files. `record.ts` records the outputs. `--update` writes the golden
+ * file again.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -47,7 +47,7 @@ afterEach(async () => {
   await github[Symbol.asyncDispose]();
 });
 
-/** A `gh` without the settings of this machine's user. */
+/** The environment of a `gh` without the settings of this machine's user. */
 const env = (): Record<string, string> => ({ ...shell.env(), GH_CONFIG_DIR: join(shell.folder, 'gh'), ...github.env });
 
 async function look(): Promise<State | undefined> {
@@ -85,7 +85,7 @@ describe('a followed pull request', () => {
 
   verifies(
     'follow:pr',
-    'a failed check gives the agent the job, the step and the failing line; a passed check withdraws them',
+    'a failed check gives the agent the job, the step and the failing line; a passed check withdraws the notification',
     async () => {
       github.job(71, 'build', 'success');
       github.job(72, 'test', 'failure', FAILS);
@@ -213,7 +213,7 @@ describe('a followed pull request', () => {
     expect(await open()).toEqual(['pr.review info: acme/shop#12: ann reviewed it with 2 comments']);
   });
 
-  it('a review that a person submits while its comments are read is reported by the next poll', async () => {
+  it('a review that a person submits while a poll reads the reviews is reported by a later poll', async () => {
     const at = (second: number): string => `2026-11-23T08:10:${second}Z`;
     const by = (login: string): object => ({ login });
     await look();

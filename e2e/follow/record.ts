@@ -3,7 +3,7 @@
  *
  *   node e2e/follow/record.ts FOLDER [name...]
  *
- * FOLDER has the programs of PACKAGES in its node_modules; go, cargo, pytest, mypy and ruff are on the PATH.
+ * FOLDER has the programs of PACKAGES in its node_modules; go, cargo, gcc, mypy, ruff and python3 with pytest are on the PATH.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -105,7 +105,7 @@ const FAILING = (name: string, expected: number): string => `import { expect, it
 it('${name}', () => expect(Math.floor(3.6)).toBe(${expected}));
 `;
 
-/** Two test files fail. Then one of them is fixed, and only this file runs again. */
+/** Two test files fail. Then they are fixed one after the other, and only the fixed file runs again. */
 const VITEST_TWO: Recording = {
   files: {
     'package.json': MODULE,
@@ -148,7 +148,10 @@ test('${name}, twice', () => {
 });
 `;
 
-/** Two test files fail. Then one of them is fixed. Node.js prints nothing for a while before it runs this file again. */
+/**
+ * Two test files fail. Then they are fixed one after the other. Node.js prints nothing for a while before it runs the fixed file
+ * again.
+ */
 const NODE_TEST_SLOW: Recording = {
   files: { 'cart.test.mjs': SLOW('rounds', 2), 'price.test.mjs': SLOW('adds', 3) },
   run: ['node', '--test', '--watch'],
@@ -214,7 +217,7 @@ const LOAD = (name: string, run: readonly string[], test: (expected: number) => 
   until: done,
 });
 
-/** Two modules of a page are broken. Then one of them is fixed. */
+/** Two modules of a page are broken. Then they are fixed one after the other. */
 const VITE_TWO: Recording = {
   files: {
     'package.json': MODULE,
@@ -231,7 +234,7 @@ const VITE_TWO: Recording = {
   until: /hmr update|page reload/u,
 };
 
-/** A comparison, whose error message has several lines, and an exception in another file. */
+/** Comparisons, whose error messages have several lines, and an exception in another file. */
 const NODE_TEST_VALUES: Files = {
   'package.json': MODULE,
   'cart.js': 'export function pay() {\n  throw new TypeError("it\'s empty");\n}\n',
@@ -271,7 +274,7 @@ const REPORTS = [
   '',
 ].join('\\n');
 
-/** Two test files, whose tests print reports of other tools. One test fails. */
+/** Two test files, whose tests print reports of other tools. One test fails, unless `expected` is 3. */
 const jestPrints = (expected: number): Files => ({
   'package.json': PACKAGE,
   'cart.test.js': `test('prints', () => { console.log("${REPORTS}"); console.error("${REPORTS}"); });
@@ -429,7 +432,7 @@ test('adds', () => assert.equal(1, 2));
     ],
     until: /file changes/u,
   },
-  // Mocha cannot load a file for three reasons, one after the other.
+  // Mocha cannot load a file for two reasons, one after the other.
   'mocha-watch-throws': {
     files: { 'package.json': PACKAGE, 'cart.test.js': "it('rounds', () => {});\n" },
     run: ['mocha', '--watch', '*.test.js'],
@@ -881,7 +884,7 @@ func TestCart(t *testing.T) {
   'vite-dev-terminal': { ...VITE, terminal: true },
 };
 
-/** The addresses that a recording requests at intervals, because a dev server builds only requested pages and modules. */
+/** The URLs that a recording requests at intervals, because a dev server builds only requested pages and modules. */
 const ASKED: Readonly<Record<string, string | readonly string[]>> = {
   'next-dev-two': ['http://127.0.0.1:38917/', 'http://127.0.0.1:38917/price'],
   'vite-two': ['main', 'cart', 'price'].map((name) => `http://127.0.0.1:38918/${name}.ts`),

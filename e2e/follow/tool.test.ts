@@ -64,7 +64,7 @@ verifies(
   30_000,
 );
 
-it('a change that a person and an agent both follow is reported once, and each can end only their own follower', async () => {
+it("a change that a person and an agent both follow is reported once; the agent cannot end the person's follower", async () => {
   proves('follow:tool', 'follow:told-once');
   let asked = 0;
   let status = 503;

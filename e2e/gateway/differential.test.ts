@@ -50,7 +50,7 @@ async function answers(args: readonly string[], calls: readonly ToolCall[]): Pro
 }
 
 describe('a server through a gateway without notifications, compared with a direct connection', () => {
-  test.each(PEERS)('%s: every tool gives the same bytes', async (name) => {
+  test.each(PEERS)('%s: every tool gives the same bytes; strip removes only structured content', async (name) => {
     proves('gateway:identical', 'gateway:tools-list');
     const { server, calls } = peer(name);
     const [initialize, list, ...direct] = await answers(server, calls);

@@ -49,7 +49,7 @@ describe('forged answers do not reach the client', () => {
     expect(client.lines.filter((line) => line.includes('forged'))).toEqual([]);
     expect(told(client)).toBe(1);
 
-    // The hostile server keeps a cancelled call open; the client then uses its id for another server.
+    // The hostile server keeps a cancelled call open; the client then uses the id of this call for another server.
     client.send(call(4, 'evil__later'), '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}');
     client.send(call(4, 'good__later'), forge(5, [4], 'evil__forge'));
     expect(await client.answer(5)).toContain('done');

@@ -1,9 +1,9 @@
 /**
- * Sends damaged frames to every parser of bytes for a given time.
+ * Sends damaged frames to the gateway's parsers for a given time.
  *
  *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default
  *
- * The program fails if a parser throws, if a step takes more than a second of the processor, or if the gateway changes bytes
+ * The program fails if a parser throws, if a round takes more than a second of processor time, or if the gateway changes bytes
  * although it adds no text. The program also fails if a result with added text differs from the result and the text.
  */
 import type { Outgoing } from '../../src/gateway/riding/carry.ts';
@@ -129,11 +129,11 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
         line(line) {
           count += 1;
           const frame = frameOf(line);
-          // A batch with calls is split, so its bytes change.
+          // A client's batch with calls is split, which changes its bytes, so the client's batches are left out.
           if (side === 'client' && frame.kind === 'batch') return;
           // A call without an id is dropped until the client has introduced itself.
           if (side === 'client' && frame.kind === 'note' && frame.method === 'tools/call') return;
-          // A batch with such a call is dropped too, and an answer passes only to a request.
+          // A server's batch with answers may be changed, so it is left out. A single answer passes only to a request.
           if (frame.kind === 'batch' && elementsOf(frame).some(isAnswer)) return;
           if (side === 'server' && isAnswer(frame)) {
             if (!isPlainAnswer(frame)) return;

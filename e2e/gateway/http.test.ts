@@ -256,7 +256,7 @@ describe.each([
     );
   });
 
-  test('is not taken from the store for a client that disconnects before the answer', async () => {
+  test('does not count as delivered for a client that disconnects before the answer', async () => {
     await using files = await ScriptFiles.make();
     await using gateway = await start(files.options);
     const { post, headers } = await session(gateway.url);
@@ -280,7 +280,7 @@ describe.each([
     expect(about5.filter(({ what }) => what === 'release').length).toBe(about5.filter(({ what }) => what === 'after').length);
   });
 
-  test('the v1 SDK client lists, calls and answers requests of the server', async () => {
+  test('the v1 SDK client lists and calls tools', async () => {
     await using files = await ScriptFiles.make();
     files.write({ ride: { text: 'N' } });
     await using gateway = await start([...files.options, '--profile', 'extend']);
@@ -333,7 +333,7 @@ describe('an HTTP server that disappears', () => {
     },
   );
 
-  test('stderr reports the text that a server sends in place of JSON-RPC', async () => {
+  test('the client gets the reason for which an HTTP server refuses its request', async () => {
     await using gateway = await HttpProcess.start([
       PLAIN_GATEWAY,
       '--http',

@@ -224,7 +224,7 @@ describe('added text, and the gate, with several servers', () => {
     await client.initialize();
     client.send('{"jsonrpc":"2.0","id":1,"method":"events/list"}');
     expect(await client.answer(1)).toBe(
-      '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"events/list names no server, but this gateway has several servers; wrap the server in a separate gateway"}}',
+      '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"events/list names no server, so the gateway cannot pass the request on; wrap the server in a separate gateway"}}',
     );
   });
 

@@ -5,7 +5,7 @@
  *
  * - `odd`: returns the oddity with the number `arguments.n`, into which the unchanged id of the request is inserted.
  * - `pid`: returns the server's process id, and the process id of a helper that the server has started.
- * - `later`: answers when the method `release` is called.
+ * - `later`: answers when the tool `release` is called.
  * - `forge`: first answers the requests of `arguments.ids`, which the server has not received.
  * - `crash`: ends the process with code 3.
  * - `half`: writes half of the answer and ends the process with code 3.
@@ -13,10 +13,11 @@
  * - `note`: sends a progress notification and then the answer.
  * - `ask`: asks the client for its roots, and returns the client's answer.
  *
- * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, it does not answer tools/list until the
- * named file exists. With ODD_SHRUG, it answers `{}` to unknown methods.
+ * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, it does not answer tools/list until
+ * the named file exists. With ODD_SHRUG, it answers `{}` to unknown methods.
  *
- * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, it ignores SIGTERM and the end of its stdin.
+ * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, it ignores SIGTERM and the end of its
+ * stdin.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, watch } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Answers to tools/call that parsing and printing again would change. `ID` stands for the request's id. */
+/**
+ * Unusual answers to tools/call. Parsing and printing again would change most of them. The tests replace `ID` by the id of the
+ * request.
+ */
 export const ODDITIES: readonly string[] = [
   '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"1.0"}],"n":1.0}}',
   '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"n":9007199254740993}}',

@@ -44,7 +44,7 @@ const changed = (line: string): boolean => line.includes('notifications/tools/li
 describe('several servers start independently', () => {
   proves('gateway:starts-apart');
 
-  test('a slow server does not delay the other server; list_changed later announces its tools', async () => {
+  test("a slow server does not delay the other server; list_changed later announces the slow server's tools", async () => {
     await using files = await ScriptFiles.make();
     const ready = join(files.folder, 'ready');
     await using client = new RawClient(gateway(files, [node('slow', { ODD_HOLD: ready }), node('quick')]));

@@ -235,7 +235,10 @@ describe('a gateway ends with its client and leaves no process behind', () => {
     return [pid, helper];
   }
 
-  /** The helper has 300 ms and 1.5 s to end by itself; a client kills a late process after 4 s. */
+  /**
+   * The gateway waits 300 ms after the end of stdin and 1.5 s after SIGTERM before it kills the helper. A client kills a late
+   * process after 4 s.
+   */
   const BAR_MS = 3_500;
 
   // These cases wait for stubborn processes, so they run at the same time.

@@ -13,7 +13,7 @@ const RESULT = {
   isError: true,
 };
 
-/** A stdio server that answers every request except a call, and reports on stderr that a call has arrived. */
+/** A stdio server that answers every request except a call. */
 const NEVER = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   if (method === 'tools/call') return;
@@ -76,7 +76,7 @@ test.for(Object.entries(BEHIND))('a gateway that is stopped answers an open call
   const session = opened.headers.get('mcp-session-id') ?? undefined;
   await opened.text();
   const call = post(gateway.url, { id: 7, method: 'tools/call', params: { name: 'x', arguments: {} } }, session);
-  // The gateway handles requests in order.
+  // The gateway handles requests in order, so after this answer, it has handled the call.
   await (await post(gateway.url, { id: 8, method: 'ping' }, session)).text();
   gateway.process.kill('SIGTERM');
   const text = await (await call).text();

@@ -1,4 +1,4 @@
-/** An agent that starts some handles, reports that, and waits to be killed. The argument of the program is its folder. */
+/** An agent that starts some handles, prints their list, and waits to be killed. The argument of the program is its folder. */
 import { handleRegistry, runTool, type StatefulTool } from '../../src/handles/index.ts';
 
 const [folder = ''] = process.argv.slice(2);
@@ -12,7 +12,7 @@ const handles = handleRegistry({
   tools: [runTool(), idle],
   address: 'shop/coder#main',
   folder,
-  // Its inbox fails, so it cannot report a handle that has ended.
+  // The agent's inbox fails, so the agent cannot report a handle that has ended.
   inbox: { queue: async () => Promise.reject(new Error('away')), withdraw: async () => {} },
   onTrouble: () => {},
 });
@@ -22,7 +22,7 @@ const call = (name: string, args: Record<string, string | boolean>, id: string):
   return tool.execute(args, { id, signal: new AbortController().signal, batch: [{ id, name, args }], progress: () => {} });
 };
 
-// Each background process ignores the end of its terminal and of its output.
+// A process with this command ignores the end of its terminal and of its output.
 const stubborn = "trap '' HUP PIPE; while :; do sleep 0.2; done";
 await call('run', { command: stubborn, background: true, id: 'server' }, 'c1');
 await call('run', { command: stubborn, background: true, pty: true, id: 'shell' }, 'c2');

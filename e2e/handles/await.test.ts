@@ -39,13 +39,13 @@ const RULES: readonly Rule[] = [
     answer: { completed: [stopped('a'), stopped('b')], pending: [{ id: 'c', state: 'waiting', question: 'Well?' }] },
   },
   {
-    what: 'both: all alone does not do',
+    what: 'both: all alone is not enough',
     args: { all: ['a'], any: ['b'], timeout_secs: 0.05 },
     before: finish('a'),
     answer: { completed: [stopped('a')], pending: [running('b')], timed_out: true },
   },
   {
-    what: 'both: any alone does not do',
+    what: 'both: any alone is not enough',
     args: { all: ['a'], any: ['b'], timeout_secs: 0.05 },
     before: finish('b'),
     answer: { completed: [stopped('b')], pending: [running('a')], timed_out: true },
@@ -81,7 +81,7 @@ const RULES: readonly Rule[] = [
     answer: 'await: timeout_secs must be a number of seconds, got "5"',
   },
   {
-    what: 'less than nothing',
+    what: 'a negative number',
     args: { all: ['a'], timeout_secs: -1 },
     answer: 'await: timeout_secs must be a number of seconds, got -1',
   },

@@ -75,7 +75,7 @@ describe('the notifications of a conversation', () => {
     expect(await failed.open()).toEqual(['subagent.failed error Sub-agent "job" has failed: it ran out of tokens']);
     const ended = await spawned({ isAgent: true });
     await ended.call('work', { action: 'abort', id: 'job' });
-    expect(await ended.open(), 'whoever ends it knows').toEqual([]);
+    expect(await ended.open(), 'the agent that ends a handle knows its end').toEqual([]);
   });
 
   it('a waiting handle is reported until it is answered', async () => {
@@ -157,7 +157,7 @@ describe('the content of an answer is not reported again', () => {
       if (look.args.action !== 'abort') run.finish('done');
       const [outcome] = await batch([look]);
       expect(outcome?.knows).toEqual(['handle:job']);
-      // A notification queued before the fetch closes with its carrier.
+      // A notification that was queued before the fetch closes as known with the next carrier.
       expect(await carry(set, 'c1', outcome?.knows)).toBe('result');
       expect(await open()).toEqual([]);
       await call('work', { action: 'spawn', id: 'next' });

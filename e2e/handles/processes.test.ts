@@ -43,7 +43,7 @@ describe('run to the end', () => {
     [{}, 'run: needs command'],
     [{ command: ' ' }, 'run: command must be a command line, got " "'],
     [{ command: 'ls', pty: 'yes' }, 'run: pty must be true or false, got "yes"'],
-    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs must be a number of seconds above 0, got -1'],
+    [{ command: 'ls', timeout_secs: -1 }, 'run: timeout_secs must be a number of seconds above 0, at most 1,000,000, got -1'],
     [{ command: 'ls\0' }, 'the command contains a NUL character; remove it'],
     ['ls', 'run: the arguments must be an object, got "ls"'],
   ])('refuses %j', async (args, message) => {

@@ -155,7 +155,7 @@ export type Run = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Returns processes whose environment carries the mark of one of these handles. */
+/** Returns processes whose environment contains the mark of one of these handles. */
 function marked(uids: ReadonlySet<string>): number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -39,7 +39,7 @@ test.for(HOOKED)('$client reads 200 notifications over all carriers at once, eac
   };
   const script: Script = [
     ...Array.from({ length: STEPS }, (_, step) => ({ calls: callsOf(step) })),
-    // The other notifications come now, ten by each carrier.
+    // The other notifications come now, at most ten by each carrier.
     ...Array.from({ length: 5 }, (_, step) => ({ calls: [shell(`last${step}`), pull('fixture')] })),
     { text: 'ALL-DONE' },
   ];
@@ -50,7 +50,7 @@ test.for(HOOKED)('$client reads 200 notifications over all carriers at once, eac
       ours: { command: process.execPath, args: [entry, 'mcp'], env: { EARPIECE_DB: database.path, EARPIECE_ADDRESS: address } },
     },
     script,
-    // Thirty steps, each with hooks of three calls.
+    // Thirty steps, each with the hooks of up to three calls.
     timeoutMs: 450_000,
     async onToolStep({ step }) {
       if (step < STEPS) sending.push(...WORDS.filter((n) => n % STEPS === step).map(say));

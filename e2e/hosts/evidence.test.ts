@@ -12,7 +12,7 @@ import { address, send } from './earpiece.ts';
 import { run, type Run } from './run.ts';
 import { told } from './told.ts';
 
-/** Each host records this evidence in a different form. */
+/** Each host writes this text into its transcript in a different form. */
 const WORD = 'WORD-LOST';
 const MESSAGE = `${WORD} <the "build" & the tests> ended`;
 const shell = (command: string) => ({ calls: [{ shell: command }] });

@@ -38,8 +38,8 @@ server.registerTool(
 );
 
 /**
- * Each result is padded to `chars`, so that clients cut it. The tool is declared as a writing tool, so that some clients call it
- * sequentially.
+ * Each result has `chars` characters, so that a test can make a client cut it. The tool has no `readOnlyHint`, so some clients
+ * call it sequentially.
  */
 server.registerTool(
   'output',

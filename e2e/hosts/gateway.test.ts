@@ -11,7 +11,7 @@ import { proves } from '../verifies.ts';
 
 describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => {
   proves('hosts:claude-code', 'hosts:codex', 'hosts:shapes');
-  test('reads each notification once, in the result of the call during which it was queued', async () => {
+  test('reads each notification once, in the next result that the client does not cut', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');
     let duringBuild: Promise<void> | undefined;

@@ -16,7 +16,10 @@ const word = (n: number): string => `WORD-${String(n).padStart(2, '0')}-`;
 const WORDS = Array.from({ length: 20 }, (_, n) => n);
 /** The critical notifications, by the step whose call each refuses. */
 const CRITICALS: Readonly<Record<number, number>> = { 2: 5, 7: 15 };
-/** Two turns; the second one runs in a resumed session. The other notifications arrive at random times between two steps. */
+/**
+ * The notifications of the first turn. The second turn runs in a resumed session. Notifications that are not critical arrive at
+ * random times.
+ */
 const FIRST_TURN = WORDS.slice(0, 10);
 
 const shell = (command: string): Call => ({ shell: command });

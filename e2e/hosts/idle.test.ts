@@ -74,7 +74,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
         hooks: pluginOf(host),
         env: env(),
         script: [{ calls: [{ shell: 'echo one' }] }, { calls: [{ shell: 'touch after-reading' }] }, { text: 'ALL-DONE' }],
-        // The model never answers this request: the interrupt does not wait for it.
+        // The model does not answer this request before the interrupt has taken effect.
         onRequest: async (request) => {
           if (sent || !request.text.includes('echo one') || !Array.isArray(request.body?.['tools'])) return undefined;
           sent = true;

@@ -104,7 +104,7 @@ export async function inIdleHost(host: IdleHost, options: IdleOptions, use: (idl
   }
 }
 
-/** The turn events that the agent reports. */
+/** Counts the turns that the agent has ended, and keeps its output. */
 class Turns extends EventTarget {
   count = 0;
   output = '';

@@ -48,7 +48,7 @@ const doctor = (home: string, client: ClientName): readonly Found[] =>
     .map((line) => JSON.parse(line) as Found)
     .filter(({ what }) => what === client);
 
-/** Returns the settings files, without the files that the agent itself writes while it runs. */
+/** Returns the texts of the settings files that exist, by path. */
 const settingsIn = (home: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [

@@ -7,7 +7,7 @@ export type ClientName = 'claude' | 'codex' | 'gemini' | 'opencode' | 'pi' | 'qw
 interface Pin {
   readonly package: string;
   readonly version: string;
-  /** The package's own install script puts the native binary in place; every other package's scripts stay off. */
+  /** Set if npm must run install scripts, because the package's own script puts the native binary in place. */
   readonly installScripts?: true;
 }
 

@@ -7,7 +7,7 @@ export interface Running {
 
 /**
  * Lists the living processes of a run: every process with the run's unique HOME, including shells in separate process groups. The
- * function reads /proc, so it finds nothing outside Linux. There, only the run's own process group is ended.
+ * function reads /proc. Outside of Linux, the list is empty, so a run ends only the process group of its client.
  */
 export function processesOf(home: string): readonly Running[] {
   if (!fs.existsSync('/proc')) return [];

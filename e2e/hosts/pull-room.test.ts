@@ -8,7 +8,7 @@ import { run } from './run.ts';
 import { told } from './told.ts';
 
 const WORDS = Array.from({ length: 56 }, (_, n) => String(n).padStart(2, '0'));
-/** The calls that read all of them. With eight equal calls in a row, Qwen Code 0.24.4 exits with an error. */
+/** The number of calls that read all notifications. With eight equal calls in a row, Qwen Code 0.24.4 exits with an error. */
 const PULLS = { codex: 8, claude: 3, opencode: 3, qwen: 4 } as const;
 
 test.for(Object.keys(PULLS) as (keyof typeof PULLS)[])('%s reads 56 long errors, each whole and once', async (client) => {

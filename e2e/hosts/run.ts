@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
-  /** Claude Code also uses the servers of its settings and plugins. Default: no. */
+  /** Whether Claude Code also uses the servers of its settings and plugins. Default: no. */
   readonly ownServers?: boolean;
   readonly hooks?: Hooks;
   readonly settings?: JsonObject;
@@ -75,8 +75,8 @@ export interface Run extends Disposable {
 }
 
 /**
- * Runs a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. Everything stays on
- * 127.0.0.1, and outgoing connections are caught. No process of the CLI survives the call. An error of `onToolStep` ends the run,
+ * Runs a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. The model is on 127.0.0.1,
+ * and a proxy catches requests to other machines. No process of the CLI survives the call. An error of `onToolStep` ends the run,
  * and the call throws it.
  */
 export async function run(client: ClientName, options: RunOptions): Promise<Run> {

@@ -52,7 +52,7 @@ describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))(
       ['quick', 'slow'],
     ]);
     expect([quick, slow]).toEqual([expect.stringContaining('NOTED-quick'), expect.stringContaining('NOTED-slow')]);
-    // Only the gateway reports the reason of the third failure.
+    // Only the gateway reports why the third server failed.
     const why = 'mcp error: MCP server `broken` does not work: exit code 7; its stderr: "Error: no token in API_TOKEN"';
     expect(`${quick}${slow}`.split(why)).toHaveLength(how === 'directly' ? 1 : 2);
   });

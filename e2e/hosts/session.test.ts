@@ -136,7 +136,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
 
 const most = (seen: Run, marker: string): number => told(seen, marker);
 
-/** Removes the parts that `get_notifications` marks as repeated. */
+/** Counts the marker without the parts that `get_notifications` marks as repeated. */
 const unflagged = (seen: Run, marker: string): number => told(seen, marker, { unflagged: true });
 
 const countsOf = (seen: Run, numbers: readonly number[], count: (seen: Run, marker: string) => number) =>

@@ -1,4 +1,4 @@
-/** Counts over many starts how often a real agent's first request offers the tools of a wrapped server. */
+/** Starts a real agent with a wrapped server, to see whether its first request offers the server's tools. */
 import { createRequire } from 'node:module';
 import fs from 'node:fs';
 import os from 'node:os';

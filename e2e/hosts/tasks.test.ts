@@ -14,7 +14,7 @@ const [project = '', agent = ''] = address.split('/');
 
 describe('Claude Code on a task that a person blocks', () => {
   proves('tasks:hosts');
-  test('has its next call refused, reads the interrupt once, and closes the execution with its report', async () => {
+  test('has its next call refused, reads the interrupt once, and ends the execution with its report', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hosts-'));
     const database = path.join(folder, 'earpiece.db');
     /** Runs a person's command in another process. */

@@ -2,7 +2,10 @@
 import type { JsonObject } from './json.ts';
 
 export type Part =
-  /** Reasoning, signed by default: with a signature, an encrypted item or a thought signature, depending on the API. */
+  /**
+   * Reasoning, signed by default: with a signature, an encrypted item or a thought signature, depending on the API. OpenAI chat
+   * has unsigned reasoning only.
+   */
   | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
   | { readonly kind: 'text'; readonly text: string }
   /** In an answer that ends with `length`, `cut` is the received part of the arguments. */
@@ -11,8 +14,8 @@ export type Part =
 export type Answer = readonly Part[];
 
 /**
- * One write to the socket. The chunks of a part are its words. The chunks of a call are its name and the halves of its arguments,
- * counted from 0, and then its end.
+ * One write to the socket, or none if `sse` is empty. The chunks of a text and of reasoning are its words, counted from 0, and
+ * then its end. The chunks of a call are its name, the two halves of its arguments, and then its end.
  */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
@@ -24,7 +27,7 @@ export type Wire = (answer: Answer, n: number, ending?: Ending) => readonly Chun
 
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);
 
-/** Splits a text into two pieces, so that it can be cut off in the middle. */
+/** Splits the arguments of a call into two pieces, so that the answer can be cut off between them. */
 export function halvesOf({ args, cut }: { args?: JsonObject; cut?: string }): readonly [string, string] {
   const text = cut ?? JSON.stringify(args ?? {});
   const half = Math.ceil(text.length / 2);

@@ -19,7 +19,7 @@ export interface Found {
   readonly places: readonly Place[];
 }
 
-/** Returns the places of a marker in a conversation: `requests` in order. */
+/** Returns the places of a marker in a conversation. `requests` are all requests of the conversation, in order. */
 export function find(requests: readonly Recorded[], marker: string): Found {
   const perRequest = requests.map((request) => locate(request, marker));
   const counts = perRequest.map((places) => places.reduce((sum, place) => sum + place.times, 0));

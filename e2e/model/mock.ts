@@ -6,7 +6,10 @@ export interface MockOptions {
   readonly script: Script<NativeCall>;
   /** The script starts after the last user message that holds this text. By default, the script starts with the conversation. */
   readonly from?: string | undefined;
-  /** The model waits for this function before it answers with the calls of a step, so its effects precede the client's calls. */
+  /**
+   * The model waits for this function before it answers with the calls of a step, so the effects of the function precede the
+   * client's calls.
+   */
   readonly onToolStep?: (step: number) => void | Promise<void>;
   /** Milliseconds between the chunks of an answer. */
   readonly latency?: number;
@@ -52,8 +55,8 @@ const countTokens = (request: Recorded): Order | undefined =>
     ? { kind: 'answer', status: 200, body: { input_tokens: Math.ceil(request.raw.length / 4) } }
     : undefined;
 
-// Codex needs a call's name and namespace separately, and Gemini has no finish reason FUNCTION_CALL: the mock server supports
-// neither.
+// Codex needs the name and the namespace of a call in two fields, but the mock server has only a name. The mock server also sends
+// FUNCTION_CALL, which is not a finish reason of Gemini.
 function fixAnswer(request: Recorded): ((lines: string) => string) | undefined {
   if (request.path.includes('/responses'))
     return (lines) => lines.replace(/"name":"ns\|([^|"]+)\|([^|"]+)"/g, '"name":"$2","namespace":"$1"');

@@ -16,7 +16,10 @@ export interface Change {
 export interface PrefixOptions {
   /** Keys to ignore everywhere. Gemini CLI itself drops `thoughtSignature` after a turn. */
   readonly ignore?: readonly string[];
-  /** Whether a single text block differs from a plain string; Claude Code converts between them as cache_control moves. */
+  /**
+   * Whether a single text block counts as different from a plain string. Claude Code changes one to the other when it moves
+   * cache_control.
+   */
   readonly strict?: boolean;
 }
 

@@ -37,11 +37,11 @@ export type Order =
 
 export interface TapOptions {
   readonly upstream: string;
-  /** Every request, answer and refusal as a JSON line. */
+  /** The file that gets a JSON line for each request, each answer (without its text) and each refusal. */
   readonly log?: string | undefined;
   /** Awaited before the request continues. */
   readonly onRequest?: ((request: Recorded) => Order | undefined | Promise<Order | undefined>) | undefined;
-  /** Returns a change of the answer's lines for this request. */
+  /** Returns the function that changes the lines of this request's answer, or undefined. */
   readonly rewrite?: (request: Recorded) => ((lines: string) => string) | undefined;
 }
 
@@ -53,7 +53,8 @@ export interface Tap extends AsyncDisposable {
 
 /**
  * Starts a recording proxy on 127.0.0.1, which keeps the exact bytes of every request and streams the answers through. As
- * HTTP_PROXY, the proxy also catches outgoing connections: it passes those to loopback, and refuses and records all others.
+ * HTTP_PROXY, the proxy also catches outgoing connections: it tunnels those to loopback, sends a plain request to loopback to the
+ * upstream server, and refuses and records all others.
  */
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];
@@ -94,7 +95,7 @@ export async function startTap(options: TapOptions): Promise<Tap> {
     );
   });
   server.on('connect', (request, socket) => connect(request.url ?? '', socket, refuse));
-  // Clients that try a websocket first fall back to a plain request.
+  // Some clients first try a websocket, and then fall back to a plain request.
   server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);

@@ -107,7 +107,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     {
       what: 'an invalid token, in twelve forms',
       seen: '401 unauthorized, then 429 rate_limited',
-      so: 'after ten wrong tokens, an address may try one token in five seconds; a valid token still works',
+      so: 'after ten wrong tokens, an IP address may try one token in five seconds; a valid token still works',
       attempt: async (s) => {
         const shapes = [
           '',
@@ -220,7 +220,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a token in the address, under five names',
+      what: 'a token in the URL, under five names',
       seen: '400 token_in_url',
       so: 'logs and browser histories would keep the token, so the server does not read it',
       attempt: async (s) => {
@@ -436,7 +436,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a send-only token logs in a thousand times, to lock out browsers',
+      what: 'a send-only token logs in sixty times, to lock out browsers',
       seen: 'at most twenty browsers for one token; an admin can still log in',
       so: 'the next login ends the oldest session',
       options: () => ({ rates: { anonymous: { perSecond: 1e6, burst: 1e6 } } }),
@@ -953,7 +953,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'headers of 20 kB, an address of 20 kB, 200 headers',
+      what: 'headers of 20 kB, a URL of 20 kB',
       seen: '431',
       attempt: async (s) => {
         const seen = [
@@ -1032,7 +1032,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a thousand requests in a second with one token',
+      what: 'more requests at once than the rate limit of a token allows',
       seen: '429 rate_limited, with Retry-After',
       // The bucket does not refill during these requests, also on a slow machine.
       options: () => ({ rates: { token: { perSecond: 0.1, burst: 100 } } }),
@@ -1064,7 +1064,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'line breaks in an address, to set a response header',
+      what: 'line breaks in a URL, to set a response header',
       seen: 'no forged header',
       attempt: async (s) => {
         let text = '';
@@ -1078,7 +1078,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'line breaks, colours and text-direction characters in an address, to forge a line of the log',
+      what: 'line breaks, colours and text-direction characters in a URL, to forge a line of the log',
       seen: 'one line for each request, with the characters escaped',
       attempt: async (s) => {
         const before = s.logged.length;

@@ -30,7 +30,7 @@ verifies(
     expect((await logIn(login)).status).toBe(401);
     const [{ login: another }] = (await shell.json(['token', 'login', '--url', url])) as [{ login: string }];
     expect((await logIn(another)).status).toBe(200);
-    // Without a built console, a browser gets a text that names the folder for the console.
+    // A browser gets the console, or a text if the console was not built.
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect([page.status, page.headers.get('x-frame-options')]).toEqual([200, 'DENY']);
 
@@ -167,7 +167,7 @@ it('an agent token works like a session_token: it reads and marks its own notifi
   });
 }, 60_000);
 
-it("no other command loads the server's modules", () => {
+it("earpiece help token loads none of the server's modules", () => {
   proves('server:command');
   const hook = `import { registerHooks } from 'node:module';
     registerHooks({ resolve: (name, context, next) => {

@@ -84,7 +84,7 @@ describe('events', () => {
     ).toBe(true);
   });
 
-  it("without a subject are about the token's agent or project", async () => {
+  it("without a subject are for the active agents of the server's project, if an admin token sends them", async () => {
     const { subject: _subject, ...event } = failed('s1');
     const sent = await fetch(`${url}/api/events`, {
       method: 'POST',

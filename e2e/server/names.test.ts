@@ -60,7 +60,8 @@ it('the server removes one space before an id, which escapes the id, and no othe
 });
 
 /**
- * Returns the words with which other routes continue this path. The client must know each of them (`src/wire/client/paths.ts`).
+ * Returns the words that other routes have in place of the last part of this path. The client must know each of them
+ * (`src/wire/client/paths.ts`).
  */
 async function wordsBeside(stage: Stage, path: string): Promise<readonly string[]> {
   const { paths } = (await (await stage.raw('/openapi.json')).json()) as { paths: Record<string, object> };

@@ -19,7 +19,7 @@ export class ServerProcess implements AsyncDisposable {
       createInterface({ input: this.#child.stdout }).once('line', (line) => resolve(JSON.parse(line) as Served));
       void this.ended.then(({ code }) => reject(new Error(`it ended with ${code}: ${this.stderr}`)));
     });
-    // A caller that awaits `ready` gets the error.
+    // This prevents an unhandled rejection; a caller that awaits `ready` still gets the error.
     this.ready.catch(() => undefined);
   }
 

@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
   ['a limit that is too large', 'GET', '/api/notifications?limit=1e9', undefined, 'the query: limit "1e9": must be at most 200'],
   ['a limit that is no number', 'GET', '/api/notifications?limit=abc', undefined, 'the query: limit "abc": must be a number'],
   [
-    'a cursor of somebody else',
+    'an invalid cursor',
     'GET',
     '/api/notifications?before=zzz',
     undefined,

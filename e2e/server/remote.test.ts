@@ -367,7 +367,7 @@ describe('a proxy, or another server at the address,', () => {
     expect({ code, stdout: stdout.replace(stage.at.url, '{url}'), stderr }).toEqual({
       code: 3,
       stdout:
-        'n1  queued for shop/coder; whether it is delivered is unknown: {url} cannot be reached; is earpiece serve running there?\n',
+        'n1  queued for shop/coder; the server could not say whether the notification is delivered: {url} cannot be reached; is earpiece serve running there?\n',
       stderr: '',
     });
   }, 60_000);

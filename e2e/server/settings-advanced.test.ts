@@ -1,4 +1,4 @@
-/** A person's durations, lists and names over HTTP: as in the file, and with the loader's refusals. */
+/** Settings with durations, lists and names, changed over HTTP: written as in the file, and refused in the loader's words. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

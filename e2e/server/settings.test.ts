@@ -53,7 +53,7 @@ verifies('server:settings', 'each setting has the way to change it, its source, 
   expect(before.places).toEqual({ user: { file: at.user, exists: false }, project: { file: at.project, exists: true } });
   expect(one(before, 'budget.max_items').change).toEqual({
     label: 'Items of a carrier',
-    help: 'The maximum number of notifications in one message. One line counts the remaining notifications.',
+    help: 'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the others.',
     form: { kind: 'number', min: 1, max: 1_000 },
     addsUp: false,
     takesEffect: 'now, from the next carrier on',
@@ -165,7 +165,7 @@ verifies(
     await using stage = await serving(at);
     const other = join(at.folder, 'docs');
     mkdirSync(join(other, '.git'), { recursive: true });
-    // Two agents in separate processes: one in this project, and one in another project.
+    // Two inboxes, as in two processes: one in this project, and one in another project.
     const db = join(at.folder, 'e.db');
     await using here = await openLoadedInbox({ ...at.at, db });
     await using there = await openLoadedInbox({ ...at.at, cwd: other, db });

@@ -90,7 +90,7 @@ export class Stage implements AsyncDisposable {
     return { ...createClient({ url: this.at.url, token }), token, tokenId: id };
   }
 
-  /** Moves the store's clock forward. */
+  /** Moves the store's clock by this time; a negative time moves the clock back. */
   passes(ms: number): void {
     this.#clock.ahead += ms;
   }

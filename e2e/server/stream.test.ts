@@ -107,7 +107,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
       },
     }));
   })();
-  // The stream can no longer continue, so it names its last position.
+  // The request in flight is answered, and the stream's client finds that the server is gone.
   expect(await waiting).toEqual({ id, receipt: 'queued', reached: false, settled: false });
   expect(await ended.promise).toBe('unreachable');
   end.abort();

@@ -81,7 +81,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /shop\/\.claude\/settings\.json has disableAllHooks = true/u,
     advice: /remove it from/u,
   },
-  'Earpiece is gone from where the hooks start it': {
+  'the Earpiece that the hooks start is gone': {
     make: (home) => change(home, /\/dist\/cli\/main\.js/gu, '/gone/cli/main.ts'),
     says: /the hooks start programs that do not exist: their Earpiece .*\/gone\/cli\/main\.ts no longer exists/u,
     advice: INSTALL,
@@ -96,12 +96,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /the hooks at PostToolBatch are missing/u,
     advice: INSTALL,
   },
-  'the hooks are of an older version': {
+  'the hooks are of another version': {
     make: (home) => change(home, /"timeout": 5/u, '"timeout": 50'),
     says: /the entries in ~\/\.claude\/settings\.json were written by another version/u,
     advice: INSTALL,
   },
-  'a second copy stands in the project': {
+  'the project has a second copy': {
     make: (home) => void home.run(['install', '--yes', '--scope', 'project']),
     says: /the hooks of Earpiece are installed twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.local\.json/u,
     advice: /^earpiece uninstall claude --yes && earpiece install claude$/u,
@@ -120,7 +120,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /^~\/\.claude\/settings\.json has the hooks of Earpiece at PreToolUse more than once$/u,
     advice: INSTALL,
   },
-  'one hook starts a program that somebody renamed': {
+  'the hooks start a program that somebody renamed': {
     make: (home) => change(home, /\/\S+\/main\.js/gu, '/gone/m.js'),
     says: /^the hooks start programs that do not exist: their Earpiece \/gone\/m\.js no longer exists$/u,
     advice: INSTALL,

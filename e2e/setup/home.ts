@@ -1,4 +1,4 @@
-/** A home with agents' settings, a project in it, and agent commands that do nothing. */
+/** A home for agents' settings, a project in it, and agent commands that do nothing. */
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -45,7 +45,7 @@ export class Home implements Disposable {
   }
 
   env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-    // /usr/bin/env must find this Node, and no agent of this machine.
+    // No agent of this machine may be on the PATH.
     return { PATH: `${this.bin}:/usr/bin:/bin`, ...COMPILED, HOME: this.home, ...more };
   }
 
@@ -55,7 +55,7 @@ export class Home implements Disposable {
     return { code: status, stdout, stderr };
   }
 
-  /** Runs a command and drops its output. */
+  /** Starts a command and drops its output. */
   begin(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ export class Home implements Disposable {
     return existsSync(join(this.home, file));
   }
 
-  /** Returns every file, link and folder of the home with its bytes and mode, except Earpiece's own state. */
+  /** Returns every file, link and folder of the home with its bytes and mode, except Earpiece's own files. */
   snapshot(): Readonly<Record<string, string>> {
     const all = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => !/^\.(?:local|cache|config\/earpiece)(?:\/|$)/u.test(path))

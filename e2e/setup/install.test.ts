@@ -183,11 +183,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     says: /settings\.json:4:1: is not valid JSON: expected a name in double quotes.*repair the file, then run the command again/u,
   },
   'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; write an object/u },
-  'hooks that are none': {
+  'hooks that are not a list': {
     prepare: (home) => (home.write(SETTINGS, '{"hooks": {"Stop": {}}}'), {}),
     says: /hooks\.Stop must be a list; correct it/u,
   },
-  'bytes that are no UTF-8': {
+  'bytes that are not UTF-8': {
     prepare: (home) => (home.write(SETTINGS, Buffer.from([0x7b, 0xff, 0x7d])), {}),
     says: /is not UTF-8; save it as UTF-8/u,
   },

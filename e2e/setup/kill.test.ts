@@ -22,7 +22,7 @@ it('an install that is killed leaves the old or the new file, and uninstall rest
   const ends = new Set<string>();
   for (let i = 0; i < KILLS; i++) {
     const { kill, ended } = home.begin(['install', 'claude', '--yes']);
-    // Half of the kills happen right after the file has changed, and the others earlier, at different times.
+    // Half of the kills happen right after the file has changed, and the others at different times during the installation.
     const until = performance.now() + (i % 2 === 0 ? took : (took * (i + 1)) / KILLS);
     while (performance.now() < until && (i % 2 !== 0 || readFileSync(file, 'utf8') === text))
       await new Promise((resolve) => setImmediate(resolve));

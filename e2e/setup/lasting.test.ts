@@ -54,7 +54,7 @@ function ran(
   });
 }
 
-/** Returns the hook of an event, as the settings name it. */
+/** Runs the hook of an event with the command of the settings. */
 function hook(home: Home, event: string, more: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const { hooks } = JSON.parse(home.read(SETTINGS)) as {
     hooks: Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>;

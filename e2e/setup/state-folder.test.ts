@@ -1,4 +1,7 @@
-/** Commands with an unreadable state folder: each reports it in one clear line, and claims nothing unknown. */
+/**
+ * Commands with an unreadable state folder: each command that needs the folder reports this in one line, and claims nothing
+ * unknown.
+ */
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -69,7 +69,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /has mcp\.excluded with "earpiece"/u,
     advice: /^remove it from /u,
   },
-  'Claude: the hooks stand in the project settings too': {
+  'Claude: the project settings contain the hooks too': {
     agent: 'claude',
     make: (home) => write(`shop/${CLAUDE}`, { hooks: hooksOf(home, CLAUDE) })(home),
     says: /installed twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.json/u,
@@ -90,7 +90,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     says: /installed twice: in ~\/\.claude\/settings\.json, and by hand in ~\/\.claude\/settings\.json$/u,
     advice: /^remove the lines with "earpiece hook claude" that you added to /u,
   },
-  'Gemini: the MCP server is another program': {
+  'Gemini: the MCP server starts a program that does not exist': {
     agent: 'gemini',
     make: merge(GEMINI, () => ({ mcpServers: { earpiece: { command: process.execPath, args: ['/gone/m.js', 'mcp'] } } })),
     says: /^the MCP server earpiece in ~\/\.gemini\/settings\.json starts a program that does not exist: \/gone\/m\.js$/u,
@@ -226,7 +226,7 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
   });
 
-  it('passes with a separate database, and does not change that of the agent', () => {
+  it('passes with a separate database, which the test does not create', () => {
     using home = new Home(agent);
     const db = `${home.home}/own.db`;
     expect(home.run(['--db', db, 'install', '--yes'])).toMatchObject({ code: 0, stderr: '' });

@@ -108,7 +108,7 @@ async function stage(paths: Readonly<Record<string, string>>): Promise<Stage> {
   };
 }
 
-it('a change of a file that was read is notified once; a new read prevents that, and a restored file withdraws it', async () => {
+it('a change of a read file is notified once; a new read of the file prevents the notification, and a restored file withdraws it', async () => {
   proves('sources:files');
   const { files, put, emitted, read } = await stage({ 'src/cart.ts': '1', 'src/b.ts': '1' });
   await files.noteRead('src/cart.ts');
@@ -136,8 +136,8 @@ it('the result of a read whose content differs from the last read says so', asyn
   await files.stop();
   put('src/cart.ts', '2');
   const later = await again(files.known());
-  // The tool `read_file` calls `noteRead` and `about` in this way. `about` says that the result shows the file, but the result does
-  // not say that the file has changed since the last read.
+  // The tool `read_file` calls `noteRead` and `about` in this way. `about` says that the result shows the file, but the result
+  // does not say that the file has changed since the last read.
   await later.noteRead('src/cart.ts', '2');
   expect(await read([later.about('src/cart.ts')])).toMatch(
     /^source warning: source_stale: src\/cart\.ts changed since last read/,
@@ -182,7 +182,7 @@ it('a checkout that changes 500 read files is one line, and an undone checkout i
   git('checkout', '-q', 'first');
   await Promise.all([emitted('file.changed', 500), emitted('git.branch_switched')]);
   const lines = (await read()).split('\n');
-  // The text of their templates does not matter here.
+  // The texts of the templates do not matter here.
   expect(lines.filter((line) => /^\S/.test(line)).map((line) => line.split(' ')[0])).toEqual(['file', 'git']);
   expect(lines.find((line) => line.startsWith('git'))).toContain('first');
   expect(lines.find((line) => line.includes('more'))).toContain('480');

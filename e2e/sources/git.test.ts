@@ -198,7 +198,7 @@ describe('the upstream', () => {
     expect(await told()).toHaveLength(1);
     mine.git('merge', '-q', '--no-edit', 'origin/main');
     expect(await told()).toEqual(['debug git.up_to_date: `main` has all of `origin/main`']);
-    // The agent already has the commits of its own push.
+    // The agent already has the commits that it has pushed.
     mine.git('push', '-q');
     expect(await told()).toEqual([]);
   });
@@ -355,7 +355,7 @@ describe("the agent's own commands", () => {
     const result = await source.withOwnCommand(() => mine.git('checkout', '-qb', 'own'));
     expect(result).toBe('');
     mine.git('checkout', '-qb', 'theirs');
-    // No agent has read this change yet.
+    // The agent does not know yet that another program has switched the branch.
     await source.withOwnCommand(() => mine.git('checkout', '-qb', 'again'));
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs`, it was `own`']);
     await expect(
@@ -411,7 +411,9 @@ describe('failures', () => {
     rmSync(here.folder, { recursive: true });
     await expect.poll(() => seen.troubles.length).toBeGreaterThan(0);
     await source.stop();
-    expect(seen.troubles.join('\n')).toContain(`git: ${here.folder} cannot be read: git or its folder does not exist`);
+    expect(seen.troubles.join('\n')).toContain(
+      `git: ${here.folder} cannot be read: git is not in the PATH, or the watched folder does not exist`,
+    );
     expect(seen.events).toEqual([]);
   });
 

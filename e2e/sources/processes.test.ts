@@ -358,7 +358,7 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
 describe('a failing store', () => {
   proves('sources:processes', 'cli:emit');
 
-  it('changes neither output nor exit code, and prints a command that reports the failure later', async () => {
+  it('changes neither output nor exit code, and prints a command that reports the result later', async () => {
     await using shell = new Shell();
     mkdirSync(join(shell.folder, 'tmp'));
     const closed = join(shell.folder, 'no-database.db');

@@ -5,13 +5,13 @@ export type Recorder = Emitter & {
   readonly events: Event[];
   readonly troubles: string[];
   readonly onTrouble: (line: string) => void;
-  /** `type path` of each, or `type to`. */
+  /** `type path` or `type to` of each event, or only its type. */
   readonly lines: () => string[];
   /** Resolves with the first matching event from index `from` on (default 0). */
   readonly until: (is: string | ((event: Event) => boolean), from?: number) => Promise<Event>;
   /** Resolves after this many emitted events. */
   readonly count: (events: number) => Promise<void>;
-  /** A promise that each emit awaits; if it rejects, the emit fails. */
+  /** Runs before each emit; if it fails, the emit fails. */
   before: () => Promise<void> | void;
 };
 

@@ -35,7 +35,7 @@ to = "shop/*"
 secret_env = "HOOK_SECRET"
 `;
 
-/** Delivers an event as the server does: it checks the event, emits it, and remembers it when it is durable. */
+/** Delivers a body as the server does: receives it, emits its events, and then remembers the delivery. */
 async function deliver(
   ear: LoadedInbox,
   name: string,
@@ -117,7 +117,8 @@ describe('webhooks', () => {
         status: 200,
         code: 'replayed',
       });
-      // Another process remembers nothing; the log does. The headers are not signed and do not matter.
+      // Another process does not remember the delivery, but the log has its notification. The headers are not signed and do not
+      // matter.
       const other = await shell.open();
       expect(kinds(await deliver(other, 'forge', run('failure'), { headers: { 'x-github-delivery': 'd-2' } }))).toEqual([
         'github: duplicate',

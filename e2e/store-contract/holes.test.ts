@@ -1,6 +1,6 @@
 /**
- * Tests stores that each lose one kind of data when they are opened again, and a store that breaks a rule. The suite must name
- * each defect.
+ * Tests stores that each lose one kind of data when they are opened again, and stores that break a rule. The suite must name each
+ * defect.
  */
 import { expect, test } from 'vitest';
 import { runStoreContract, type TestRunner } from '../../src/stores/contract/contract.ts';
@@ -18,7 +18,7 @@ const optionsOf = ({ args }: Call): Partial<typeof OPTIONS> | undefined =>
 
 /**
  * The defects, named after the data that the store loses. Each has a function that drops or changes the lost calls, and the
- * titles of the cases that must fail, without the leading `has `.
+ * beginnings of the titles of the cases that must fail, without the leading `has `.
  */
 const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | undefined, ...found: readonly string[]]>> = {
   'a whole append that swaps a setting': [

@@ -51,7 +51,7 @@ test('the stores of the package pass the contract on node:test', () => {
 
 test.each([
   ['loses every tenth append', ['keeps the order of calls', 'stores an id once if many simultaneous calls queue it']],
-  ['closes an id twice', ['closed twice', 'gives each notification to one of several carriers']],
+  ['closes an id twice', ['a second close is refused', 'gives each notification to one of several carriers']],
 ])(
   'a store that %s fails the contract',
   (defect, cases) => {
@@ -64,9 +64,9 @@ test.each([
   300_000,
 );
 
-/** The cases of the suite. */
+/** The number of cases of the suite. */
 const CASES = 160;
-/** The cases that open the store again. */
+/** The number of cases that open the store again. */
 const REOPENED = 15;
 
 /** Runs the file by `node:test`, and reads its TAP. */

@@ -8,7 +8,7 @@ export type Child = {
   readonly process: ChildProcess;
   /** Returns the next line of the child's output; undefined at its end. */
   line(): Promise<string | undefined>;
-  /** Starts the next step of its script. */
+  /** Writes a line to the child's stdin, which starts its next step. */
   tell(text: string): void;
   ended(): Promise<{ code: number | null; signal: string | null; stderr: string }>;
 };

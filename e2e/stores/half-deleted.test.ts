@@ -32,7 +32,7 @@ async function acknowledged(child: Child, id: string): Promise<string> {
   }
 }
 
-/** Ends them one after the other, and returns their output. */
+/** Ends the children one after the other, and returns their stderr. */
 async function end(children: readonly Child[]): Promise<string[]> {
   const said: string[] = [];
   for (const child of children) {
@@ -141,7 +141,7 @@ describe.each([
 describe('a file that another program changed', () => {
   proves('store:half-deleted');
 
-  it.each(['-wal', '-shm'])('with %s replaced acknowledges nothing more, and the new file stays intact', async (side) => {
+  it.each(['-wal', '-shm'])('with %s replaced gets no more writes, and the new file stays intact', async (side) => {
     const a = await writer();
     await acknowledged(a, 'a');
     rmSync(`${path}${side}`);
@@ -270,7 +270,7 @@ describe('a file whose pages are in the -wal is whole', () => {
       await other.append(LOG, []);
       await other.close();
     };
-    // SQLite moves the -wal into the main file after 1,000 pages, which are about 300 of these.
+    // SQLite moves the -wal into the main file after 1,000 pages, which hold about 300 of these notifications.
     for (let i = 0; i < 700; i++) {
       await acknowledged(a, `a${i}`);
       await open();

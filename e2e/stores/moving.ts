@@ -35,7 +35,7 @@ export const testClock = (): TestClock => {
 const FAR = 9_999_999_999_999;
 const X = { log: LOG, conversation: conversation('x') };
 const ODD = 'odd \u0000 and é \u{1f600}';
-/** Only a record's body holds half of a surrogate pair in every engine. */
+/** In every engine, a record's body can hold half of a surrogate pair. Other fields cannot. */
 const HALF = 'half \ud800';
 const SETTINGS = ['mutes shop', `follow ${LOG}`, ODD, 'large', 'last_prune'];
 const HOSTS = [ME, { ...ME, pid: 2 }, { machine: ODD, pid: 3, startedAt: '1' }];

@@ -10,7 +10,7 @@ import { connect } from '@nats-io/transport-node';
 import { findNats, WAY_OUT } from '../../scripts/nats.ts';
 import { freePort } from './postgres-server.ts';
 
-/** The servers run as nobody if the tests run as root, unless nobody may not read this clone. */
+/** If the tests run as root, the servers run as the user nobody, provided that this user may run the program. */
 const NOBODY = 65_534;
 const isNobody = (program: string): boolean =>
   process.getuid?.() === 0 && spawnSync(program, ['--version'], { uid: NOBODY, gid: NOBODY, cwd: tmpdir() }).status === 0;
@@ -77,7 +77,7 @@ async function hasFormed({ url, nodes }: NatsServers, size: number): Promise<boo
 
 /**
  * Starts the nodes. `storage` names the folder of each node's data. `config` gets the settings of JetStream, and returns the
- * configuration of the server, which contains these settings.
+ * configuration of the server.
  */
 async function startOnce(
   size = 1,

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests. Its cluster is in a temporary folder, listens on a free port, and runs as a user without rights.
- * The server is ended by its process id.
+ * A real PostgreSQL for tests. Its cluster is in a temporary folder and listens on a free port. If the tests run as root, the
+ * server runs as the user nobody. The server is ended by its process id.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,8 +39,8 @@ export type PostgresServer = {
 
 export type ServerOptions = {
   /**
-   * Whether acknowledged writes survive a stop of the machine. If false, the server is faster, and a crash of the server alone
-   * still loses nothing.
+   * Whether acknowledged writes survive a stop of the machine. If false, the server is faster, and a crash of the server may lose
+   * the newest writes.
    */
   readonly durable?: boolean;
   /** The primary of which this cluster is a standby. */

@@ -349,7 +349,7 @@ test('an append that reaches the server after its retry writes nothing', async (
 test('a commit that a crash has undone is repeated, although another transaction got its number', async () => {
   proves('store:postgres-failover');
   // The log of the server is written at commits only, so the crash forgets the number of the transaction. With this isolation, an
-  // append needs a transaction of its own.
+  // append needs a separate transaction.
   const crashing = await startPostgres({
     durable: true,
     settings: { wal_writer_delay: '10s', default_transaction_isolation: 'repeatable read' },

@@ -28,7 +28,7 @@ export class Chance {
     return from[Math.floor(this.next() * from.length)] as T;
   }
 
-  /** Chooses a key at random. Its value is its weight. */
+  /** Returns a random key. The value of a key is its weight. */
   weighed<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries<number>(weights);
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -8,8 +8,8 @@ import { storm } from './storm.ts';
 
 const USAGE = `usage: npm run faults -- system [--minutes N] [--seed S] [--entry FILE] [--small] [--keep]
 
-  --minutes  how long processes are killed (default: 2); what follows takes about half a minute more.
-             From 5 minutes on each moment that it counts must be reached
+  --minutes  how long processes are killed (default: 2); the calm afterwards takes about half a minute more.
+             From 5 minutes on, a storm without --small must reach every counted moment
   --seed     repeats the decisions of a storm (default: one from the time, printed)
   --entry    the command line's main of another build, such as /elsewhere/dist/cli/main.js (default: src/cli/main.ts)
   --small    three windows instead of six

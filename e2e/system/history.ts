@@ -26,14 +26,14 @@ export type ProducerLine =
       readonly notBefore?: number;
     }
   | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
-  /** A request from which on the notification may be missing, and its gate may be down. */
+  /** From this request on, the notification may be missing, and its gate may be down. */
   | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
   /**
-   * A request from which on the pauses of this address may be missing, including a pause that is requested before the resume is
+   * From this request on, the pauses of this address may be missing, including a pause that is requested before the resume is
    * done.
    */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
-  /** The product's answer: `withdrawn` if no agent was notified, `maybe_seen` if an agent may have been. */
+  /** The product's answer for one log, such as `withdrawn` (no agent was notified) or `maybe_seen` (an agent may have been). */
   | {
       readonly t: number;
       readonly kind: 'withdrawn';
@@ -58,7 +58,7 @@ export type SessionLine = {
   readonly pid: number;
 };
 
-/** What one session sent and received. */
+/** One line of the record of a session: a request, its answer, or a change of the session. */
 export type ClientLine =
   | SessionLine
   /** From here, the session uses this gateway; over HTTP, other sessions may use the gateway too. */
@@ -93,7 +93,10 @@ export type ClientLine =
       readonly t: number;
       readonly kind: 'message';
       readonly way: 'carry' | 'offer';
-      /** The time of the loop's request. The line is written after the record, and after a kill only by the next process. */
+      /**
+       * The time of the loop's request. If a kill came between the record and this line, the next process writes the line, with
+       * the time of the record.
+       */
       readonly askedAt: number;
       readonly key: string;
       readonly text: string;
@@ -112,7 +115,7 @@ export type UpstreamLine =
 /** `storm.jsonl`: the storm's actions on processes, and its own findings. */
 export type StormLine =
   | { readonly t: number; readonly kind: 'killed'; readonly what: string; readonly pid: number; readonly point?: string }
-  /** The stderr of a gateway for HTTP clients. */
+  /** A line of the stderr of the server, or of a gateway for HTTP clients. */
   | { readonly t: number; readonly kind: 'stderr'; readonly pid: number; readonly text: string }
   | { readonly t: number; readonly kind: 'problem'; readonly text: string }
   | { readonly t: number; readonly kind: 'orphan'; readonly what: string; readonly pid: number };

@@ -70,7 +70,7 @@ function overStdio(env: Record<string, string>): Link {
   report({ kind: 'gateway', pid });
   child.stdin?.on('error', () => {});
   child.stderr?.setEncoding('utf8').on('data', (text: string) => tap.write({ t: now(), kind: 'stderr', text }));
-  // The output of a killed gateway without a line break is not a frame.
+  // The last output of a killed gateway may lack its line break. Such output is not a frame.
   let rest = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
@@ -137,7 +137,7 @@ function overHttp(url: string): Link {
   };
 }
 
-/** Sends a request; resolves with the answer's line, or with undefined if the gateway has ended. */
+/** Sends a request; resolves with the answer's line, or with undefined if no answer came. */
 async function request(
   method: string,
   params: object,
@@ -170,7 +170,7 @@ async function begin(
   return { answer: bounded };
 }
 
-/** The client's name of a tool: a gateway of several servers puts the server's name before it. */
+/** The tools' names for the client. A gateway of several servers puts the server's name before the tool's name. */
 let names: readonly string[] = [];
 const nameOf = (tool: string): string => names.find((name) => name === tool) ?? names.find((name) => name.endsWith(tool)) ?? tool;
 
@@ -243,7 +243,7 @@ async function call(order: Extract<Order, { do: 'call' }>): Promise<Answered[]> 
   return answered;
 }
 
-/** Calls `get_notifications`; returns the number of notifications, or `gone` if the connection has ended. */
+/** Calls `get_notifications`; returns the number of notifications, or `gone` if no answer came. */
 async function pull(): Promise<number | 'gone'> {
   const line = await request('tools/call', { name: nameOf('get_notifications'), arguments: {} }, { tool: 'get_notifications' });
   if (line === undefined) return 'gone';

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 /** Returns milliseconds of the machine's monotonic clock, which all its processes share. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Writes each line with one system call, so a `kill -9` loses at most the line in progress. */
+/** Writes each line to the file at once, so a `kill -9` loses at most the line in progress. */
 export class Journal<Line extends object> {
   readonly #file: number;
 

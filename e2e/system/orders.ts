@@ -44,7 +44,7 @@ export type Order =
 /** An order without its number. */
 export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
 
-/** The outcome of a call. `told` means that the answer carried a notification, and `gone` that the gateway has ended. */
+/** The outcome of a call. `told` means that the answer carried a notification, and `gone` that no answer came. */
 export type Answered = 'plain' | 'told' | 'refused' | 'gone';
 
 export type Report =

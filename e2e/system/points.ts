@@ -6,7 +6,7 @@ export const GATEWAY_POINTS = [
   'append.committed',
   'offer.planned',
   'offer.appended',
-  // The promises differ most around the write of an answer.
+  // The promises differ most around the write of an answer, so a kill there is more likely.
   'carrier.before_bytes',
   'carrier.before_bytes',
   'carrier.before_bytes',

@@ -123,7 +123,8 @@ export class Producer {
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
       case 'states': {
-        // Queues two states of one key in quick succession, for few addresses, so that often neither state has been shown yet.
+        // Queues two or three states of one key in quick succession, for few addresses, so that often none of them has been shown
+        // yet.
         const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
         const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
         for (let left = this.#chance.between(2, 3); left > 0; left--) await this.#send({ ...this.#sending(), to, key }, false);
@@ -153,7 +154,7 @@ export class Producer {
     const named = windows.flatMap(({ agent, conversation }) => (conversation === undefined ? [] : [`${agent}#${conversation}`]));
     const agents = [...new Set(windows.map(({ agent }) => agent))];
     const to = this.#chance.of(0.35) && named.length > 0 ? this.#chance.pick(named) : this.#chance.pick([...agents, ...others]);
-    // A budget summarizes everything below error; the lab's is large enough for all.
+    // A budget summarizes notifications below error. The lab's budget is large enough for all of them.
     const level = project === 'lab' ? this.#chance.pick(['info', 'warning', 'error'] as const) : 'error';
     return { nonce: `nonce-${this.#chance.hex()}`, to, level };
   }
@@ -241,8 +242,8 @@ export class Producer {
   }
 
   /**
-   * Pauses an agent for a while, and then lifts the pause as a person. With `another`, a second pause is in force in addition to
-   * the first.
+   * Pauses one window, or sometimes the project, for a while, and then lifts the pause as a person. With `another`, a second
+   * pause is in force in addition to the first.
    */
   async #pause(another = false): Promise<void> {
     const { windows, project } = this.#options;

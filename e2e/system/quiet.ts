@@ -1,6 +1,6 @@
 import { now } from './journal.ts';
 
-/** While a producer needs quiet, the others are silent, and no window is killed or closed on purpose. */
+/** While a producer needs quiet, the other producers are silent, and the windows only call tools and pull. */
 export class Quiet {
   #by: object | undefined;
   #until = 0;

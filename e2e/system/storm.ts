@@ -1,6 +1,6 @@
 /**
- * A storm of `kill -9` over gateways, hosts, server, library users and commands that share one database. In the calm after it,
- * fresh sessions take the rest; then the checker gives its verdict.
+ * A storm of `kill -9` over gateways, hosts, server, library users and commands that share one database. In the calm after the
+ * storm, fresh sessions take the remaining notifications; then the checker gives its verdict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export type StormOptions = {
   readonly seconds: number;
   /** The command line's `main` of the build under test. */
   readonly entry: string;
-  /** Fewer windows and producers, for a test that takes half a minute. */
+  /** Fewer windows and producers, and no library users, for a test that takes half a minute. */
   readonly small?: true;
   readonly onProgress?: (line: string) => void;
 };
@@ -217,7 +217,10 @@ type Passing = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Runs the storm for its duration, takes a backup halfway, and sometimes kills everything at once. */
+/**
+ * Runs the storm for its duration and takes a backup halfway. About every two minutes, and at least once, everything is killed at
+ * once.
+ */
 async function passes(seconds: number, { chance, world, windows, producers, onProgress }: Passing): Promise<void> {
   const started = now();
   const stops = Array.from({ length: Math.max(1, Math.floor(seconds / 120)) }, () => chance.between(30, 90) / 100)
@@ -229,7 +232,7 @@ async function passes(seconds: number, { chance, world, windows, producers, onPr
     windows.some(({ isWarm }) => !isWarm) ||
     world.kills < seconds / 4 ||
     producers.reduce((sum, producer) => sum + producer.acknowledged, 0) < seconds / 2;
-  // A busy machine gets more time, so that a verdict never rests on a few actions.
+  // A busy machine gets up to four times the duration, because a verdict after a few actions proves little.
   for (let at = 0; at < seconds || (at < seconds * 4 && isThin()); at = (now() - started) / 1_000) {
     if (stops[0] !== undefined && at > stops[0] && !windows.some(({ isDeaf }) => isDeaf)) {
       stops.shift();

@@ -1,4 +1,7 @@
-/** The environment of a storm: one database, two projects, and all their processes. Each kill is recorded before it happens. */
+/**
+ * The environment of a storm: one database, two projects, and all their processes. Each kill by the storm is recorded before it
+ * happens; a kill at a fault point is recorded afterwards.
+ */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -185,7 +188,7 @@ export class World {
     return { pid, ended: end };
   }
 
-  /** Waits for processes to end, then names and kills the rest. */
+  /** Waits until the processes have ended, then records and kills those that still run. */
   async orphans(withinMs: number): Promise<void> {
     const upstream = readdirSync(this.taps)
       .filter((file) => file.startsWith('upstream-'))

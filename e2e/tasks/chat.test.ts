@@ -71,7 +71,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     const steps: Step[] = [
       { says: [call('c1', 'get_next_action', {})] },
       { says: [call('c2', 'run', { command: 'echo on it' })] },
-      // The model would write for a long time.
+      // A person blocks the task in the middle of this answer.
       {
         says: [text('I write the letter now and send it')],
         at: [{ part: 0, delta: 4, do: async ({ cutOff }) => void (await Promise.all([blocks(), cutOff])) }],

@@ -1,5 +1,6 @@
 /**
- * Tests that the known faults of the original design of tasks are fixed, each by its number there (2.10), with real processes.
+ * Tests that the known faults of the original design of tasks are fixed, each by its number in that design (2.10), with real
+ * processes.
  */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
@@ -159,7 +160,7 @@ describe('known faults', () => {
     }
     expect(kinds).toEqual(['task.blocked', 'task.cancelled', 'task.stopped', 'task.reassigned']);
     expect(await ear.open('shop/coder')).toEqual([]);
-    // All records are removed, except the newest record of the store.
+    // Three of the four ended notifications are removed, because the store keeps its newest record.
     expect((await ear.store.prune(ear.store.now() + 1)).items).toBe(3);
     // The tasks and their results stay.
     expect((await person.tasks()).items).toHaveLength(4);

@@ -1,4 +1,4 @@
-/** Earpiece's agent works on tasks: a person leads them over HTTP, and a scripted model of each API answers. */
+/** Earpiece's agent works on tasks: a person changes the tasks over HTTP, and a scripted model of each API answers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -351,7 +351,7 @@ describe("Earpiece's agent", () => {
     );
     const works = doing('works', async (_args, { signal }) => {
       await person.moveTask('t1', { status: 'blocked', reason: 'wait', author: 'Ann' });
-      // The interrupt is shown, and stops the agent, before the working conversation has read it.
+      // The chat has two turns while the interrupt is open and the working conversation has not read it.
       await chat.agent.send('how are you?');
       await chat.agent.send('and now?');
       if (!signal.aborted) await once(signal, 'abort');

@@ -18,8 +18,12 @@ describe('ended tasks', () => {
   proves('tasks:retention');
 
   it.each([
-    ['30 days where nothing is said', '', 31],
-    ['as long as tasks.retention says, whatever notifications are kept', 'retention = "1d"\n[tasks]\nretention = "90d"\n', 91],
+    ['30 days by default', '', 31],
+    [
+      'as long as tasks.retention says, regardless of the retention of notifications',
+      'retention = "1d"\n[tasks]\nretention = "90d"\n',
+      91,
+    ],
   ])('are kept %s', async (_how, toml, days) => {
     writeFileSync(join(folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
     let now = Date.now();
@@ -40,7 +44,7 @@ describe('ended tasks', () => {
       expect([day, await left()]).toEqual([day, ['t2', 't1']]);
     }
     now += DAY;
-    // Nothing newer than the limit is removed, measured by the newest record: the log continues.
+    // The age of a task is measured from the newest record, so the log needs a new record first.
     await ear.queue('shop/coder', { message: 'the work goes on' });
     expect((await ear.sweep()).pruned).toBeGreaterThanOrEqual(2);
     expect(await left()).toEqual(['t2']);

@@ -58,7 +58,8 @@ describe('the tools for tasks', () => {
       already_interrupted: true,
     });
     expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked' } });
-    // In a shell of the working session, Earpiece knows that its model has the task tools. The other session gets nothing.
+    // In a shell of the working session, Earpiece knows that the model of this session has the task tools. The other session gets
+    // nothing.
     await person.createTask({ title: 'Another', assignee: 'coder' });
     await later.does('get_next_action');
     await person.moveTask('t2', { status: 'cancelled' });
@@ -167,7 +168,7 @@ describe('the tools for tasks', () => {
     });
     expect(await agent.does('report_completed', { ...report, result: 'failed', task_id: 't1' })).toEqual({
       refused:
-        'coder has nothing to report about task t1 "Fix the login": t1.1 was reported as success before; nothing was changed',
+        'coder has nothing to report about task t1 "Fix the login": t1.1 has already ended as success; nothing was changed',
     });
     expect(await office.person.task('t1')).toEqual(before);
   });
@@ -268,7 +269,7 @@ describe('the tools for tasks', () => {
     expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
     expect((await agent.call('echo')).isError).toBe(true);
     await agent.does('get_notifications');
-    // A read pause holds: no work is handed out before a person lifts it.
+    // A read pause holds: no work is handed out before a person lifts the pause.
     expect(await agent.does('get_next_action')).toEqual({
       action: 'paused',
       message: 'This conversation is paused until a person lifts it, with `earpiece resume shop/coder#s1` or in the console.',

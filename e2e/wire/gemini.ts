@@ -88,7 +88,7 @@ export const gemini: readonly Rule[] = [
       const all = contents(body);
       for (const [at, [i, content]] of all.entries())
         if (withKey(content, 'functionResponse').length > 0 && withKey(all[at - 1]?.[1], 'functionCall').length === 0)
-          yield `contents[${i}] has a response, the one before has no call`;
+          yield `contents[${i}] has a response, but the content before it has no call`;
     },
   },
   {
@@ -142,12 +142,12 @@ export const gemini: readonly Rule[] = [
   {
     id: 'gemini:real-signature',
     source:
-      'Docs, Thought signatures: the stand-in that skips the validator is for calls that the model did not make, and costs its reasoning. A call of ours keeps the one that it came with.',
+      'Docs, Thought signatures: the value that skips the validator is for calls that the model did not make, and with it the model reasons worse. So a call of the model must keep the signature that it came with.',
     *breaks(body) {
       for (const [i, content] of contents(body))
         for (const [j, part] of withKey(content, 'functionCall'))
           if (part['thoughtSignature'] === 'skip_thought_signature_validator')
-            yield `contents[${i}].parts[${j}] has the stand-in`;
+            yield `contents[${i}].parts[${j}] has the value that skips the validator`;
     },
   },
   {

@@ -130,7 +130,7 @@ export const openaiChat: readonly Rule[] = [
   {
     id: 'chat:content',
     source:
-      "error: Invalid value for 'content': expected a string, got null. Reference, Create chat completion, assistant message: content is required unless tool_calls is given. Empty texts pass here, but not at others who speak this format.",
+      "error: Invalid value for 'content': expected a string, got null. Reference, Create chat completion, assistant message: content is required unless tool_calls is given. OpenAI accepts empty texts, but other providers of this format refuse them.",
     *breaks(body) {
       for (const [i, { role, content, tool_calls, refusal }] of messages(body)) {
         const said = content !== null && content !== undefined;
@@ -151,7 +151,7 @@ export const openaiChat: readonly Rule[] = [
       for (const [i, { role, content }] of messages(body))
         for (const [j, part] of objectsOf(content)) {
           if (!PARTS[word(role)]?.includes(word(part['type'])))
-            yield `messages[${i}].content[${j}] has type ${show(part['type'])}, a ${word(role)} message may not`;
+            yield `messages[${i}].content[${j}] has type ${show(part['type'])}, which a ${word(role)} message may not have`;
           if (part['type'] === 'text' && (typeof part['text'] !== 'string' || part['text'] === ''))
             yield `messages[${i}].content[${j}].text is ${show(part['text'])}`;
         }

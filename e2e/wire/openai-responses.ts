@@ -115,7 +115,7 @@ export const openaiResponses: readonly Rule[] = [
   },
   {
     id: 'responses:content',
-    source: "error: Missing required parameter: 'input[0].content'. Empty texts say nothing, and no message of ours may.",
+    source: "error: Missing required parameter: 'input[0].content'. Earpiece must not send an empty text either.",
     *breaks(body) {
       const empty = (value: Json | undefined): boolean => value === undefined || value === null || value === '';
       for (const [i, { content }] of ofType(body, 'message')) {

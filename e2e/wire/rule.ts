@@ -3,9 +3,9 @@ import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
 /** A rule that a real API enforces and a mock ignores. */
 export type Rule = {
   readonly id: string;
-  /** The text of the API's own error, or the section of its documentation. */
+  /** The text of the API's own error, the section of its documentation, or reports of other projects. */
   readonly source: string;
-  /** One line for each violation: `messages[3] …`. */
+  /** One line for each violation, usually with its place: `messages[3] …`. */
   readonly breaks: (body: JsonObject, model: string) => Iterable<string>;
 };
 
@@ -13,7 +13,7 @@ export type Rule = {
 export const objectsOf = (value: Json | undefined): readonly (readonly [number, JsonObject])[] =>
   (asList(value) ?? []).flatMap((item, i) => (isObject(item) ? [[i, item] as const] : []));
 
-/** Returns each repeated value with its place. */
+/** Yields a line for each repeated value, with its place and the place of the first one. */
 export function* repeated(values: Iterable<readonly [string, Json | undefined]>): Generator<string> {
   const seen = new Map<Json | undefined, string>();
   for (const [where, value] of values) {
@@ -38,5 +38,5 @@ export const isJsonText = (value: Json | undefined): boolean => {
 
 export const show = (value: Json | undefined): string => JSON.stringify(value) ?? 'nothing';
 
-/** Returns a name in the request; a value other than text has no name. */
+/** Returns a name in the request, or an empty text if the value is not a string. */
 export const word = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

@@ -1,4 +1,4 @@
-/** Requests that the real APIs refuse, each with its rule, and correct requests for comparison. */
+/** For each API, requests that break a rule, each with the id of that rule, and one correct request. */
 import type { Json, JsonObject } from '../model/json.ts';
 import type { WireName } from '../model/server.ts';
 

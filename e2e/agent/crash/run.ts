@@ -99,7 +99,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     await live(undefined);
     stop.abort();
     await producing;
-    // This turn carries all notifications that were queued since the kill.
+    // This turn carries all notifications that are still open.
     await live(undefined, 'And the rest?');
     const store = await openSqliteStore({ path: db });
     const records = (await store.read({ log: 'shop/coder' as LogKey, limit: 100_000 })).map(({ body }) => body);

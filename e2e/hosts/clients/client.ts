@@ -23,7 +23,7 @@ export interface Session {
   /** Whether to resume the newest session of the home. */
   readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
-  /** Claude Code also uses the servers of its settings and plugins. */
+  /** Whether Claude Code also uses the servers of its settings and plugins. */
   readonly ownServers?: boolean;
   readonly hooks: Hooks;
   /** Settings that are merged into the client's own settings file, or passed to Codex as `-c key=value`. */

@@ -13,11 +13,11 @@ export type Counts = {
   acknowledged: number;
   /** Notifications in the frames and transcripts that the workers have shown. */
   shown: number;
-  /** Notifications that were acknowledged but are neither open nor closed, or closed without a delivery or a request. */
+  /** Notifications that the store or Earpiece's transcript lacks, that have expired, or that were withdrawn without a request. */
   lost: number;
   /**
-   * Notifications that were closed more than once, delivered more than once in Earpiece's own transcript, or shown after a
-   * successful withdrawal.
+   * Notifications that were closed more than once, delivered more than once in Earpiece's own transcript, or shown although a
+   * withdrawal succeeded.
    */
   twice: number;
   /** Offers of notifications that were offered before. */
@@ -28,7 +28,7 @@ export type Counts = {
   stuck: number;
   /** Records that the reader missed, or read twice or in the wrong order. */
   unread: number;
-  /** Calls that the store refused because its server could not be reached or its disk was full. */
+  /** Calls that were refused for a temporary reason: the store was out of reach or full, or there was a conflict. */
   refused: number;
 };
 export const NOTHING: Counts = {
@@ -114,7 +114,7 @@ export async function check(
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
     const keys = (id: string): readonly string[] => keysOf(log, id, body.conversation);
-    // The tool's answer is data and not a frame, so it cannot say `repeated`.
+    // An answer of `get_notifications` has no frame, so the check of the frame's `repeated` does not apply.
     if (body.on === 'get_notifications') {
       for (const key of body.ids.flatMap(keys)) offeredAt.set(key, seq);
       continue;

@@ -13,7 +13,7 @@ const USAGE = `usage: npm run faults -- <engine> [--schedules N] [--seed S] [--s
   --schedules  how many schedules (default: 200). From 100 on, every fault and every named point must happen
   --seed       repeats the schedules of a run (default: one from the time, printed)
   --schedule   only the schedule of this number, as a run with --seed printed it
-  --thread     SQLite: every worker opens its file in a separate thread (default: in every other schedule)
+  --thread     SQLite: every worker opens its file in a separate thread (default: in half of the schedules)
   --bug        adds a deliberate fault to the workers: ${Object.keys(BUGS).join(', ')}`;
 
 /** The maximum number of printed problems. */
@@ -71,7 +71,7 @@ function print(
   row(counts.acknowledged, 'notifications acknowledged');
   row(counts.shown, 'shown in frames and transcripts');
   row(counts.reoffered, 'offered again and flagged as repeated');
-  row(counts.refused, 'calls that the store refused because it was out of reach or full');
+  row(counts.refused, 'calls that were refused for a temporary reason');
   row(counts.lost, 'acknowledged and lost');
   row(counts.twice, 'delivered twice in our own transcript, or after their withdrawal');
   row(counts.unflagged, 'shown again without a flag');

@@ -19,7 +19,10 @@ export function judgeEndings(told: readonly Told[], records: readonly Stored[], 
   }
 }
 
-/** Checks that a notification is flagged when it is shown again, and that Earpiece's own transcript shows it once. */
+/**
+ * Checks that a notification is flagged when it is shown again, that Earpiece's own transcript shows it once, and that no
+ * withdrawn notification is shown.
+ */
 export function judgeShown(told: readonly Told[], problem: Problem): void {
   const lines = told.toSorted((a, b) => a.t - b.t);
   const shown = new Set<string>();

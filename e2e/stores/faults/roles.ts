@@ -107,13 +107,16 @@ export type Said =
     }
   /** A reader that follows the store got this record. */
   | { readonly kind: 'read'; readonly seq: number }
-  /** The store refused a call because its server could not be reached or its disk was full. */
+  /**
+   * The call was refused for a temporary reason, `code`: the store was out of reach or full, or other writers kept changing the
+   * same items.
+   */
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'drained' }
   /** A broken invariant that the worker itself found. */
   | { readonly kind: 'problem'; readonly text: string };
 
-/** A line for a worker's input: from now on, its clock is wrong by this number of ms. */
+/** A line for a worker's input: from its next operation on, the worker's clock is wrong by this number of ms. */
 export type Ordered = { readonly clock: number };
 
 /** The argument of a worker, as JSON. */

@@ -1,6 +1,6 @@
 /**
- * Runs schedules. For each schedule, starts and kills the workers, makes the faults, and lets one more process deliver the rest.
- * Then the checker reads the journal and the store.
+ * Runs schedules. For each schedule, starts and kills the workers, makes the faults, and lets another process deliver the
+ * notifications that are still open. Then the checker reads the journal and the store.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -160,7 +160,7 @@ class Run {
     this.#alive.set(slot, life);
     await life.ready();
     onLast();
-    // The reader continues until it has read the rest.
+    // The reader continues until it has read the newest record.
     if (slot === 'server') return;
     await Promise.race([life.end(), over.aborted || new Promise((resolve) => over.addEventListener('abort', resolve))]);
     if (!life.lives) this.#problems.push(`${life.name} ended by itself: ${(await life.end()).stderr.trim()}`);
@@ -205,7 +205,7 @@ class Run {
     } else {
       // Only one fault of the engine happens at a time, even if the previous fault takes longer than planned.
       this.#engineFaults = this.#engineFaults.then(async () => {
-        // The request to the server that makes the fault may time out.
+        // Some faults need a request to the server, which may time out.
         const done = await this.#engine.perform(action).catch(() => false);
         this.#happen(done ? action.kind : `${action.kind}: could not be done`);
       });
@@ -214,8 +214,8 @@ class Run {
   }
 
   /**
-   * Delivers the rest. If the store refused a call of the process, that process may have left a lease, so a second process
-   * follows.
+   * Starts a process that delivers the notifications that are still open. If the store refused one of its calls, that process may
+   * have left a lease, so a second process follows.
    */
   async #drain(): Promise<void> {
     for (const name of ['drain-1', 'drain-2']) {

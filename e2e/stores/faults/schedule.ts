@@ -43,7 +43,7 @@ export type Schedule = {
   readonly number: number;
   /** JetStream: 1 is one server; 3 is a cluster of three servers with three copies. */
   readonly replicas: 1 | 3;
-  /** How one of the two processes dies that create the store at the same time. */
+  /** Two processes create the store at the same time. This is how one of them dies. */
   readonly opening: Death;
   /**
    * How the processes of each slot die, one after the other. Then each slot starts a last process, which runs to the end of the
@@ -60,7 +60,7 @@ export type Schedule = {
 export type Wanted = {
   readonly engine: EngineName;
   readonly seed: string;
-  /** SQLite: whether each worker opens the file in a separate thread. By default, every other schedule does. */
+  /** SQLite: whether each worker opens the file in a separate thread. By default, this is so in half of the schedules. */
   readonly thread?: boolean;
   readonly bug?: Bug;
 };

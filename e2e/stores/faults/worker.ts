@@ -1,7 +1,7 @@
 /**
  * One of the processes that use one store until they are killed. A producer queues and withdraws. A carrier delivers into
  * Earpiece's own transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`). A server follows every
- * record and sweeps. `drain` delivers the rest.
+ * record and sweeps. `drain` delivers the notifications that are still open.
  *
  * Run: node worker.ts <Orders, JSON>
  */
@@ -32,7 +32,7 @@ const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
 const { role, name, bug } = orders;
 const chance = new Chance(`${orders.seed} ${name}`);
 const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
-/** The operation that leads to the point of this worker's death. Half of the worker's operations are this operation. */
+/** The operation that this worker runs most often. For a death at a point, this operation leads to the point. */
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
 /**

@@ -1,6 +1,4 @@
-/**
- * Rows for `check.test.ts`: histories that break a rule by an interrupt to a whole project, or by a refusal that was not sent.
- */
+/** Rows for `check.test.ts`: histories in which an interrupt breaks a rule. */
 import type { History } from '../history.ts';
 import type { Rule } from './check.ts';
 import { ANNA, framed, history, killed, N1, Recorded, sent, TO } from './recorded.ts';
@@ -39,7 +37,7 @@ export const INTERRUPTS: readonly BrokenRow[] = [
   ],
   [
     'uncalled',
-    'a critical one to all in a session that began when it had been taken back',
+    'a critical notification to all in a session that began after its withdrawal',
     () =>
       history(
         [
@@ -75,7 +73,7 @@ export const INTERRUPTS: readonly BrokenRow[] = [
   ],
   [
     'gate',
-    'a call a second behind a refusal that a killed gateway did not get out, of a critical one that nobody was shown',
+    'a call a second after a refusal that a killed gateway did not send, for a critical notification that nobody was shown',
     () =>
       history(sent(N1, TO, 50, { level: 'critical' }), [
         new Recorded(0)
@@ -91,7 +89,7 @@ export const INTERRUPTS: readonly BrokenRow[] = [
   ],
   [
     'gate',
-    'a call right behind a refusal that a killed gateway did not get out',
+    'a call right after a refusal that a killed gateway did not send',
     () =>
       history(sent(N1, TO, 50, { level: 'critical' }), [
         new Recorded(0)

@@ -242,7 +242,7 @@ export const BROKEN: readonly BrokenRow[] = [
   ],
   [
     'reworded',
-    'the rest of a line of which nothing is over',
+    'only a part of a line, although no notification of the line has ended',
     () =>
       history(
         [...sent(N1, TO, 5), ...sent(N2, TO, 6)],
@@ -272,7 +272,7 @@ export const BROKEN: readonly BrokenRow[] = [
   ],
   [
     'lost',
-    'a critical one that a session was not refused with, though a later one died without an answer',
+    'a critical notification that one session was not refused with, though a later session died without an answer',
     () =>
       history(
         [...sent(N1, TO, 150, { level: 'critical' }), ...sent(N2, TO, 160, { level: 'critical' })],
@@ -368,7 +368,7 @@ export const BROKEN: readonly BrokenRow[] = [
   ],
   [
     'uncalled',
-    "a living sibling's",
+    "a living sibling's notification",
     () =>
       history(sent(N1, `${TO}#ben-s1`, 50), [
         new Recorded(0, ANNA).call('c1').call('c2', one(N1), { at: 80 }).over(500),

@@ -16,12 +16,15 @@ export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
 const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
 
 export type Compared = {
-  /** The gateway's text, if the client's frame is the server's frame plus one block. */
+  /** The text of the last block, if the client's frame has one block more than the server's. */
   readonly text?: string;
   readonly altered?: string;
 };
 
-/** Removes the gateway's block from the client's frame. The rest must be the server's frame, byte for byte. */
+/**
+ * Removes the gateway's block and `_notices` from the client's frame. Apart from the id, the result must be the server's frame,
+ * byte for byte.
+ */
 export function compare(client: string, server: string): Compared {
   const bare = (line: string): string => line.replace(ID, '$1#');
   const [got, sent] = [bare(client), bare(server)];

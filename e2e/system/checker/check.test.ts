@@ -312,7 +312,7 @@ describe('a gateway that cannot reach its store', () => {
   it('may let a call pass, which is counted; when its store is available again, the gateway may not', () => {
     const out = line(
       105,
-      'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications',
+      'notifications cannot be reached (before: no answer within 250 ms); until the store answers, tool calls pass without notifications',
     );
     const during = history(pause, [shared()], [out]);
     expect(broken(during)).toEqual({});

@@ -1,6 +1,7 @@
 /**
- * The verdict on a storm. The checker reads only three sources: the answers that producers got, the traffic on both sides of the
- * gateways, and a library user's notes. The checker never reads the product's log, and uses none of its code.
+ * The verdict on a storm. The checker reads only four sources: the requests and answers of producers, the traffic on both sides
+ * of the gateways, a library user's notes, and the storm's record of its kills and findings. The checker never reads the
+ * product's log, and uses none of its code.
  */
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
@@ -23,7 +24,7 @@ export type Verdict = {
     readonly refused: number;
     readonly repeats: number;
     readonly pulled: number;
-    /** Calls that passed a gate while their gateway reported that it cannot reach its store. */
+    /** Calls that passed a gate while their gateway reported, or may have reported, that it cannot reach its store. */
     readonly excused: number;
     /** Broadcasts that a working window did not get while its gateway reported that it cannot reach its store. */
     readonly unknown: number;

@@ -3,7 +3,10 @@
  * again as `_notices`, and the tool's schema declares that field. Other clients show the blocks, and have no such field.
  */
 
-/** Clients that show the blocks of a result, as measured with the real programs. Other clients are untested. */
+/**
+ * The clients of the system test that show the blocks of a result, as measured with the real programs. Its other clients get the
+ * frame in both places.
+ */
 const SHOWS_BLOCKS: ReadonlySet<string> = new Set(['qwen-code', 'opencode', 'gemini-cli-mcp-client']);
 const NOTICES = '_notices';
 
@@ -16,7 +19,7 @@ type List = {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Returns the problem of the fields of a result with this frame, or without a frame. */
+/** Returns the problem with `_notices` in a result that has this frame, or no frame. */
 export function wrongFields(line: string, client: string, frame: string | undefined): string | undefined {
   const structured = (JSON.parse(line) as Result).result?.structuredContent;
   if (!isObject(structured)) return undefined;
@@ -26,7 +29,7 @@ export function wrongFields(line: string, client: string, frame: string | undefi
   return notices === frame ? undefined : `has no ${NOTICES} beside its structured content`;
 }
 
-/** Returns the problem of the schemas of tools/list. */
+/** Returns the problems with `_notices` in the schemas of tools/list. */
 export function wrongSchemas(line: string, client: string): string[] {
   const tools = (JSON.parse(line) as List).result?.tools ?? [];
   return tools.flatMap(({ name, outputSchema }) => {

@@ -56,7 +56,7 @@ export const isRefusal = (text: string): boolean => REFUSED.test(text);
 
 /** One entry of the answer of `get_notifications`. */
 export type Entry = { readonly nonce: string; readonly repeated: boolean; readonly text: string };
-/** `whole`: nothing else waits. */
+/** `whole`: no further notification waits. */
 export type Pulled = { readonly entries: readonly Entry[]; readonly whole: boolean };
 
 export function pulledIn(text: string): Pulled | string {

@@ -66,7 +66,7 @@ const STORE_WITHIN_MS = 250;
 const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
   receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;
 
-/** An answer that was in flight at a crash is released when the crash is noticed. */
+/** The notifications of an answer that was in flight at a crash are released within this time. */
 const SETTLED_MS = 1_000;
 
 /**
@@ -96,8 +96,9 @@ function isFirst(
 }
 
 /**
- * Returns the sights that prove a notification read for this window. For a notification to the agent, the sights of all its
- * windows count. For a notification to a conversation or to all agents, only the sights of this window count.
+ * Returns the sights that prove a notification read for this window. If the agent's windows share the notification, the sights of
+ * all its windows count. If each window has a separate copy, or the notification names a conversation, only the sights of this
+ * window count.
  */
 function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
   const isShared = conversationOf(one.to) === undefined && !isBroadcast(one.to) && !isCopied(one, about.agent, readings);

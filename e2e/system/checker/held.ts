@@ -33,9 +33,9 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
 
 /**
  * Returns the time until which the interrupt certainly raises this session's gate. An agent's only window gets the interrupt in
- * every session: as an active session, as an heir, or as the first session. In an agent with two windows, this is certain only
- * for interrupts that name a conversation or go to all agents. When a conversation ends, the first later one inherits its
- * interrupts.
+ * every session: as an active session, as an heir, or as the first session. In an agent with two windows, this is uncertain for a
+ * critical notification to the agent, because either window may get it. When a conversation ends, the first later one inherits
+ * its interrupts.
  */
 export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
   const { agent, form } = reading.session.about;
@@ -55,8 +55,8 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
 
 /**
  * Whether a host was killed while it waited for an answer that may have contained this interrupt. The gateway may have answered
- * just before the kill, and a written answer counts as delivered. The interrupt must have been requested before `by`. No earlier
- * request may have been answered without it.
+ * just before the kill, and a written answer counts as delivered. The host's request must have been sent before `by`. No earlier
+ * request may have been answered without the interrupt.
  */
 export function mayBeUnread(
   one: Notification,
@@ -88,7 +88,10 @@ const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested 
   );
 });
 
-/** Whether a later request was answered without the interrupt before that time. */
+/**
+ * Whether a request that was sent after the interrupt's acknowledgement was answered before the time `before`, outside of an
+ * outage.
+ */
 function wasLeftOut(
   one: Notification,
   reading: Reading,

@@ -8,9 +8,9 @@ import { activeRun, runsOf, wasUnknown, type Run } from './spans.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * Returns notifications that were acknowledged and not withdrawn, but are in no frame that a model was shown. `unknown` gets the
- * broadcasts that a working window missed because its gateway could not reach its store: the product could not know of that
- * window.
+ * Returns notifications that had to arrive and that no client of the agent was shown. A broadcast had to reach each active window
+ * or its heir. `unknown` counts the broadcasts that a working window missed because its gateway could not reach its store: the
+ * product could not know of that window.
  */
 export function lost(
   all: All,

@@ -1,6 +1,6 @@
 /**
  * Calls `make` only once for each object, because a storm of half an hour checks each pair of thousands of sessions and
- * notifications. Its other inputs are always the same for one object.
+ * notifications. The other inputs of `make` are always the same for one object.
  */
 export function memo<Of extends object, Rest extends readonly unknown[], Value>(
   make: (of: Of, ...rest: Rest) => Value,

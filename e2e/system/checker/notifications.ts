@@ -10,7 +10,7 @@ type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 export type Notification = Asked & {
   readonly acknowledgedAt?: number;
   readonly withdrawingAt?: number;
-  /** The product's answer, and its result for each agent that has it. */
+  /** The time of the product's answer, and its result for each log. */
   readonly withdrawn?: { readonly at: number; readonly results: Readonly<Record<string, string>> };
   readonly resumingAt?: number;
 };

@@ -8,10 +8,10 @@ import { agentsIn, seenIn, type Reading, type Seen } from './reading.ts';
 import { readBy } from './repeats.ts';
 import { endOf, wasActive } from './spans.ts';
 
-/** A storm of five minutes must reach each of these moments. */
+/** A storm of all windows must reach each of these moments within five minutes. */
 export const MOMENTS = {
   crossed: 'answers with a notification that a cancel crossed',
-  cameAgain: 'notifications that came again for that',
+  cameAgain: 'notifications that came again after such a cancel',
   cancelledLate: 'answers with a notification that were cancelled later',
   outlived: 'pauses that refused a session, and the next one after a kill',
   paused: 'refusals for two pauses at once',
@@ -25,7 +25,7 @@ export const MOMENTS = {
   structured: 'notifications beside structured content',
   read: 'notifications that were read for certain before their agent connected again',
   older: 'states that were shown before a newer one of their key came',
-  takenBack: 'withdrawals before anybody was shown it',
+  takenBack: 'withdrawals before anybody was shown the notification',
   between: 'interrupts that came between two sessions, and refused the next one',
   stands: 'critical broadcasts that refused a call of a session which began later',
   waited: 'calls that passed a second after the last of several refusals',

@@ -11,7 +11,7 @@ type At = {
   readonly sentAt: number;
   /** The session's name, if its host gives it one. */
   readonly conversation?: string | undefined;
-  /** Counts the connections of a session: each gateway, each close and each new name starts one. */
+  /** Counts the connections of a session: each start and end of a gateway, each close and each new name raises the count. */
   readonly connection: number;
   /** The time at which the client cancelled the request, if it did. */
   readonly cancelledAt?: number | undefined;

@@ -67,7 +67,7 @@ export class Recorded {
   /** Records that the gateway reports that it cannot reach its store. */
   outOfReach(t: number): this {
     const text =
-      'notifications cannot be reached (before: no answer within 250 ms); tool calls pass without notifications until the store answers';
+      'notifications cannot be reached (before: no answer within 250 ms); until the store answers, tool calls pass without notifications, except while a known gate is up';
     this.lines.push({ t, kind: 'stderr', text });
     return this;
   }
@@ -107,7 +107,7 @@ export class Recorded {
     return this.#received(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }), 5);
   }
 
-  /** Records an unanswered call: the gateway died, or the host died before it read a refusal. */
+  /** Records an unanswered call: the gateway died, or the host died before it read the answer. */
   unanswered(call: string, how: { reached: boolean; afterMs?: number } = { reached: true }): this {
     this.#sent('small', undefined, call);
     if (how.reached) this.upstream.set(call, [{ t: this.t + (how.afterMs ?? 0) }]);
@@ -195,7 +195,10 @@ export const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50
 export const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 export const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
-/** Returns a history of five answers with one notification each, all cancelled at once; the first notifications arrive again. */
+/**
+ * Returns a history of five answers with one notification each, each cancelled 5 ms later. The first `again` notifications arrive
+ * again.
+ */
 export function cancelledOften(again: number): History {
   const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
   const anna = new Recorded(100);

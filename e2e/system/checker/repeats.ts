@@ -48,8 +48,8 @@ export function unflagged(all: ReadonlyMap<string, Notification>, readings: read
 }
 
 /**
- * Whether a repeat needs a flag. All refusals of one gate have the same text, and the pull that lowers the gate shows that text
- * once more. These repeats need no flag.
+ * Whether a repeat needs a flag. All refusals of one gate have the same text, and the pull that lowers the gate shows the
+ * notification once more. These repeats need no flag.
  */
 function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean {
   if (before === undefined || now === 'refusal') return false;

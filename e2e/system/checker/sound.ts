@@ -29,7 +29,7 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'a pull of a conversation that came back when its heir had taken what it was told',
+    'a pull of a conversation that came back when its heir had taken its notification',
     history(sent(N1, `${TO}#ben-s1`, 50), [
       new Recorded(0, BEN).call('c1').renamed('ben-s2').renamed('ben-s1').pulledAt(300).over(),
       new Recorded(100, ANNA).call('c2', one(N1), { at: 400 }).over(),
@@ -144,7 +144,7 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'a call a second behind a refusal that a killed gateway did not get out, of a critical one that a result has carried',
+    'a call a second after a refusal that a killed gateway did not send, for a critical notification that a result has carried',
     history(sent(N1, TO, 50, { level: 'critical' }), [
       new Recorded(0)
         .call('c1')
@@ -196,7 +196,7 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'what is left of a line when one of it was withdrawn',
+    'the rest of a line after one of its notifications was withdrawn',
     history(
       [...sent(N1, TO, 5), ...sent(N2, TO, 6), ...sent(N3, TO, 7), ...withdrawn(70, 'maybe_seen')],
       [
@@ -211,7 +211,7 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'a withdrawal of what a call that began later was not told',
+    'a withdrawal of a notification that a later call did not carry',
     history([...sent(N1, TO, 5), ...withdrawn(30, 'withdrawn')], [new Recorded(50).call('c1').over()]),
   ],
   [
@@ -231,13 +231,13 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'a broadcast to a window whose gateway could not write that it is there',
+    'a broadcast to a window that its gateway could not record',
     history(sent(N1, 'shop/*', 500), [
       new Recorded(0).outOfReach(5).call('c1', undefined, { at: 20 }).reachable(700).call('c2', undefined, { at: 900 }).over(),
     ]),
   ],
   [
-    'a critical one that the killed host of the first session after it may have been refused with',
+    'a critical notification with which the first session after it may have been refused before its host was killed',
     history(
       sent(N1, TO, 150, { level: 'critical' }),
       [
@@ -276,7 +276,7 @@ export const SOUND: readonly [string, History][] = [
     ]),
   ],
   [
-    'what one conversation was told, in the one that began when it was over',
+    'a notification to one conversation, in the conversation that began after its end',
     history(
       sent(N1, `${TO}#ben-s1`, 50),
       [new Recorded(0, BEN).call('c1'), new Recorded(300, ANNA).call('c2', one(N1)).over()],
@@ -284,7 +284,7 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
-    'what had a time, told before it was over; and one that was never told',
+    'a notification that was shown before its expiry, and one that expired and was never shown',
     history(
       [...sent(N1, TO, 5, { ttlMs: 100 }), ...sent(N2, TO, 50, { ttlMs: 100 })],
       [new Recorded(0).call('c1').call('c2', one(N1), { at: 40 }).call('c3', undefined, { at: 300 }).over()],
@@ -297,14 +297,14 @@ export const SOUND: readonly [string, History][] = [
     ]),
   ],
   [
-    'a pull while another call of the agent is on its way with it',
+    'a pull while the answer of another call of the agent carries the notification',
     history(sent(N1, TO, 50), [
       new Recorded(0, ANNA).call('c1').pulledAt(100).over(),
       new Recorded(0, BEN).call('c2', one(N1), { at: 90, ms: 60 }).over(),
     ]),
   ],
   [
-    'a call behind a critical one whose time is over',
+    'a call after a critical notification that has expired',
     history(sent(N1, TO, 50, { level: 'critical', ttlMs: 100 }), [
       new Recorded(0).call('c1').call('c2', undefined, { at: 200 }).over(),
     ]),

@@ -92,8 +92,8 @@ export const wasUnknown = (reading: Reading, one: Notification, storm: History['
   );
 
 /**
- * Returns the times at which a gateway reports that it cannot reach its store. At these times, all calls pass, because store
- * trouble never stops an agent.
+ * Returns the times at which a gateway reports that it cannot reach its store. At these times, calls may pass, because store
+ * trouble does not stop an agent.
  */
 export const unreachable = memo((reading: Reading, storm: History['storm']): Spans => {
   const spans: [number, number][] = [];
@@ -118,7 +118,7 @@ export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans
   return [...unreachable(reading, storm), ...moments];
 });
 
-/** Returns the reports and ends of a session's gateways, including shared ones. */
+/** Returns all lines of a session, and the storm's lines about the shared gateways that the session used. */
 function saidBy({ session }: Reading, storm: History['storm']): (ClientLine | StormLine)[] {
   const shared = new Set(session.lines.flatMap((line) => (line.kind === 'gateway' && line.shared ? line.pid : [])));
   return [...session.lines, ...storm.filter((line) => 'pid' in line && shared.has(line.pid))];

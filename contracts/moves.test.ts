@@ -1,4 +1,4 @@
-/** Random histories pass through every engine: the answers of the last store equal the answers of the first store. */
+/** Random histories move from SQLite through PostgreSQL and NATS and back. The last store answers like the first store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

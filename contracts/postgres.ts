@@ -10,7 +10,7 @@ import { type PostgresServer, startPostgres } from '../e2e/stores/postgres-serve
 import type { Version } from '../scripts/postgres.ts';
 import { startProducer } from './producers.ts';
 
-/** The newest schemas of closed stores are not reused, because a case may open its schema again at once. */
+/** The number of closed stores whose schemas are not reused yet, because a case may open its closed store again. */
 const KEPT = 3;
 const TABLES = ['settings', 'logs', 'records', 'items', 'conversations', 'bindings', 'withheld'];
 
@@ -28,7 +28,8 @@ export function postgresContract(version: Version): void {
   });
 
   /**
-   * Schemas of closed stores, the oldest first. These schemas are reused, because making a schema takes longer than most cases.
+   * Schemas of closed stores, the oldest first. The oldest schema is emptied and reused, because making a schema takes longer
+   * than most cases.
    */
   const free: string[] = [];
   let schemas = 0;

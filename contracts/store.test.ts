@@ -16,7 +16,7 @@ const PROMISES: Readonly<Record<string, () => void>> = {
   'returns unknown types and fields as the same JSON': () => proves('log:unknown-types'),
   'never runs backwards within a log, even if the clock runs backwards': () => proves('log:clock'),
   "keeps the time of the writer's own clock if that clock is behind the log": () => proves('time:own-clock'),
-  'closed twice': () => proves('log:closes-once'),
+  'a second close is refused': () => proves('log:closes-once'),
   'equals a replay of every prefix of the log': () => proves('log:replay'),
   'equals a replay of the remaining records after old records were pruned': () => proves('log:retention'),
   'pages through the notifications that closed in a period, the last closed first': () => proves('store:closed-in'),

@@ -39,7 +39,7 @@ export const REQUIREMENTS = {
   'time:sender': { behaviour: "If a producer's clock is a year off, its notifications neither expire early nor arrive late." },
   'time:witness': {
     behaviour:
-      'A process does not close expired notifications and does not prune until another live process has a similar clock.',
+      'A process closes expired notifications only if another live process has a similar clock. Pruning needs such a process too, or an agreeing clock of the operating system.',
   },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even if the clock does.' },
   'log:closes-once': { behaviour: 'In each conversation, a notification closes once.' },
@@ -57,11 +57,13 @@ export const REQUIREMENTS = {
     behaviour: 'Only chat and tool records become part of a request to a provider.',
   },
   'log:redacted-carrier': {
-    behaviour: 'If the provider refuses a carrier, one line replaces the carrier.',
+    behaviour: 'If the provider provably refuses a request because of a carrier, one line replaces the carrier.',
   },
 
   // Stores.
-  'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
+  'store:contract': {
+    behaviour: 'Every store passes the contract suite. A store may lack a named capability, and gives the reason.',
+  },
   'store:contract-holes': {
     behaviour: 'If a reopened store has lost acknowledged data, the contract suite fails and names the broken rule.',
   },
@@ -130,7 +132,7 @@ export const REQUIREMENTS = {
   },
   'store:thread': {
     behaviour:
-      'A separate thread writes waiting requests together and answers each caller. The thread blocks no caller while another process holds the lock.',
+      'A separate thread writes waiting requests together and answers each caller. While another process holds the write lock of the database, the event loop of the callers keeps running.',
   },
   'store:thread-quiet': {
     behaviour:
@@ -220,7 +222,7 @@ export const REQUIREMENTS = {
       'If a client cancels a fully answered request, the gateway ignores the cancel: nothing is repeated, and get_notifications lowers the gate.',
   },
   'lease:dead-owner': {
-    behaviour: 'The lease of a dead process ends at once. The lease of a live process ends after its time limit.',
+    behaviour: 'The lease of a process that died on this machine ends at once. Any other lease ends after its time limit.',
   },
   'lease:late-confirm': { behaviour: 'A late confirmation is recorded as late and does not close a notification a second time.' },
   'lease:withdrawn': {
@@ -233,7 +235,9 @@ export const REQUIREMENTS = {
   },
   'delivery:receipts': { behaviour: 'The function why(id) returns the receipt and the reason of each decision.' },
   'delivery:in-turn-reply': { behaviour: "A person's reply inside a turn can carry notifications." },
-  'delivery:batch': { behaviour: 'A batch of tool calls carries notifications once, with its last response.' },
+  'delivery:batch': {
+    behaviour: 'In the agent of Earpiece, a batch of tool calls carries notifications once, with its last response.',
+  },
   'delivery:idle': { behaviour: 'An idle agent gets one request with all waiting notifications.' },
   'force:between-turns': { behaviour: 'A critical notification between turns starts a request of the agent to its model.' },
   'force:mid-stream': {
@@ -321,11 +325,12 @@ export const REQUIREMENTS = {
     behaviour: 'Notifications are delivered in the order critical, error, warning, info, and oldest first within a level.',
   },
   'plan:rendered': {
-    behaviour: 'The token budget counts the rendered text of templates, and never cuts this text.',
+    behaviour:
+      'The token budget counts the rendered text of templates. A line of several notifications that is too long is split, not cut.',
   },
   'plan:budget': {
     behaviour:
-      'The budget never leaves out errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
+      'The budget never summarizes errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
   },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': { behaviour: 'Notifications of a source that is switched off are not delivered.' },
@@ -343,11 +348,12 @@ export const REQUIREMENTS = {
   },
   'plan:coalesce': {
     behaviour:
-      'Notifications with one key, or from one source within its window, become one line with the count and the differences.',
+      'Notifications with one key, or of one kind within its window, become one line with the count and the differences.',
   },
-  'plan:critical': { behaviour: 'A critical notification is never delayed, batched or summarized.' },
+  'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
-    behaviour: 'If an open notification with the same key was never offered, a new notification is added to its count.',
+    behaviour:
+      'A notification is added to the count of an open notification with the same key, kind and level that was never offered.',
   },
   'queue:counted-told': {
     behaviour:
@@ -357,14 +363,18 @@ export const REQUIREMENTS = {
     behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
   },
   'queue:mute': { behaviour: 'A muted kind is not delivered until the mute ends.' },
-  'queue:expiry': { behaviour: 'Notifications of each level expire after a time; critical notifications do not expire.' },
+  'queue:expiry': {
+    behaviour: 'A notification expires after the time of its level. By default, critical notifications do not expire.',
+  },
   'queue:redact': {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
   },
   'queue:patterns': {
     behaviour: 'A redact pattern runs in linear time. While a pattern is invalid, whole texts are redacted.',
   },
-  'queue:handles': { behaviour: 'If the agent has polled or awaited a handle, the handle queues no notification.' },
+  'queue:handles': {
+    behaviour: 'If the agent learns a change of a handle by polling or awaiting the handle, no notification reports this change.',
+  },
   'queue:many': { behaviour: 'A hundred different errors at once are all queued, without waiting for a timer (SC-004).' },
 
   // Views.
@@ -419,7 +429,7 @@ export const REQUIREMENTS = {
   },
   'gate:unproven': {
     behaviour:
-      'If a host does not send the expected proof, the gate of a critical notification falls a minute after its first refusal.',
+      'If a host does not send the expected proof, the gate of a critical notification or a cancel falls at a call that begins a minute after the first refusal.',
   },
   'gate:model-asked': {
     behaviour: 'The gate of a critical notification or a cancel falls when the host shows that it sent the refusal to its model.',
@@ -463,8 +473,7 @@ export const REQUIREMENTS = {
       "A flag has priority over the binding of the host process, then the host's session variable, then the process. The default is one #main for each agent.",
   },
   'address:standing': {
-    behaviour:
-      'A critical notification or an action to project/* also reaches conversations that begin while it is open, once for each conversation.',
+    behaviour: 'An interrupt to project/* also reaches conversations that begin while it is open, once for each conversation.',
   },
   'presence:active': {
     behaviour: 'For every command and the server, a conversation is inactive as soon as it ends or its process dies.',
@@ -480,7 +489,8 @@ export const REQUIREMENTS = {
     behaviour: 'The conversations of one host process become one. Offers, gate and reads move to it.',
   },
   'succession:told-once': {
-    behaviour: 'If a conversation has read its copy of a broadcast, the copy does not move to its heir.',
+    behaviour:
+      'If a conversation got its copy of a broadcast, unread copies of other ended conversations do not move to the heir.',
   },
   'succession:told': {
     behaviour: 'The commands agents and why show the old and the new conversation of a moved notification, and the reason.',
@@ -497,7 +507,7 @@ export const REQUIREMENTS = {
   },
   'gateway:forged-answers': {
     behaviour:
-      "The gateway passes a server's answer once, to a request that this server got. The gateway drops any other answer, with one line on stderr.",
+      "The gateway passes a server's answer once, to a request that this server got. The gateway drops any other answer, and reports the first drop on stderr.",
   },
   'gateway:tools-list': { behaviour: 'A golden file holds the changes of each profile to tools/list.' },
   'gateway:oddities': { behaviour: 'Unusual JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
@@ -522,7 +532,8 @@ export const REQUIREMENTS = {
   },
   'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process running.' },
   'gateway:store-trouble': {
-    behaviour: 'If the store does not answer within 250 ms, the call passes unchanged, with one line on stderr.',
+    behaviour:
+      'If the store does not answer within 250 ms, the call passes unchanged, unless the gate is known to be up. One line on stderr reports the trouble.',
   },
   'gateway:late-text': {
     behaviour:
@@ -585,7 +596,7 @@ export const REQUIREMENTS = {
   },
   'pull:read-once': {
     behaviour:
-      'get_notifications marks notifications as read, so a second call returns nothing. With mark_as_read = false, they stay unread.',
+      'get_notifications marks the returned notifications as read, so only a pause is returned again. With mark_as_read = false, all notifications stay unread.',
   },
   'pull:repeated': {
     behaviour:
@@ -601,7 +612,7 @@ export const REQUIREMENTS = {
   },
   'pull:name': { behaviour: "If the upstream has a tool named get_notifications, Earpiece's tool gets another fixed name." },
   'pull:report-completed': {
-    behaviour: "report_completed(blocked) after a person's block succeeds and closes the execution log.",
+    behaviour: 'If a person has blocked the task, report_completed(blocked) still succeeds and ends the execution.',
   },
 
   // Real clients.
@@ -668,7 +679,7 @@ export const REQUIREMENTS = {
   },
   'hosts:lean': {
     behaviour:
-      'If nothing is open, a hook call loads eleven small files and prints nothing. It records its last contact every 30 s.',
+      'If nothing is open, a hook call loads twelve small files and prints nothing. A hook call records the last contact at most every 30 s.',
   },
   'hosts:served': {
     behaviour:
@@ -776,7 +787,7 @@ export const REQUIREMENTS = {
   },
   'cli:purge': {
     behaviour:
-      'earpiece uninstall --purge lists the files that it removes and asks once. Afterwards nothing of Earpiece is in the home folder except files of projects.',
+      'earpiece uninstall --purge lists the files that it removes and asks once. Afterwards nothing of Earpiece is in the home folder except files of projects and archives.',
   },
   'cli:commands': { behaviour: 'Each command does what its help says, also with --json.' },
   'cli:inbox': {
@@ -786,7 +797,8 @@ export const REQUIREMENTS = {
   'cli:completion': { behaviour: 'In bash, zsh and fish, Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each command exits with the documented code.' },
   'cli:reader-gone': {
-    behaviour: 'If the reader of its output closes the pipe, a command ends silently, with the exit code of its work.',
+    behaviour:
+      "If the reader of a command's output closes the pipe, the command ends silently, with the same exit code as with an open pipe.",
   },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message that says what to do, never a stack trace.' },
 
@@ -825,15 +837,17 @@ export const REQUIREMENTS = {
   'bus:disabled': {
     behaviour: 'A disabled subscriber queues nothing from the next event on. A core subscriber cannot be disabled.',
   },
-  'bus:window': { behaviour: 'Failures within 5 s become one notification with all details.' },
+  'bus:window': { behaviour: 'Failures within 5 s become one line with all details.' },
   'bus:order': {
     behaviour: 'Events and withdrawals of one key are written to a log in the order of their arrival.',
   },
-  'bus:counts': { behaviour: 'Repetitions are counted and never dropped. All different details are kept.' },
+  'bus:counts': {
+    behaviour: 'Repetitions are counted and never dropped. Up to 51 different details of a notification are kept.',
+  },
   'bus:scoped': { behaviour: 'An event reaches only its subject.' },
   'bus:moments': {
     behaviour:
-      "A subscriber's notification is delivered at its moment: at once, at the start of a turn, after a tool, or at the end of a turn.",
+      "A subscriber's notification is delivered at its moment: at once, in the next cycle, after a tool, or at the end of a cycle.",
   },
   'bus:withdraws': { behaviour: 'When a state ends, its open notifications are withdrawn.' },
   'bus:storms': { behaviour: 'A burst of events becomes one line that counts all of them.' },
@@ -841,7 +855,10 @@ export const REQUIREMENTS = {
   'bus:repeats': {
     behaviour: 'A repetition within the dedupe window is delivered when the window ends, also across processes.',
   },
-  'bus:own-defects': { behaviour: 'Known faults of the first design of the bus do not occur.' },
+  'bus:own-defects': {
+    behaviour:
+      'When the bus closes, all waiting events are written. Different failures of one tool are all delivered, and a failing template loses nothing.',
+  },
 
   // Templates of subscribers.
   'bus:templates-safe': {
@@ -1050,7 +1067,10 @@ export const REQUIREMENTS = {
       'A long-lived process continues when an upgrade replaces its files. If the files are removed, it says so once, and plain text replaces texts that need a template.',
   },
   'package:first-example': { behaviour: 'The first example runs without a service or key and prints the output in the README.' },
-  'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
+  'package:snippets': {
+    behaviour:
+      'Every snippet in the README and docs is copied from a tested file, read by a test, or a list of existing commands.',
+  },
   'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, without a key, service or terminal.' },
 
   // Timers, processes and webhooks, and their commands.
@@ -1064,7 +1084,7 @@ export const REQUIREMENTS = {
   'sources:webhooks-live': { behaviour: 'A new, changed, removed or trusted webhook takes effect with the next request.' },
   'follow:pr': {
     behaviour:
-      'A followed pull request reports failing checks with job, step and line, and reviews, comments and conflicts. It withdraws problems that are solved.',
+      'A followed pull request reports failing checks with job, step and line, and reviews, comments and conflicts. Reports of solved problems are withdrawn.',
   },
   'follow:command': {
     behaviour:
@@ -1084,7 +1104,7 @@ export const REQUIREMENTS = {
   'follow:withdrawn': { behaviour: 'When a follower no longer sees a reported problem, it withdraws the notification.' },
   'follow:trouble': {
     behaviour:
-      'If a follower cannot see what it follows, it reports the reason after three polls, or at once if the error is permanent. `following` shows the reason.',
+      'If a follower cannot see what it follows, it reports the reason after three failed polls, or at once if the error is permanent. `following` shows the reason.',
   },
   'follow:sessions': {
     behaviour:
@@ -1109,7 +1129,7 @@ export const REQUIREMENTS = {
   },
   'follow:tool': {
     behaviour:
-      'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and addresses of this machine. The tool ends only its own followers.',
+      'The tool `follow` reaches pull requests of this repository, logs and files inside the project, its repository, its agents and URLs of this machine. The tool ends only its own followers.',
   },
   'follow:offer': {
     behaviour:
@@ -1128,12 +1148,12 @@ export const REQUIREMENTS = {
 
   // Reports of the agent of Earpiece, to others and to itself.
   'sources:failures': {
-    behaviour: 'A failing tool call causes one failure or one timeout, in the carrier of its batch.',
+    behaviour: 'A failing tool call emits one failure or one timeout. The model reads it once, in the result of the call.',
   },
   'sources:thresholds': {
     behaviour: 'An agent is warned once a turn at 80 % of its tokens, 70 % of its iterations and 70 % of its context.',
   },
-  'sources:loops': { behaviour: 'If the same calls occur in three of six batches, the agent is warned once a turn.' },
+  'sources:loops': { behaviour: 'If the same calls occur in three of the last six batches, the agent is warned once a turn.' },
   'sources:rate-limits': {
     behaviour: 'A nearly used provider limit is reported once until it resets. Each refusal of the provider is reported.',
   },
@@ -1189,7 +1209,10 @@ export const REQUIREMENTS = {
       "If a person blocks a task, its agent stops at the next call, and the agent's report closes the execution, all in under 2 s.",
   },
   'tasks:unblocked': { behaviour: 'If a person withdraws an order before the agent has read it, the order never arrives.' },
-  'tasks:known-faults': { behaviour: 'Known faults of the first design of tasks do not occur.' },
+  'tasks:known-faults': {
+    behaviour:
+      'A chat of the same agent neither gets nor consumes the interrupt of a task. A refused change of a task leaves no interrupt.',
+  },
   'tasks:tools': { behaviour: 'Agents get the task tools in projects with tasks, and can report only their own work.' },
   'tasks:own-agent': {
     behaviour: 'The agent of Earpiece has the same task tools under the same rules, and reads an interrupt once.',

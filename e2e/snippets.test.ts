@@ -104,7 +104,7 @@ test.each([
     ['page.md:1 there is no npm run nothing', 'page.md:1 "rm -rf /" is no command that a test knows'],
   ],
   ['```sh\n$ earpiece gateway --print claude -- npx --any thing # a comment\nnpm run check\n```', []],
-])('the check finds each wrong command in %j', (page, wrong) => {
+])('the check finds each fault in %j', (page, wrong) => {
   proves('package:snippets');
   expect(wrongSnippets('page.md', page, known)).toEqual(wrong);
 });

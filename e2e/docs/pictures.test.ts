@@ -1,4 +1,7 @@
-/** Pictures that are generated: `vitest run e2e/docs/pictures.test.ts --update` generates them again. */
+/**
+ * Tests the pictures of the pages. `vitest run e2e/docs/pictures.test.ts --update` generates the picture of the README and the
+ * diagram of the rooms again.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Runs the terminal sessions of a page: each block after `<!-- tested by … -->`, from top to bottom. All blocks run in one
- * project `shop` with an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the other lines are their
- * output.
+ * Runs the terminal sessions of a page: each block after `<!-- tested by e2e/docs/guides.test.ts -->`, from top to bottom. All
+ * blocks run in one project `shop` with an open session `s1` of Claude Code. Lines that begin with `$ ` are commands, and the
+ * other lines are their output.
  *
  * The first line of a block names its kind.
  *

@@ -1,6 +1,6 @@
 /**
- * Import circles, and files that are too long. A circle counts for imported values and types: no reader can understand one file
- * of a circle without the other files. An `import()` ends a circle, because it runs later and on purpose.
+ * Finds import circles, and files that are too long. Imports of types count too: no reader can understand one file of a circle
+ * without the other files. An `import()` does not count, because it runs later and on purpose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

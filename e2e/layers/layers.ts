@@ -116,7 +116,10 @@ const IMPURE = [
   /\bconsole\.\w/u,
 ];
 
-/** Returns one line for each forbidden import and each impurity, `<file>:<line> …`. Tests may import anything. */
+/**
+ * Returns one line for each forbidden import, and for the first use of each impure name in a file: `<file>:<line> …`. Tests may
+ * import anything.
+ */
 export function violations(src: string, rooms: Readonly<Record<string, Room>> = ROOMS): string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !FOR_TESTS.includes(file))

@@ -28,7 +28,7 @@ const tools = {
 };
 
 const messages: ModelMessage[] = [{ role: 'user', content: 'Why does the build fail?' }];
-// A person stops the agent while the model answers.
+// Another program stops the agent while the model answers; here, the mock model calls this function.
 whenItSays('line 12', () => ear.queue('coder', { kind: 'ops.stop', level: 'critical', message: 'Stop: production is down' }));
 const { text, interrupts } = await turn(messages);
 assert.equal(interrupts, 1);

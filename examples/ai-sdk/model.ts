@@ -1,5 +1,5 @@
-// A mock in place of `anthropic('…')` or `openai('…')`: a model that calls two tools in one answer and then answers in words. A
-// program can react to these words.
+// A mock in place of `anthropic('…')` or `openai('…')`. If the model has tools, it calls two tools in one answer. Then the model
+// answers in words, to which a program can react.
 import { MockLanguageModelV4 } from 'ai/test';
 
 let [words, then] = ['', async (): Promise<unknown> => undefined];

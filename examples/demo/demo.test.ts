@@ -215,7 +215,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; stdout
 /** The story must take at most 20 seconds on an idle machine; this is the factor by which the current machine is slower. */
 const othersHere = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** Expects that the story's temporary folder has no file, and (if /proc shows it) that no process of the story is left. */
+/** Expects that no file of the story is left in the temporary folder, and (if there is a /proc) no process of the story. */
 async function expectNothingLeft(): Promise<void> {
   expect(readdirSync(folder).filter((name) => name.startsWith('earpiece-'))).toEqual([]);
   // A killed process exists until it gets the processor again.
@@ -244,7 +244,7 @@ function columnOf(output: string, column: 'world' | 'model'): string {
     .join(' ');
 }
 
-/** Returns how often the log contains each text. */
+/** Returns how many lines of the log have each of these words. */
 function wordsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [, word = ''] of log.matchAll(

@@ -219,7 +219,7 @@ class Story {
     return all;
   }
 
-  /** Returns lines about the notifications that were delivered after this position, with the time that each had waited. */
+  /** Returns lines about the notifications that were offered after this position, with the time that each had waited. */
   async #rode(after: number): Promise<Line[]> {
     const lines: Line[] = [];
     for (const { at, body } of await this.#ear.store.read({ log: this.#log, after, types: ['carrier_offered'] })) {
@@ -268,7 +268,7 @@ class Story {
   }
 }
 
-/** Returns the failing tests in an output, without their stacks. */
+/** Returns the first failing test in an output, without its stack. */
 function lastLines(output: string): string {
   const lines = output.slice(output.indexOf('failing tests:')).split('\n').slice(1);
   const end = lines.findIndex((line) => /^\s+at /.test(line));

@@ -42,7 +42,7 @@ export class Page {
     return performance.now() / 1000;
   }
 
-  /** Prints a current event in its column. */
+  /** Prints an event in its column, with the present time. */
   row(column: Column, lines: readonly Line[]): void {
     const time = `${this.seconds.toFixed(1)} s`.padStart(TIME - 2);
     if (!this.#wide) {

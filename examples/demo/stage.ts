@@ -1,6 +1,6 @@
 /**
  * The place of the story: a temporary folder with the project and a separate database, and every process that the story starts.
- * The stage reads and writes no files of the user, and leaves nothing behind.
+ * The stage uses no configuration and no data of the user, and leaves nothing behind.
  */
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';

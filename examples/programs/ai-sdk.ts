@@ -45,8 +45,8 @@ const said = JSON.stringify(messages);
 for (const only of ['CI failed on main', 'Keep the table']) assert.equal(said.split(only).length, 2, only);
 
 /**
- * A mock in place of a provider's model. The mock calls `read`, and then answers until the critical notification aborts the
- * answer.
+ * A mock in place of a provider's model. The mock calls `read`, and then answers. With `first`, a critical notification aborts
+ * this answer, and the mock answers once more.
  */
 function mock(which: 'first' | 'again' = 'first'): MockLanguageModelV4 {
   const script =

@@ -1,5 +1,5 @@
 // Three sources that notify an agent. The agent starts a background command (a handle). Your program runs a command
-// (`runAndTell`). Another program changes a file (`filesSource`).
+// (`runAndTell`). A file changes after the agent has read it (`filesSource`).
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const command = { command: 'sh', args: ['-c', 'echo 2 tests failed; exit 1'], na
 const { exitCode, telling } = await runAndTell({ earpiece: ear, subject: 'coder', ...command });
 console.log(exitCode, telling.kind);
 
-// 3. A file that the agent has read, and that another program changes.
+// 3. A file that changes after the agent has read it.
 const files = filesSource({ earpiece: ear, subject: 'coder', root });
 writeFileSync(join(root, 'cart.ts'), 'one');
 await files.start();

@@ -23,7 +23,7 @@ const tools: Readonly<Record<string, () => Promise<string>>> = {
     throw new Error('2 tests failed');
   },
   deploy: async () => {
-    // `after_tool` names the tool whose result this notification waits for.
+    // `afterTool` names the tool whose result this notification waits for.
     await ear.queue('coder', { kind: 'deploy.note', message: 'The cache is cold', deliver: { afterTool: 'deploy' } });
     return 'deployed';
   },

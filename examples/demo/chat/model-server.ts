@@ -1,5 +1,5 @@
 /**
- * A server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of `script.ts`, word by word. The agent cannot
+ * A server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of a script, word by word. The agent cannot
  * distinguish this server from a real model.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -119,8 +119,8 @@ class ChatStory {
   }
 
   /**
-   * Returns the delay between words: reading speed in a terminal, and none for a pipe. When Maria has read enough of the entry,
-   * the words come more slowly.
+   * Returns the delay between words in ms: reading speed in a terminal, and a short delay for a pipe. When Maria has read enough
+   * of the entry, the words come more slowly.
    */
   pace(step: Step, words: number): number {
     if (step === 'write' && words >= WORDS_UNTIL_STOP) {

@@ -21,7 +21,7 @@ describe('the agent that works while the console is open', { timeout: 120_000 },
     stage.onEnd(() => ear.close());
     return { stage, ear };
   };
-  /** Waits for a text that matches, and returns all texts that the agent has written and read so far. */
+  /** Waits for a record that matches, and returns its body. */
   const seen = async (ear: LoadedInbox, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
     for await (const { body } of ear.watch({ log: AGENT as LogKey, after: 0 })) if (is(body)) return body;
     throw new Error('the log ended');

@@ -58,8 +58,9 @@ async function served(stage: Stage, port: number): Promise<string> {
 export type LiveOptions = {
   readonly rounds?: number;
   readonly signal?: AbortSignal;
-  /** The time for each word, and the pause between two rounds. */
+  /** The time for each word of the model. */
   readonly wordMs?: number;
+  /** The pause between two rounds. */
   readonly betweenMs?: number;
 };
 

@@ -3,7 +3,10 @@ import type { ContactPoint, Stored } from '../../core/records.ts';
 import type { Force } from '../words.ts';
 import type { Counts } from './base.ts';
 
-/** `what` is a tool's name. `nothing`: the agent is idle, or its state is unknown. `what` is then the last called tool. */
+/**
+ * `nothing`: the agent is idle, or its state is unknown. `what` is the name of the running tool or, with `nothing`, of the last
+ * called tool; null if none is known.
+ */
 export type Doing = {
   readonly kind: 'tool' | 'thinking' | 'nothing';
   readonly what: string | null;
@@ -28,7 +31,7 @@ export type ConversationSummary = {
   /** The heir that took over the unread notifications of the conversation. */
   readonly passedTo: { readonly conversation: string; readonly at: number } | null;
   readonly turns: number;
-  /** The carriers that can reach the conversation, each with the time of its last delivery. */
+  /** The carriers that can reach the conversation, each with the time of its last contact. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
   /** The contact points of these carriers; empty if they are unknown. */
   readonly points: readonly ContactPoint[];

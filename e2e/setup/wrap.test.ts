@@ -102,14 +102,15 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.has(list)).toBe(false);
   });
 
-  it('has its servers and values after uninstall, even if the file was changed in between', () => {
+  it('has exactly its servers, settings and values after uninstall, even if the file was changed in between', () => {
     using home = new Home(agent);
-    home.write(file, text);
-    const servers = jsonAt(text, [path]) as Record<string, object>;
+    const local = { ...(jsonAt(text, [path, 'files']) as object), description: 'my files' };
+    const servers = { ...(jsonAt(text, [path]) as object), described: local, on: { ...local, enabled: true } };
+    home.write(file, JSON.stringify({ [path]: servers }));
     home.run(['install', agent, '--wrap', '--yes']);
     home.write(file, home.read(file).replace('{', '{ "mine": 1,'));
     expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0 });
-    expect(jsonAt(home.read(file), [path])).toMatchObject(servers);
+    expect(jsonAt(home.read(file), [path])).toEqual(servers);
     expect(jsonAt(home.read(file), ['mine'])).toBe(1);
   });
 });
@@ -187,6 +188,7 @@ describe('values of one server', () => {
     ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command refers to a variable or a file'],
     ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
     ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has an argument that is not a text'],
+    ['claude', 't', server({ timeout: 5000 }), 'a gateway cannot preserve the setting timeout'],
     [
       'opencode',
       'o',

@@ -25,10 +25,24 @@ export const listOf = (host: string, { scope, project }: Place, { state = '' }: 
   join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
 
 type Table = Readonly<Record<string, string>>;
-type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
+type Entry = Readonly<Record<string, unknown>>;
+/**
+ * A server as the gateway starts it. `entry` is the server's whole entry in the agent's settings, for uninstall. The list of an
+ * earlier version, and a server that a person added to the list, have no `entry`.
+ */
+type Server = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Table;
+  readonly cwd?: string;
+  readonly entry?: Entry;
+};
 
-/** The keys that the entry of a wrapped server may have. Any other key prevents the wrapping. */
-const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
+/**
+ * The keys of a server's entry that keep their meaning behind a gateway, besides the key of its environment. A timeout does not:
+ * the agent would measure each call of the server with the timeout of the gateway's entry.
+ */
+const KNOWN = new Set(['type', 'command', 'args', 'cwd', 'enabled', 'description']);
 
 /**
  * The servers of an agent that can be wrapped (`taken`), and the servers that cannot be wrapped, each with the reason (`left`).
@@ -42,22 +56,26 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
     const table = tableOf(entry);
     const words = [table['command'], table['args']].flat().filter((word): word is string => typeof word === 'string');
     if (isOurServer(words) || startsEarpiece(words) || table['enabled'] === false) continue;
-    const why = reasonAgainst(name, table, words);
+    const why = reasonAgainst(name, table, { words, env });
     if (why !== undefined) left[name] = why;
     else {
       const [command = '', ...args] = words;
       const { cwd } = table;
-      taken[name] = { command, args, env: textsOf(table[env]), ...(typeof cwd === 'string' ? { cwd } : {}) };
+      taken[name] = { command, args, env: textsOf(table[env]), ...(typeof cwd === 'string' ? { cwd } : {}), entry: table };
     }
   }
   return { taken, left };
 }
 
-function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
+function reasonAgainst(
+  name: string,
+  table: Entry,
+  { words, env }: { readonly words: readonly string[]; readonly env: string },
+): string | undefined {
   if (words.length === 0) return 'this server is reached over HTTP, and the agent holds the sign-in';
   if (!/^[\w-]{1,64}$/u.test(name)) return 'the gateway would change the name of this server';
   if (name.includes('__')) return 'its name has "__", which separates a server from its tools';
-  const other = Object.keys(table).find((key) => !KNOWN.has(key));
+  const other = Object.keys(table).find((key) => key !== env && !KNOWN.has(key));
   if (other !== undefined) return `a gateway cannot preserve the setting ${other}`;
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
   if (odd !== undefined) return odd.why;
@@ -90,7 +108,10 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
   const listed = serversIn(readSettings(list).text ?? '');
   const { taken } = wrappingOf(readSettings(file).text ?? '', settings);
-  const merged = { ...listed, ...Object.fromEntries(Object.entries(taken).map(([name, each]) => [name, referring(name, each)])) };
+  const merged = {
+    ...listed,
+    ...Object.fromEntries(Object.entries(taken).map(([name, each]) => [name, referring(name, each, settings)])),
+  };
   const names = Object.keys(merged);
   if (names.length === 0) return [];
   const own = [...path, WRAPPED];
@@ -150,26 +171,30 @@ const kept = (server: string, { env }: Server): Table =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
 
 /** Returns a server for Earpiece's list. The result refers to the values of the environment, and does not contain them. */
-const referring = (server: string, each: Server): Server => ({
-  ...each,
-  env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`])),
-});
+function referring(server: string, each: Server, settings: WrapSettings): Server {
+  const env = Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${keptVariable(server, name)}}`]));
+  return { ...each, env, ...(each.entry === undefined ? {} : { entry: withEnvironment(each.entry, env, settings) }) };
+}
 
-/** Restores the original entry of a server. Used if the file's bytes from before the installation cannot be restored. */
-function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
+/** Restores the original entry of a server. Used if no copy of its bytes was kept. */
+function original({ command, args, env, cwd, entry }: Server, values: Table, settings: WrapSettings): Entry {
   const own = Object.fromEntries(
     Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),
   );
+  if (entry !== undefined) return withEnvironment(entry, own, settings);
   const { command: spelled, ...rest } = settings.entry({ command, args }, own);
   return { ...rest, command: spelled, ...defined({ cwd }) };
 }
+
+const withEnvironment = (entry: Entry, env: Table, settings: WrapSettings): Entry =>
+  isTable(entry[settings.env]) ? { ...entry, [settings.env]: env } : entry;
 
 function serversIn(text: string): Readonly<Record<string, Server>> {
   return tableOf(jsonAt(text, ['mcpServers'])) as Readonly<Record<string, Server>>;
 }
 
-const tableOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const isTable = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value);
+const tableOf = (value: unknown): Entry => (isTable(value) ? value : {});
 
 const textsOf = (value: unknown): Table =>
   Object.fromEntries(Object.entries(tableOf(value)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));

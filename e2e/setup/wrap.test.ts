@@ -188,6 +188,7 @@ describe('values of one server', () => {
     ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command refers to a variable or a file'],
     ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
     ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has an argument that is not a text'],
+    ['gemini', 'g', server({ cwd: 'packages/files' }), 'its cwd is not an absolute path'],
     ['claude', 't', server({ timeout: 5000 }), 'a gateway cannot preserve the setting timeout'],
     [
       'opencode',

@@ -3,7 +3,7 @@
  * of the servers move to a list that only the user can read. The values of their environment stay in the agent's own settings.
  * The gateway's entry has each value under a separate name, and the list contains these names.
  */
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';
@@ -79,9 +79,12 @@ function reasonAgainst(
   if (other !== undefined) return `a gateway cannot preserve the setting ${other}`;
   const odd = UNKEPT.find(({ keys, isKept }) => keys.some((key) => table[key] !== undefined && !isKept(table[key])));
   if (odd !== undefined) return odd.why;
-  return [...words, table['cwd']].some((text) => typeof text === 'string' && REFERENCE.test(text))
-    ? 'its command refers to a variable or a file that only the agent can resolve'
-    : undefined;
+  const { cwd } = table;
+  if ([...words, cwd].some((text) => typeof text === 'string' && REFERENCE.test(text)))
+    return 'its command refers to a variable or a file that only the agent can resolve';
+  return cwd === undefined || (typeof cwd === 'string' && isAbsolute(cwd))
+    ? undefined
+    : 'its cwd is not an absolute path, so only the agent knows the folder';
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';

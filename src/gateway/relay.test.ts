@@ -177,21 +177,25 @@ describe('an answer passes only if a request to this server is waiting for it', 
 describe('a tools/call without an id', () => {
   const note = '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}}';
 
-  test('is dropped while the gate is up, even in a batch, and reported once', () => {
+  test('is dropped before the client identifies itself and while the gate is up, even in a batch, and each is reported once', () => {
     proves('gate:no-id');
     let up = true;
     const delivery = settled();
     const { server, reports, fromClient } = given({
       before: () => (up ? { kind: 'refuse', text: 'held', delivery } : { kind: 'pass' }),
     });
+    const dropped = (when: string): string =>
+      `the client sent a tools/call of "write" without an id ${when}; the gateway drops such calls`;
     fromClient(note);
+    fromClient(note);
+    expect(reports).toEqual([dropped('before it identified itself')]);
     fromClient('{"jsonrpc":"2.0","id":0,"method":"ping"}');
     server.length = 0;
     fromClient(note);
     fromClient(`[${note}]`);
     expect(server).toEqual([]);
     expect(delivery.said).toEqual(['late', 'late']);
-    expect(reports).toEqual([expect.stringContaining('tools/call of "write" without an id')]);
+    expect(reports.slice(1)).toEqual([dropped('while the gate was up')]);
     up = false;
     fromClient(note);
     expect(server).toEqual([`${note}\n`]);

@@ -30,7 +30,7 @@ export type ToolCallsOptions = {
 
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  #saidWithoutId = false;
+  readonly #saidWithoutId = new Set<string>();
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
@@ -89,21 +89,24 @@ export class ToolCalls {
   }
 
   /**
-   * Handles a call without an id. A server may run such a call. While the gate is up, the gateway drops the call, because a call
-   * without an id gets no answer.
+   * Handles a call without an id. A server may run such a call. While the gate is up, or before the client has identified itself,
+   * the gateway drops the call, because a call without an id gets no answer.
    */
   withoutId(frame: Note, connection: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;
     const tool = toolOf(frame) ?? '';
-    const decide = (verdict: Verdict | undefined): Note | undefined => {
-      if (verdict?.kind === 'pass') return frame;
-      verdict?.delivery?.release('late');
-      if (!this.#saidWithoutId) report(`${withoutId(tool)} while the gate was up or unknown; the gateway drops such calls`);
-      this.#saidWithoutId = true;
+    const dropped = (when: string): void => {
+      if (!this.#saidWithoutId.has(when)) report(`${withoutId(tool)} ${when}; the gateway drops such calls`);
+      this.#saidWithoutId.add(when);
+    };
+    // No gate can be read for this client yet.
+    if (connection === undefined) return dropped('before it identified itself');
+    const decide = (verdict: Verdict): Note | undefined => {
+      if (verdict.kind === 'pass') return frame;
+      verdict.delivery?.release('late');
+      dropped('while the gate was up');
       return undefined;
     };
-    // Before the client has identified itself, its gate is unknown, and the call is dropped.
-    if (connection === undefined) return void decide(undefined);
     const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }

@@ -10,9 +10,12 @@ const START_MS = 30_000;
 /** The prefix of the ids of the gateway's own requests. */
 const OURS = '"earpiece-';
 
+/** The server answered, but the answer was dropped, for example because it was too long. */
+type Lost = { readonly kind: 'lost'; readonly why: string };
+
 export class Questions {
   readonly #send: (request: Frame, id: string) => void;
-  readonly #waiting = new Map<string, (answer: Success | Failure | undefined) => void>();
+  readonly #waiting = new Map<string, (answer: Success | Failure | Lost | undefined) => void>();
   #asked = 0;
 
   /** `send` sends a request to the server. */
@@ -29,46 +32,54 @@ export class Questions {
     return id.startsWith(OURS);
   }
 
-  /** Sends a request. Resolves to the answer, or to undefined after `ASK_MS` or when the server ends. */
-  ask(method: string, params: object): Promise<Success | Failure | undefined> {
-    return this.#put((id) =>
+  /** Sends a request. Resolves to the answer, or to undefined after `ASK_MS`, if the answer is lost, or when the server ends. */
+  async ask(method: string, params: object): Promise<Success | Failure | undefined> {
+    const answer = await this.#put((id) =>
       frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
     );
+    return answer?.kind === 'lost' ? undefined : answer;
   }
 
   /** Repeats the handshake. Resolves to the reason why the server did not accept it, or to undefined if the server accepted it. */
   async handshake(initialize: Request): Promise<string | undefined> {
     const answer = await this.again(initialize, START_MS);
     if (answer === undefined) return `it runs again, but did not answer the repeated handshake within ${START_MS / 1000} s`;
+    if (answer.kind === 'lost') return `it runs again, but its answer to the repeated handshake was lost: ${answer.why}`;
     return answer.kind === 'failure' ? `it runs again, but refused the repeated handshake: ${messageIn(answer)}` : undefined;
   }
 
   /** Sends the client's request again, under an id of the gateway. */
-  again(request: Request, withinMs?: number): Promise<Success | Failure | undefined> {
+  again(request: Request, withinMs?: number): Promise<Success | Failure | Lost | undefined> {
     return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
   }
 
   /** Handles an answer of the server. Returns false if no request of the gateway waits for this answer. */
   answered(frame: Success | Failure): boolean {
-    const waiting = this.#waiting.get(frame.id);
-    this.#waiting.delete(frame.id);
-    waiting?.(frame);
+    return this.#settle(frame.id, frame);
+  }
+
+  /** Ends the wait for the answer to this request. */
+  lost(id: string, why: string): void {
+    this.#settle(id, { kind: 'lost', why });
+  }
+
+  /** Ends the wait for all answers, because the server has ended. */
+  allLost(): void {
+    for (const id of this.#waiting.keys()) this.#settle(id, undefined);
+  }
+
+  #settle(id: string, answer: Success | Failure | Lost | undefined): boolean {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.(answer);
     return waiting !== undefined;
   }
 
-  /** Ends the wait for the answer to this request. Without an id, ends the wait for all answers. */
-  lost(id?: string): void {
-    for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
-      this.#waiting.delete(each);
-      waiting?.(undefined);
-    }
-  }
-
-  #put(request: (id: string) => Frame, withinMs: number = ASK_MS): Promise<Success | Failure | undefined> {
+  #put(request: (id: string) => Frame, withinMs: number = ASK_MS): Promise<Success | Failure | Lost | undefined> {
     this.#asked += 1;
     const id = `${OURS}${this.#asked}"`;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.lost(id), withinMs);
+      const timer = setTimeout(() => this.#settle(id, undefined), withinMs);
       timer.unref();
       this.#waiting.set(id, (answer) => {
         clearTimeout(timer);

@@ -738,6 +738,7 @@ describe('a server that ends', () => {
   test.each([
     ['refuses it', 'it runs again, but refused the repeated handshake: no licence'],
     ['does not answer', 'it runs again, but did not answer the repeated handshake within 30 s'],
+    ['answers too long', 'it runs again, but its answer to the repeated handshake was lost: too long'],
   ])('requests get the reason if the new process gets the handshake and %s, until that process ends', async (how, why) => {
     const { client, server, fromClient, fromServer, relay } = given();
     const failure = `The MCP server \\"files\\" does not work: ${why}.`;
@@ -749,6 +750,7 @@ describe('a server that ends', () => {
     if (how === 'does not answer') await vi.advanceTimersByTimeAsync(29_000);
     fromClient(call('1'));
     if (how === 'does not answer') await vi.advanceTimersByTimeAsync(1_000);
+    else if (how === 'answers too long') relay.lostAnswer('"earpiece-1"', 'too long');
     else fromServer('{"jsonrpc":"2.0","id":"earpiece-1","error":{"code":1,"message":"no licence"}}');
     expect(await up).toBe(why);
     fromClient(call('2'));

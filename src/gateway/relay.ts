@@ -195,7 +195,7 @@ export class Relay {
   }
 
   #lost(id: string, why: string): void {
-    this.#questions.lost(id);
+    this.#questions.lost(id, why);
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#open.delete(id);
@@ -206,7 +206,7 @@ export class Relay {
     if (this.#closed) return;
     this.#state = 'down';
     this.#unanswered.clear();
-    this.#questions.lost();
+    this.#questions.allLost();
     for (const [id, open] of this.#open) {
       if (this.#held.has(id) || open.kind === 'own' || (open.kind === 'call' && open.phase === 'asking')) continue;
       this.#open.delete(id);

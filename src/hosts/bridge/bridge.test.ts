@@ -26,9 +26,9 @@ describe('the bridge of a plugin', () => {
   let look: (() => void)[];
   let ids: number;
 
-  const open = (host: Host, from: Inbox = inbox): Bridge =>
+  const open = (host: Host, from: Inbox = inbox, given?: string): Bridge =>
     new Bridge({
-      place: { inbox: from, project: 'shop', given: undefined },
+      place: { inbox: from, project: 'shop', given },
       host,
       process: HOST,
       nested: false,
@@ -41,7 +41,7 @@ describe('the bridge of a plugin', () => {
   const openInbox = (pid: number): Inbox =>
     new Inbox({
       store,
-      policies: { policy: () => policy },
+      policies: { policy: (project) => (project === 'other' ? { ...policy, leaseMs: 4_000 } : policy) },
       owner: { machine: 'here', pid, startedAt: '1' },
       isAlive: ({ pid }) => !dead.has(pid),
       timeZone: 'UTC',
@@ -106,6 +106,15 @@ describe('the bridge of a plugin', () => {
     bridge.receive({ do: 'release', id: first.re });
     await settled();
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
+  });
+
+  it('gives the length of the lease in the project of the named agent', async () => {
+    await queue({ id: 'n1' });
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', leaseMs: DEFAULT_POLICY.leaseMs });
+    await bridge.close();
+    bridge = open(pi, inbox, 'other/helper');
+    await queue({ id: 'n2' }, 'other/helper');
+    expect(await ask({ kind: 'prompt' }, { session: 's2' })).toMatchObject({ kind: 'tell', leaseMs: 4_000 });
   });
 
   it('releases an answer that arrives after the plugin has continued', async () => {

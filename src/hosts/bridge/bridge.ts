@@ -119,7 +119,6 @@ export class Bridge {
       const session = await this.#session(whose);
       const attended = await this.#attended(session, whose, moment);
       const { answer, carrier } = attended;
-      const { inbox, project } = this.#options.place;
       const gives = answer.kind !== 'nothing' && moment.kind !== 'session_start' && !this.#givenUp.has(id);
       if (gives) this.#unsettled.set(id, { ...attended, session });
       else await attended.release();
@@ -127,7 +126,7 @@ export class Bridge {
         re: id,
         kind: gives ? answer.kind : 'nothing',
         ...(gives && 'text' in answer ? { text: answer.text } : {}),
-        ...(gives && carrier !== undefined ? { carrier, leaseMs: inbox.policies.policy(project).leaseMs } : {}),
+        ...(gives && carrier !== undefined ? { carrier, leaseMs: session.conversation.policy().leaseMs } : {}),
       });
       answered = true;
       if (moment.kind === 'asked') session.become('asking');

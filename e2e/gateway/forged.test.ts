@@ -88,6 +88,7 @@ describe('forged answers do not reach the client', () => {
       expect(text).toContain('real');
       expect(text).not.toContain('forged');
       expect(text).toContain('notifications/message');
+      expect(text).not.toContain('\r');
     }
     expect(await (await post('{"jsonrpc":"2.0","id":8,"method":"plain/json"}')).text()).toContain('answered a different request');
     expect(await listening.text()).toBe(event({ jsonrpc: '2.0', method: 'notifications/message', params: {} }));
@@ -112,6 +113,8 @@ test('a tools/call without an id reaches none of several servers', async () => {
 
 const event = (frame: object | string): string => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`;
 const forged = (id: number): object => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'forged' }] } });
+/** A client that does not end lines at CR reads an answer here. Any other client reads a part of JSON. */
+const CUT = `data: ${JSON.stringify(forged(7)).replace(',', ',\r').replace('forged', 'cut')}\n\n`;
 const NOTE = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
 
 /** Puts forged answers into each of its streams, also after a lone CR and in a batch. */
@@ -141,7 +144,7 @@ class HostileHttp implements AsyncDisposable {
   static #answer(method: string, body: string, response: ServerResponse): void {
     // The GET may arrive while request 7 is open, so its forged answer has an id that no request uses.
     const id7 = method === 'GET' ? 77 : 7;
-    const hidden = `: x\rdata: ${JSON.stringify(forged(id7))}\r\r\n\n`;
+    const hidden = `: x\rdata: ${JSON.stringify(forged(id7))}\r\r`;
     const bad = event(forged(id7)) + hidden + event(JSON.stringify([forged(id7), forged(78)]));
     if (method === 'GET') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(bad + event(NOTE));
@@ -157,9 +160,10 @@ class HostileHttp implements AsyncDisposable {
     if (asked === 'plain/json')
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(forged(99)));
     const real = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'real' }] } };
-    // The answer to request 1 comes with forged answers to later requests.
+    // The answer to request 1 comes with forged answers to later requests. Its lines end with CR.
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end((id === 1 ? bad : '') + event(NOTE) + event(real) + event(forged(id)));
+    const genuine = event(NOTE) + event(real);
+    response.end((id === 1 ? bad + CUT + genuine.replaceAll('\n', '\r') : genuine) + event(forged(id)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

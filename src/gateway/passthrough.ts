@@ -227,15 +227,10 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        // Readers of event streams also end a line at a CR without LF, so such a line could hide another event.
-        if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
-          this.#unasked.drop('(unknown: an event has a lone CR)');
-          continue;
-        }
         const kept = event.data && sifted(frameOf(event.data), waits, this.#unasked);
         if (event.data !== undefined && kept === undefined) continue;
         const out = kept && ((await this.#changed(kept, client)) ?? { bytes: kept.bytes });
-        if (out === undefined || out.bytes === event.data) response.write(event.raw);
+        if (out === undefined || out.bytes === event.data) response.write(withLf(event.raw));
         else write(response, client, { ...out, bytes: sseEvent(out.bytes, event) }, false);
         if (response.writableNeedDrain && !response.destroyed) await drained(response);
       }
@@ -381,6 +376,14 @@ type AnswerTo = {
   readonly frame: Request | undefined;
   readonly waits: Unanswered;
 };
+
+/**
+ * Ends each line of an event with LF or CRLF. Some clients do not end a line at a lone CR, and would read other lines than the
+ * gateway has checked.
+ */
+function withLf(raw: Buffer): Buffer {
+  return raw.includes(0x0d) ? Buffer.from(raw.toString('latin1').replaceAll(/\r(?!\n)/g, '\n'), 'latin1') : raw;
+}
 
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];

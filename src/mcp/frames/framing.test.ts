@@ -93,6 +93,10 @@ describe('server-sent events', () => {
     ['unknown: x\ndata: a:b\n\n', [{ data: 'a:b' }]],
     ['data: not ended', [{ data: 'not ended' }]],
     ['\n\ndata: x\n\n', [{}, {}, { data: 'x' }]],
+    ['data: x\r\r', [{ data: 'x' }]],
+    ['event: a\rdata: x\rdata: y\r\rdata: z\r\r', [{ data: 'x\ny', event: 'a' }, { data: 'z' }]],
+    [': x\rdata: y\r\r\n', [{ data: 'y' }]],
+    ['data: x\n\rdata: y\r\n\r', [{ data: 'x' }, { data: 'y' }]],
   ])('%j', (text, expected) => {
     expect(
       read(Buffer.from(text)).map(({ raw: _raw, data, ...rest }) => ({ ...(data && { data: data.toString() }), ...rest })),
@@ -112,6 +116,28 @@ describe('server-sent events', () => {
         events.forEach(({ id }, index) => expect(id).toBe(`é${index}`));
       }),
     );
+  });
+
+  test('LF, CR and CRLF end lines wherever the stream is split, and an event is complete at its last CR', () => {
+    const lineEnd = fc.constantFrom('\n', '\r', '\r\n');
+    const event = fc.tuple(fc.array(fc.constantFrom('a', 'b: c', 'é'), { minLength: 1, maxLength: 3 }), lineEnd);
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 4 }), fc.array(fc.nat(), { maxLength: 8 }), (written, at) => {
+        const text = written.map(([data, end]) => [...data.map((each) => `data: ${each}`), '', ''].join(end)).join('');
+        const events = read(Buffer.from(text), at);
+        expect(Buffer.concat(events.map(({ raw }) => raw)).toString()).toBe(text);
+        const given = events.flatMap(({ data }) => (data === undefined ? [] : [data.toString()]));
+        expect(given).toEqual(written.map(([data]) => data.join('\n')));
+      }),
+    );
+    const seen: (string | undefined)[] = [];
+    const reader = new SseReader({ event: ({ data }) => seen.push(data?.toString()), tooLong: () => expect.unreachable() });
+    reader.push(Buffer.from('data: x\r\n\r'));
+    expect(seen).toEqual(['x']);
+    reader.push(Buffer.from('\n'));
+    reader.push(Buffer.from('data: y\r'));
+    reader.push(Buffer.from('\r'));
+    expect(seen).toEqual(['x', undefined, 'y']);
   });
 
   test('an event written with line breaks between its tokens is the same JSON', () => {

@@ -11,31 +11,43 @@ export type LineSink = {
   readonly tooLong: (line: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
 };
 
+const LF = 0x0a;
+const CR = 0x0d;
+
 /** How many bytes are kept from the beginning and the end of a line that is too long. */
 const KEEP_BYTES = 4096;
 
-/** Splits a byte stream into lines (stdio framing). Chunks may end anywhere, even within a character. */
+/**
+ * Splits a byte stream into lines. Chunks may end anywhere, even within a character. A line ends with LF (stdio framing). With
+ * `endsAtCr`, a line also ends with CR or CRLF. If a chunk then ends between CR and LF, the LF counts as an empty line.
+ */
 export class LineReader {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
+  readonly #endsAtCr: boolean;
   /** The chunks of the current, unfinished line. */
   #parts: Buffer[] = [];
   #held = 0;
   #dropped: { bytes: number; head: Buffer; tail: Buffer } | undefined;
 
-  constructor(sink: LineSink, maxBytes: number = MAX_FRAME_BYTES) {
+  constructor(sink: LineSink, maxBytes: number = MAX_FRAME_BYTES, { endsAtCr = false }: { readonly endsAtCr?: boolean } = {}) {
     this.#sink = sink;
     this.#maxBytes = maxBytes;
+    this.#endsAtCr = endsAtCr;
   }
 
   push(chunk: Buffer): void {
     let from = 0;
-    for (;;) {
-      const newline = chunk.indexOf(0x0a, from);
-      if (newline === -1) break;
-      this.#hold(from === 0 && newline === chunk.length - 1 ? chunk : chunk.subarray(from, newline + 1));
+    let lf = chunk.indexOf(LF);
+    let cr = this.#endsAtCr ? chunk.indexOf(CR) : -1;
+    while (lf !== -1 || cr !== -1) {
+      const first = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
+      const end = first === cr && lf === cr + 1 ? lf + 1 : first + 1;
+      this.#hold(from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end));
       this.#emit();
-      from = newline + 1;
+      from = end;
+      if (lf !== -1 && lf < from) lf = chunk.indexOf(LF, from);
+      if (cr !== -1 && cr < from) cr = chunk.indexOf(CR, from);
     }
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
@@ -92,7 +104,10 @@ export type SseEvent = {
   readonly raw: Buffer;
 };
 
-/** Splits a byte stream into server-sent events. Comments, `id` and `retry` stay in `raw`. */
+/**
+ * Splits a byte stream into server-sent events, whose lines end with LF, CR or CRLF. Comments, `id` and `retry` stay in `raw`. All
+ * `raw` together are the bytes of the stream.
+ */
 export class SseReader {
   readonly #lines: LineReader;
   readonly #sink: (event: SseEvent) => void;
@@ -100,17 +115,30 @@ export class SseReader {
   #data: Buffer[] = [];
   #fields: { event?: string; id?: string; retry?: string } = {};
   #held = 0;
+  /** Whether the last chunk ended with CR. If the next chunk begins with LF, both are one line end. */
+  #afterCr = false;
 
   constructor(
     sink: { readonly event: (event: SseEvent) => void; readonly tooLong: (bytes: number) => void },
     maxBytes: number = MAX_FRAME_BYTES,
   ) {
     this.#sink = sink.event;
-    this.#lines = new LineReader({ line: (line) => this.#line(line), tooLong: (line) => sink.tooLong(line.bytes) }, maxBytes);
+    this.#lines = new LineReader({ line: (line) => this.#line(line), tooLong: (line) => sink.tooLong(line.bytes) }, maxBytes, {
+      endsAtCr: true,
+    });
   }
 
   push(chunk: Buffer): void {
-    this.#lines.push(chunk);
+    if (chunk.length === 0) return;
+    const isSplit = this.#afterCr && chunk[0] === LF;
+    this.#afterCr = chunk.at(-1) === CR;
+    if (!isSplit) return this.#lines.push(chunk);
+    // A reader that waits for this LF needs it now, so it does not wait for the next event.
+    const isBetweenEvents = this.#held === 0;
+    this.#raw.push(chunk.subarray(0, 1));
+    this.#held += 1;
+    if (isBetweenEvents) this.#emit();
+    this.#lines.push(chunk.subarray(1));
   }
 
   /**
@@ -126,8 +154,8 @@ export class SseReader {
     this.#raw.push(line);
     this.#held += line.length;
     let end = line.length;
-    if (line[end - 1] === 0x0a) end -= 1;
-    if (line[end - 1] === 0x0d) end -= 1;
+    if (line[end - 1] === LF) end -= 1;
+    if (line[end - 1] === CR) end -= 1;
     if (end === 0) return this.#emit();
     const colon = line.indexOf(0x3a);
     const nameEnd = colon === -1 || colon >= end ? end : colon;

@@ -145,7 +145,9 @@ class HostileHttp implements AsyncDisposable {
     // The GET may arrive while request 7 is open, so its forged answer has an id that no request uses.
     const id7 = method === 'GET' ? 77 : 7;
     const hidden = `: x\rdata: ${JSON.stringify(forged(id7))}\r\r`;
-    const bad = event(forged(id7)) + hidden + event(JSON.stringify([forged(id7), forged(78)]));
+    // Readers ignore a byte order mark at the beginning of the stream that they get.
+    const marked = `\ufeff${event(forged(id7))}`;
+    const bad = marked + marked + event(forged(id7)) + hidden + event(JSON.stringify([forged(id7), forged(78)]));
     if (method === 'GET') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(bad + event(NOTE));
       return;

@@ -93,6 +93,7 @@ describe('server-sent events', () => {
     ['unknown: x\ndata: a:b\n\n', [{ data: 'a:b' }]],
     ['data: not ended', [{ data: 'not ended' }]],
     ['\n\ndata: x\n\n', [{}, {}, { data: 'x' }]],
+    ['\ufeffdata: x\n\n', [{ data: 'x' }]],
     ['data: x\r\r', [{ data: 'x' }]],
     ['event: a\rdata: x\rdata: y\r\rdata: z\r\r', [{ data: 'x\ny', event: 'a' }, { data: 'z' }]],
     [': x\rdata: y\r\r\n', [{ data: 'y' }]],

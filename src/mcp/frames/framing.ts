@@ -150,9 +150,12 @@ export class SseReader {
     if (this.#held > 0) this.#emit();
   }
 
-  #line(line: Buffer): void {
-    this.#raw.push(line);
-    this.#held += line.length;
+  #line(bytes: Buffer): void {
+    // A client ignores byte order marks at the beginning of its stream. The stream begins with this event if all earlier events
+    // were dropped.
+    const line = this.#held === 0 ? withoutMarks(bytes) : bytes;
+    this.#raw.push(bytes);
+    this.#held += bytes.length;
     let end = line.length;
     if (line[end - 1] === LF) end -= 1;
     if (line[end - 1] === CR) end -= 1;
@@ -206,6 +209,13 @@ export function sseEvent(
     .map((line) => `data: ${line}\n`)
     .join('');
   return Buffer.concat([Buffer.from(head), Buffer.from(`${data}\n`, 'latin1')]);
+}
+
+/** Some readers ignore one byte order mark, and some ignore two, so all are ignored. */
+function withoutMarks(line: Buffer): Buffer {
+  let from = 0;
+  while (line[from] === 0xef && line[from + 1] === 0xbb && line[from + 2] === 0xbf) from += 3;
+  return line.subarray(from);
 }
 
 function joined(lines: readonly Buffer[]): Buffer {

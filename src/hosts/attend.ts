@@ -5,7 +5,7 @@
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { levelRank } from '../core/notification.ts';
-import type { ContactPoint } from '../core/records.ts';
+import type { ContactPoint, OfferedRecord } from '../core/records.ts';
 import { instructionsOf } from '../core/views/wording.ts';
 import {
   begin,
@@ -222,9 +222,8 @@ const SUBAGENT_REFUSED =
  * Holds the turn for notifications that must not wait for the next prompt. Their level is error or above, or their moment is the
  * end of the turn or of a cycle.
  */
-async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
+async function holds(conversation: Conversation, host: Host, held: boolean | undefined): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;
-  if (held && (await holdsInARow(conversation)) >= MAX_HOLDS) return NOTHING;
   const taken = new Set(
     (await conversation.decisions({ at: 'turn_end' })).flatMap(({ kind, id }) => (kind === 'take' ? [id] : [])),
   );
@@ -236,11 +235,15 @@ async function holds(conversation: Conversation, host: Host, held: boolean): Pro
       taken.has(id) && (levelRank(level) >= levelRank('error') || deliver === 'turn_end' || deliver === 'cycle_end'),
   );
   if (!urgent) return NOTHING;
-  const offer = await conversation.offer({ at: 'turn_end', on: 'turn end', ...roomOf(host) });
+  // If the host does not report holds, the record of each hold names its turn.
+  const facts = held === undefined ? { turn: (await conversation.presence())?.turns ?? 0 } : undefined;
+  if (held !== false && (await holdsInARow(conversation, facts?.turn)) >= MAX_HOLDS) return NOTHING;
+  const offer = await conversation.offer({ at: 'turn_end', on: 'turn end', ...roomOf(host), ...defined({ facts }) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'hold', text: offer.view.text });
 }
 
-async function holdsInARow({ inbox, log, id }: Conversation): Promise<number> {
+/** Returns the number of holds since the last other carrier, at most `MAX_HOLDS`. With `turn`: only the holds of that turn. */
+async function holdsInARow({ inbox, log, id }: Conversation, turn: number | undefined): Promise<number> {
   const offered = await inbox.store.read({
     log,
     conversation: id,
@@ -248,7 +251,10 @@ async function holdsInARow({ inbox, log, id }: Conversation): Promise<number> {
     newestFirst: true,
     limit: MAX_HOLDS,
   });
-  const other = offered.findIndex(({ body }) => (body as { at_point?: unknown }).at_point !== 'turn_end');
+  const other = offered.findIndex(({ body }) => {
+    const { at_point, facts } = body as OfferedRecord & { readonly facts?: { readonly turn?: number } };
+    return at_point !== 'turn_end' || (turn !== undefined && facts?.turn !== turn);
+  });
   return other === -1 ? offered.length : other;
 }
 

@@ -25,8 +25,11 @@ export type Moment =
   | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and a request to the model follows. */
   | { readonly kind: 'batch_end'; readonly tools: readonly string[]; readonly results?: readonly CallResult[] }
-  /** The agent wants to end its turn. `held`: an earlier answer already held this turn. */
-  | { readonly kind: 'turn_end'; readonly held: boolean }
+  /**
+   * The agent wants to end its turn. `held`: an earlier answer already held this turn. Missing if the host reports each prompt, but
+   * not whether the turn was held.
+   */
+  | { readonly kind: 'turn_end'; readonly held?: boolean }
   | { readonly kind: 'session_end' };
 
 /** The session that reports a moment. */

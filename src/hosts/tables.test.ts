@@ -125,7 +125,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     [LETTA('UserPromptSubmit', { is_command: false }), { kind: 'prompt' }],
     [LETTA('UserPromptSubmit', { is_command: true }), undefined],
     [LETTA('PostToolUse', { tool_name: 'Bash' }), { kind: 'after_tool', tool: 'Bash' }],
-    [LETTA('Stop'), { kind: 'turn_end', held: false }],
+    [LETTA('Stop'), { kind: 'turn_end' }],
   ],
   kimi: [
     [common('UserPromptSubmit', { prompt: 'go' }), { kind: 'prompt' }],

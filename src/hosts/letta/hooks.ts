@@ -61,7 +61,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'PostToolUse':
       return { kind: 'after_tool', tool: text(input, 'tool_name') };
     case 'Stop':
-      return { kind: 'turn_end', held: false };
+      return { kind: 'turn_end' };
     case 'SessionEnd':
       return { kind: 'session_end' };
     default:

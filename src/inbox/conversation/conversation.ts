@@ -10,6 +10,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
+import type { Json } from '../../core/json.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Presence, PresenceUpdate } from '../../core/ports.ts';
@@ -53,6 +54,8 @@ export type OfferOptions = CarryOptions & {
   readonly maxChars?: number;
   /** Whether `maxChars` counts bytes of UTF-8 instead of characters. */
   readonly inBytes?: boolean;
+  /** Facts about the carrier, for its record. */
+  readonly facts?: Json;
 };
 
 /**
@@ -171,7 +174,7 @@ export class Conversation {
    * all attempts fail (see `TRIES`).
    */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
-    const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false } = options;
+    const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false, facts } = options;
     await this.#begins(at);
     const lessee = carryingLesseeOf(this.#recipient);
     const size = (text: string): number => (inBytes ? Buffer.byteLength(text) : text.length);
@@ -184,7 +187,7 @@ export class Conversation {
       });
       const fits = view !== undefined && size(view.text) <= maxChars;
       if (fits) fault('offer.planned');
-      const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts }) : undefined;
+      const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts, facts }) : undefined;
       const drafts = [...claim.releases(), ...closings, ...(record === undefined ? [] : [record])];
       if (drafts.length === 0) return undefined;
       const appended = await this.inbox.store.append(this.log, drafts);

@@ -6,6 +6,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
+import type { Json } from '../../core/json.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { CarrierId, ContactPoint, Draft, OfferedRecord, ReleasedRecord, SentView } from '../../core/records.ts';
 import type { Context } from '../context.ts';
@@ -57,6 +58,7 @@ export const leaseOf = (
     readonly ids: readonly NotificationId[];
     readonly summarizes?: readonly NotificationId[];
     readonly counts?: readonly number[];
+    readonly facts?: Json | undefined;
   },
 ): OfferedRecord => ({
   type: 'carrier_offered',
@@ -70,7 +72,7 @@ export const leaseOf = (
   ...defined({ through }),
   until: context.store.now() + leaseMs,
   view: what.view,
-  ...defined({ on: what.on }),
+  ...defined({ on: what.on, facts: what.facts }),
 });
 
 /**

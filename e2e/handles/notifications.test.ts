@@ -116,6 +116,18 @@ describe('the notifications of a conversation', () => {
     expect(await open()).toHaveLength(1);
   });
 
+  it('a question that the tool asks is reported, even if the handle seemed to wait before and continued by itself', async () => {
+    const { run, open, call } = await spawned();
+    run.side.waiting('password:');
+    expect(await open()).toHaveLength(1);
+    run.side.resumed();
+    expect(await open()).toEqual([]);
+    const answer = run.side.ask('Which ink?');
+    expect(await open()).toEqual(['tool.waiting warning Background work "job" is waiting for input: Which ink?']);
+    await call('work', { action: 'apply', id: 'job', input: 'blue' });
+    expect(await answer).toBe('blue');
+  });
+
   it('new output is reported only on request, and once until the next fetch', async () => {
     const quiet = await spawned();
     quiet.run.side.show('line 1');

@@ -60,8 +60,8 @@ export class Handle {
   contentNoticed = false;
   contentNotices = 0;
   /**
-   * Whether the handle seemed to wait and then continued by itself. Further waits cause no notification until a call reads the
-   * handle.
+   * Whether the handle seemed to wait and then continued by itself. Further guessed waits cause no notification until a call
+   * reads the handle.
    */
   flaps = false;
   /** Whether the tool itself asks the open question. False if the question was guessed from the output. */

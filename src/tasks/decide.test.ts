@@ -103,7 +103,13 @@ describe('the status of a task', () => {
       code: 'conflict',
       message: 'task t1 "Fix the login" was changed by Ann: it is blocked (version 5) now, and not in_progress; read it again',
     });
-    expect(when(IN.blocked, move('cancelled'), { expected: 4 })).toMatchObject({ kind: 'refused' });
+    // The status change was Ann's, but the version may be outdated because of another person's edit, so no person is named.
+    const renamed = grown(IN.todo, [{ type: 'task_edited', title: 'Fix the logout' }], { kind: 'person', name: 'Bob' });
+    expect(when(renamed, move('cancelled'), { expected: 1 })).toMatchObject({
+      kind: 'refused',
+      code: 'conflict',
+      message: 'task t1 "Fix the logout" is todo (version 2) now, and not version 1; read it again',
+    });
     expect(when(IN.blocked, move('cancelled'), { expected: 5 })).toMatchObject({ kind: 'decided' });
     expect(when(IN.blocked, move('cancelled'), { expected: 'blocked' })).toMatchObject({ kind: 'decided' });
   });

@@ -90,10 +90,7 @@ export type Telling = {
 export function decide(task: Task, command: Command, facts: Facts): Decision {
   const { expected } = facts;
   if (expected !== undefined && expected !== task.status && expected !== task.version)
-    return refuse(
-      'conflict',
-      `${named(task)} was changed by ${task.statusChangedBy.name}: it is ${task.status} (version ${task.version}) now, and not ${expected}; read it again`,
-    );
+    return refuse('conflict', outdated(task, expected));
   switch (command.kind) {
     case 'edit':
       return edit(task, command, facts);
@@ -121,6 +118,13 @@ export function isClosed(task: Task): boolean {
 }
 
 export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringify(title)}`;
+
+/** The task knows who changed its status last, but not who made its newest version. */
+function outdated(task: Task, expected: TaskStatus | number): string {
+  const now = `is ${task.status} (version ${task.version}) now, and not`;
+  if (typeof expected === 'number') return `${named(task)} ${now} version ${expected}; read it again`;
+  return `${named(task)} was changed by ${task.statusChangedBy.name}: it ${now} ${expected}; read it again`;
+}
 
 function edit(task: Task, { kind: _kind, assignee, ...given }: Extract<Command, { kind: 'edit' }>, facts: Facts): Decision {
   const news = Object.entries(given).filter(([key, value]) => value !== undefined && value !== task[key as keyof typeof given]);

@@ -1,8 +1,8 @@
 /** Parses a model's command for a stateful tool. */
-import { defined } from '../core/defined.ts';
+import { defined, withoutNulls } from '../core/defined.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { actionsOf, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
+import { actionsOf, RESERVED, type Action, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
 
 export type Command =
   /** A call without `action` that begins in the foreground. */
@@ -18,11 +18,12 @@ const ID = /^[\p{L}\p{N}_.:@-]{1,64}$/u;
 export function parseCommand(tool: StatefulTool, raw: Json): Command {
   const bad = (message: string): Command => ({ kind: 'bad', message: `${tool.name}: ${message}` });
   if (!isObject(raw)) return bad(`the arguments must be an object, got ${show(raw)}`);
-  const { action, id, input, keys, from, lines, from_byte: fromByte, bytes, ...args } = raw;
+  const { action, id, input, keys, from, lines, from_byte: fromByte, bytes } = withoutNulls(raw);
+  const args = Object.fromEntries(Object.entries(raw).filter(([name]) => !RESERVED.includes(name)));
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
     return bad(`id must be at most 64 letters, digits and _ . : @ -, got ${show(id)}`);
 
-  if (action === undefined || action === null) {
+  if (action === undefined) {
     const spawns = tool.spawns?.(args) ?? false;
     if (!spawns && tool.oneShot === false) return bad(`action is missing; it is one of ${actionsOf(tool).join(', ')}`);
     const problem = checkArgs(tool, args);
@@ -48,11 +49,11 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
       return { kind: 'fetch', id, ...defined({ range }) };
     }
     case 'apply': {
-      const pressed = keys === undefined || keys === null ? [] : keys;
+      const pressed = keys ?? [];
       if (!Array.isArray(pressed) || !pressed.every((key) => typeof key === 'string'))
         return bad(`keys must be a list of names of keys, got ${show(pressed as Json)}`);
-      const text = input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input);
-      if (text === '' && pressed.length === 0 && input === undefined) return bad('apply needs input or keys');
+      if (input === undefined && pressed.length === 0) return bad('apply needs input or keys');
+      const text = input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input);
       return { kind: 'apply', id, text, keys: pressed };
     }
     case 'abort':
@@ -80,7 +81,7 @@ function parseRange(
   given: Readonly<Record<'from' | 'lines' | 'fromByte' | 'bytes', Json | undefined>>,
 ): Range | undefined | string {
   const whole = (name: string, value: Json | undefined, least: number): number | undefined | string => {
-    if (value === undefined || value === null) return undefined;
+    if (value === undefined) return undefined;
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= least
       ? number

@@ -1,6 +1,6 @@
 /** Makes the built-in tool `run`, which runs a shell command in the foreground or the background, with or without a terminal. */
 import { resolve } from 'node:path';
-import { defined } from '../core/defined.ts';
+import { defined, withoutNulls } from '../core/defined.ts';
 
 import { processTool, type ProcessToolOptions } from './process-tool.ts';
 import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
@@ -47,8 +47,9 @@ export function runTool(options: RunOptions = {}): StatefulTool {
     },
     actions: ['fetch', 'apply', 'abort'],
     spawns: (args) => args['background'] === true,
-    check: (args) => {
-      const { command, cwd: folder, timeout_secs: secs } = args;
+    check: (given) => {
+      const { command } = given;
+      const { cwd: folder, timeout_secs: secs, ...args } = withoutNulls(given);
       if (typeof command !== 'string' || command.trim() === '')
         return `command must be a command line, got ${JSON.stringify(command)}`;
       for (const flag of ['background', 'pty', 'stdin'])

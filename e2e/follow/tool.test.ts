@@ -34,7 +34,7 @@ afterEach(async () => {
   await shell[Symbol.asyncDispose]();
 });
 
-async function follow(args: Record<string, string | boolean | number> = {}): Promise<string> {
+async function follow(args: Record<string, string | boolean | number | null> = {}): Promise<string> {
   const { content } = await client.callTool({ name: 'follow', arguments: args });
   return (content as { text: string }[]).map(({ text }) => text).join('\n');
 }
@@ -166,7 +166,8 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ command: 'rm' }, 'has no argument "command"'],
   ] as const)
     expect(await follow(args), JSON.stringify(args)).toContain(why);
-  expect(JSON.parse(await follow())).toMatchObject({ following: [{ id: 'f1' }] });
+  const nothing = { pull_request: null, log: null, match: null, url: null, files: null, git: null, agent: null, stop: null };
+  for (const args of [undefined, nothing]) expect(JSON.parse(await follow(args))).toMatchObject({ following: [{ id: 'f1' }] });
   rmSync(outside, { recursive: true });
 }, 30_000);
 

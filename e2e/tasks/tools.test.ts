@@ -150,6 +150,15 @@ describe('the tools for tasks', () => {
     expect(await office.ear.store.head()).toBe(head);
   });
 
+  it('count an argument that is null as left out', async () => {
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    const report = { result: 'success', summary: 'done', task_id: null, session_token: null };
+    expect(await agent.does('get_notifications', { mark_as_read: null, session_token: null })).toMatchObject({ success: true });
+    expect(await agent.does('report_completed', report)).toMatchObject({ success: true, tasks: [{ id: 't1', status: 'done' }] });
+  });
+
   it('accept one report: a second report changes nothing, and its answer says so', async () => {
     proves('tasks:executions');
     await using office = await Office.open();

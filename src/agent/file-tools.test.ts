@@ -38,7 +38,8 @@ describe('read_file', () => {
 
   it.each([
     [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; continue with from: 4]'],
-    [{ from: 4_999 }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
+    [{ from: 4_999, lines: null }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
+    [{ from: null, lines: 1 }, '1\n[lines 1–1 of 5,000; continue with from: 2]'],
     [{ from: 5_001 }, '(the file has only 5,000 lines)'],
   ])('returns the requested part of a file: %j', async (args, content) => {
     writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));

@@ -5,6 +5,7 @@
  */
 import { open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { withoutNulls } from '../core/defined.ts';
 import type { Json } from '../core/json.ts';
 import { makeFolders } from '../input/folders.ts';
 import type { FilesSource } from '../sources/files/index.ts';
@@ -50,7 +51,7 @@ const readFile = (root: string, files: Followed): Tool => ({
     additionalProperties: false,
   },
   async execute(args): Promise<ToolOutcome> {
-    const { path, from = 1, lines = MAX_LINES } = args as Readonly<Record<string, Json>>;
+    const { path, from = 1, lines = MAX_LINES } = withoutNulls(args as Readonly<Record<string, Json>>);
     if (typeof path !== 'string' || path === '') return wrong(`path must be the path of a file, got ${show(path)}`);
     if (!isCount(from)) return wrong(`from must be a line number from 1, got ${show(from)}`);
     if (!isCount(lines)) return wrong(`lines must be a whole number above 0, got ${show(lines)}`);

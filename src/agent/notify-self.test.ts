@@ -53,6 +53,20 @@ const times = ({ requests }: ScriptedModel, text: string): number =>
 describe('the kept note', () => {
   it.each([
     [{}, '[NOTE] x', 'agent.self.notify', 'info'],
+    [
+      {
+        category: null,
+        priority: null,
+        deliver_at: null,
+        persist_cross_session: null,
+        expires_in: null,
+        key: null,
+        withdraw: null,
+      },
+      '[NOTE] x',
+      'agent.self.notify',
+      'info',
+    ],
     [{ category: 'discovery' }, '[DISCOVERY] x', 'agent.self.notify', 'info'],
     [{ category: 'warning', priority: 'high' }, '[!WARN] x', 'agent.self.notify', 'warning'],
     [{ category: 'checkpoint', priority: 'low' }, '[CHECKPOINT] x', 'agent.self.notify', 'info'],
@@ -148,7 +162,7 @@ describe('a key', () => {
     await note({ message: 'THERE', key: 'plan', persist_cross_session: true });
     expect(await note({ withdraw: 'plan' })).toMatchObject({ answer: { status: 'withdrawn', withdrawn: 2 } });
     expect(await waiting()).toEqual(['RED', '[NOTE] OTHER']);
-    expect(await note({ withdraw: 'plan' })).toMatchObject({ answer: { status: 'nothing', withdrawn: 0 } });
+    expect(await note({ withdraw: 'plan', message: null })).toMatchObject({ answer: { status: 'nothing', withdrawn: 0 } });
   });
 });
 

@@ -3,7 +3,7 @@
  * note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, and the agent's next
  * conversation gets the note.
  */
-import { defined } from '../core/defined.ts';
+import { defined, withoutNulls } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { EventInput, Severity } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
@@ -76,7 +76,7 @@ export const notifySelf = (agent: () => Agent): Tool => ({
   },
   async execute(args): Promise<ToolOutcome> {
     try {
-      const given = args as Readonly<Record<string, Json>>;
+      const given = withoutNulls(args as Readonly<Record<string, Json>>) as Readonly<Record<string, Json>>;
       checkNames(given);
       if (given['withdraw'] !== undefined) return await takeBack(agent(), given);
       return await leave(agent(), given);

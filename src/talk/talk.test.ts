@@ -34,7 +34,12 @@ describe('agents of one project', () => {
 
   it('a message arrives from the sender, below critical, with a depth that grows by each reply', async () => {
     proves('talk:tell');
-    const { id } = await say(coder, 'tell_agent', { to: 'reviewer', message: 'ready for review', level: 'error' });
+    const { id } = await say(coder, 'tell_agent', {
+      to: 'reviewer',
+      message: 'ready for review',
+      level: 'error',
+      reply_to: null,
+    });
     const [asked] = await openOf('shop/reviewer');
     expect(asked?.notification).toMatchObject({
       id,

@@ -1,5 +1,5 @@
 /** The tools `tell_agent`, `list_agents` and `tell_me_when`, with which an agent reaches other agents. */
-import { defined } from '../core/defined.ts';
+import { defined, withoutNulls } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Quota } from './quota.ts';
@@ -111,7 +111,7 @@ export class Talk {
 }
 
 function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
-  const given = (args ?? {}) as Readonly<Record<string, unknown>>;
+  const given = withoutNulls((args ?? {}) as Readonly<Record<string, unknown>>);
   const known = Object.keys(TALK_TOOLS.find(({ name }) => name === tool)?.inputSchema.properties ?? {});
   for (const key of Object.keys(given))
     if (!known.includes(key) && !also.includes(key)) {

@@ -2,7 +2,7 @@
  * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. The arguments are
  * the same for every agent. The rooms that offer the tools add the transport and the names that their agents know.
  */
-import { defined } from '../core/defined.ts';
+import { defined, withoutNulls } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { liftedBy } from '../core/views/gate.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
@@ -170,7 +170,7 @@ function textsOf(
   known: readonly string[],
   nameOf: NameOf,
 ): Readonly<Record<string, string | undefined>> {
-  const given = (args ?? {}) as Record<string, unknown>;
+  const given = withoutNulls((args ?? {}) as Record<string, unknown>);
   for (const [key, value] of Object.entries(given)) {
     if (!known.includes(key))
       throw new EarpieceError(

@@ -1,4 +1,5 @@
 /** The tool with which an agent reads its open notifications. */
+import { withoutNulls } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Pulled } from '../../inbox/index.ts';
 import type { Profile } from './profiles.ts';
@@ -24,7 +25,7 @@ export const GET_NOTIFICATIONS: OwnTool = {
 
 /** Reads the arguments of a call. Throws if the arguments are invalid. */
 export function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
-  const given = (args ?? {}) as Record<string, unknown>;
+  const given = withoutNulls((args ?? {}) as Record<string, unknown>);
   for (const key of Object.keys(given))
     if (key !== 'session_token' && key !== 'mark_as_read')
       throw new EarpieceError(

@@ -24,4 +24,5 @@ export async function answerTaskCall(conversation: Conversation, call: OwnCall):
 }
 
 /** Returns the argument `session_token`: the token of the conversation that the caller acts for. */
-export const tokenOf = ({ args }: OwnCall): unknown => (args as { session_token?: unknown } | null | undefined)?.session_token;
+export const tokenOf = ({ args }: OwnCall): unknown =>
+  (args as { session_token?: unknown } | null | undefined)?.session_token ?? undefined;

@@ -3,7 +3,7 @@
  * read anyway.
  */
 import { logOf, parseAddress, type Address } from '../../core/address.ts';
-import { defined } from '../../core/defined.ts';
+import { defined, withoutNulls } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -87,7 +87,8 @@ type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 
 
 function argumentsIn(args: unknown): Asked {
   const known = Object.keys(FOLLOW_TOOL.inputSchema.properties);
-  for (const [key, value] of Object.entries((args ?? {}) as Readonly<Record<string, unknown>>)) {
+  const given = withoutNulls((args ?? {}) as Readonly<Record<string, unknown>>);
+  for (const [key, value] of Object.entries(given)) {
     if (!known.includes(key))
       throw new EarpieceError(
         'bad_argument',
@@ -99,7 +100,7 @@ function argumentsIn(args: unknown): Asked {
     } else if (typeof value !== 'string' || value.trim() === '' || value.length > MAX_CHARS)
       throw new EarpieceError('bad_argument', `${key} must be a text of 1 to ${MAX_CHARS} characters, got ${gotText(value)}`);
   }
-  return args ?? {};
+  return given;
 }
 
 const MAX_CHARS = 1_000;

@@ -77,6 +77,20 @@ describe('the output of a process', () => {
     expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
   });
 
+  it('a file that cannot be written loses nothing of an output that fits into memory', async () => {
+    const text = numbers(25_000);
+    for (const options of [{ path: join(folder, 'no', 'such', 'folder') }, { maxBytes: 1_000 }]) {
+      const all = output([text], options);
+      expect(all.text(500)).toMatch(/^\[… lines [\d,]+–[\d,]+, [\d,]+ bytes are left out …\]$/mu);
+      // This part crosses the end of the beginning that memory keeps.
+      const part = { fromByte: 10_000, bytes: 30_000 };
+      expect(await all.read(part, 30_000)).toEqual({
+        content: text.slice(10_000, 40_000),
+        range: 'bytes 10,000–40,000 of 138,894',
+      });
+    }
+  });
+
   it('is the same however it is divided into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(

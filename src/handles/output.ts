@@ -172,7 +172,7 @@ export class Output {
     const byLine = !endsOpen(kept) && to >= from;
     const how = this.#options.how?.(byLine ? { from, lines: Math.min(200, to - from + 1) } : { fromByte: kept.length });
     const what = `${byLine ? `lines ${count(from)}–${count(to)}, ` : ''}${count(left)} bytes are left out`;
-    const lost = this.#onDisk < this.#bytes ? `; ${this.#missing()}` : '';
+    const lost = this.#begun + tail.length < this.#bytes ? `; ${this.#missing()}` : '';
     return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${lost} …]\n${readable(rest)}`;
   }
 
@@ -191,16 +191,27 @@ export class Output {
     return offset;
   }
 
-  /** Reads bytes from memory if possible, otherwise from the file. Empty after the end, and for output that was not kept. */
+  /** Reads bytes, from memory if possible. Empty after the end, and for output that was not kept. */
   async #bytesAt(from: number, length: number): Promise<Buffer> {
     const tail = this.#tailBuffer();
     const tailStart = this.#bytes - tail.length;
-    if (from >= tailStart) return tail.subarray(from - tailStart, from - tailStart + length);
-    if (from + length <= this.#headBytes) return Buffer.concat(this.#head).subarray(from, from + length);
-    if (this.#options.path === undefined || this.#onDisk === 0) return Buffer.alloc(0);
-    const file = await open(this.#options.path, 'r');
+    const to = Math.min(from + length, this.#bytes);
+    if (from >= tailStart) return tail.subarray(from - tailStart, Math.max(from, to) - tailStart);
+    const begun = this.#begun;
+    const first = await this.#begunAt(from, to);
+    return to > begun && begun >= tailStart ? Buffer.concat([first, tail.subarray(begun - tailStart, to - tailStart)]) : first;
+  }
+
+  /** The number of bytes that are kept from the beginning, in the file or in memory. */
+  get #begun(): number {
+    return Math.max(this.#onDisk, this.#headBytes);
+  }
+
+  async #begunAt(from: number, to: number): Promise<Buffer> {
+    if (to <= this.#headBytes || this.#onDisk <= this.#headBytes) return Buffer.concat(this.#head).subarray(from, to);
+    const file = await open(this.#options.path ?? '', 'r');
     try {
-      const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#onDisk - from)));
+      const buffer = Buffer.alloc(Math.max(0, Math.min(to, this.#onDisk) - from));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
       return buffer.subarray(0, bytesRead);
     } finally {
@@ -210,7 +221,7 @@ export class Output {
 
   #missing(): string {
     const why = this.#trouble === undefined ? '' : ` (${this.#trouble})`;
-    return `only the first ${count(Math.max(this.#onDisk, this.#headBytes))} and the last ${count(this.#tailBytes)} bytes were kept${why}`;
+    return `only the first ${count(this.#begun)} and the last ${count(this.#tailBytes)} bytes were kept${why}`;
   }
 }
 

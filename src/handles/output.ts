@@ -93,23 +93,19 @@ export class Output {
   /** Reads a part of the output, at most `maxChars` bytes. */
   async read(range: Range, maxChars: number): Promise<Reading> {
     if ('fromByte' in range) {
-      const length = Math.min(range.bytes ?? maxChars, maxChars);
-      const bytes = await this.#bytesAt(range.fromByte, length);
-      const last = range.fromByte + bytes.length;
-      return {
-        content: readable(bytes),
-        range:
-          bytes.length === 0
-            ? `the output has only ${count(this.#bytes)} bytes`
-            : `bytes ${count(range.fromByte)}–${count(last)} of ${count(this.#bytes)}`,
-      };
+      const { fromByte } = range;
+      if (fromByte >= this.#bytes) return { content: '', range: `the output has only ${count(this.#bytes)} bytes` };
+      const bytes = await this.#bytesAt(fromByte, Math.min(range.bytes ?? maxChars, maxChars));
+      if (bytes.length === 0) return { content: '', range: this.#missing() };
+      const last = fromByte + bytes.length;
+      return { content: readable(bytes), range: `bytes ${count(fromByte)}–${count(last)} of ${count(this.#bytes)}` };
     }
     const first = Math.max(1, range.from < 0 ? this.lines + range.from + 1 : range.from);
     const wanted = range.lines ?? Number.POSITIVE_INFINITY;
     if (first > this.lines) return { content: '', range: `the output has only ${count(this.lines)} lines` };
     const start = await this.#lineStart(first);
-    if (start === undefined) return { content: '', range: this.#missing() };
-    const bytes = await this.#bytesAt(start, maxChars);
+    const bytes = start === undefined ? Buffer.alloc(0) : await this.#bytesAt(start, maxChars);
+    if (start === undefined || bytes.length === 0) return { content: '', range: this.#missing() };
     const { end, lines } = endOfLines(bytes, wanted);
     // At the end of the output, the last line may be unfinished. A line that is too long for an answer must be read by bytes.
     const atEnd = lines < wanted && start + bytes.length === this.#bytes;

@@ -339,6 +339,21 @@ describe('failures', () => {
     const { handles } = JSON.parse(readFileSync(join(set.folder, 'handles.json'), 'utf8')) as { handles: { id: string }[] };
     expect(handles.map(({ id }) => id)).toEqual(['unsaved-1', 'saved-1', 'unsaved-2', 'saved-2']);
   });
+
+  it('if the ledger could only be removed, because no handle is left, the next failure is reported too', async () => {
+    const work = puppet();
+    const set = stage([work], { noInbox: true });
+    const next = join(set.folder, 'handles.json.next');
+    for (const round of [1, 2]) {
+      mkdirSync(next);
+      await set.call('work', { action: 'spawn', id: `job-${round}` });
+      expect(set.troubles).toHaveLength(round);
+      rmSync(next, { recursive: true });
+      // Without an inbox, the end of the last handle removes the file and writes no entry before.
+      work.runs.get(`job-${round}`)?.finish('done');
+      await set.until(`job-${round}`, ({ state }) => state === 'stopped');
+    }
+  });
 });
 
 describe('through a bus', () => {

@@ -64,7 +64,11 @@ export class Ledger {
   #save(): void {
     try {
       makeFolders(this.#folder);
-      if (this.#entries.size === 0) return rmSync(this.#path, { force: true });
+      if (this.#entries.size === 0) {
+        rmSync(this.#path, { force: true });
+        // On a full disk a removal succeeds too. Only a write shows that the trouble has ended.
+        if (!this.#isBehind) return;
+      }
       const next = `${this.#path}.next`;
       writeFileSync(next, `${JSON.stringify({ version: 1, handles: this.entries() }, undefined, 1)}\n`, { mode: 0o600 });
       renameSync(next, this.#path);

@@ -1678,7 +1678,7 @@ interface Agent extends AsyncDisposable {
   resume(options?: {
     readonly signal?: AbortSignal;
   }): Promise<TurnResult | undefined>;
-  reply(text: string): void;
+  reply(text: string): boolean;
   stop(): void;
   events(): AgentEvents;
   paused(): Promise<boolean>;

@@ -206,9 +206,12 @@ export class Agent implements AsyncDisposable {
     });
   }
 
-  /** Adds a person's words to the running turn, and ends the current answer or tools. */
-  reply(text: string): void {
-    this.#turn?.reply(text);
+  /**
+   * Adds a person's words to the running turn, and ends the current answer or tools. Returns false if no turn can take the words,
+   * because no turn runs or the turn has just ended.
+   */
+  reply(text: string): boolean {
+    return this.#turn?.reply(text) ?? false;
   }
 
   /**

@@ -3,6 +3,7 @@
  * message is the tool's result. Each of the two agents gets only its own notifications.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
 import { ToolFailure, type StatefulTool } from '../handles/index.ts';
 import type { Agent } from './agent.ts';
 
@@ -36,7 +37,13 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
     const report = new Report();
     handle.serve({
       read: () => ({ content: report.text }),
-      input: ({ text }) => working?.reply(text),
+      input: ({ text }) => {
+        if (working?.reply(text) === true) return;
+        throw new EarpieceError(
+          'bad_argument',
+          `the agent did not get the message: ${working === undefined ? 'it is still starting, so send the message again' : 'it has ended, so fetch its result'}`,
+        );
+      },
     });
     const seat = await open(`${log}.${handle.id}#${handle.uid as ConversationId}`);
     const { agent } = seat;

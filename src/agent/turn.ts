@@ -54,15 +54,18 @@ export class Turn {
   #mayForce = true;
   /** The words of a person that the transcript does not contain yet. */
   #replies: string[] = [];
+  #ended = false;
 
   constructor(agent: TurnAgent) {
     this.#agent = agent;
   }
 
-  /** Adds a person's words to the turn, and ends the current stream or tools. */
-  reply(text: string): void {
+  /** Adds a person's words to the turn, and ends the current stream or tools. Returns false if the turn has already ended. */
+  reply(text: string): boolean {
+    if (this.#ended) return false;
     this.#replies.push(text);
     this.#interrupt(REPLIED);
+    return true;
   }
 
   stop(): void {
@@ -151,9 +154,11 @@ export class Turn {
       const ask = (question: string): Promise<string> =>
         last ? Promise.reject(new Error('the tokens of this turn are used up')) : requests.aside(question, signal);
       const ending = await options.onTurnEnd?.({ signal, ask });
+      const again = ending?.again === true && mayGoOn && (await this.#due('turn_end'));
       if (this.#stopping) return this.#end('stopped', cycle, text);
-      if (await this.#replied()) continue;
-      if (ending?.again === true && mayGoOn && (await this.#due('turn_end'))) {
+      // Nothing is awaited between this check and the end of the turn, so no reply is missed in between.
+      if (this.#replies.length > 0 && (await this.#replied())) continue;
+      if (again) {
         extra++;
         await transcript.carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
         continue;
@@ -260,7 +265,10 @@ export class Turn {
   }
 
   async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
+    this.#ended = true;
     this.#agent.enter(how === 'complete' ? 'complete' : 'aborted');
+    // A reply that this turn cannot answer any more is in the transcript, so the next request contains it.
+    await this.#agent.transcript.record(this.#replies.splice(0).map((content) => ({ type: 'chat_request', content })));
     // The end of the program does not count as a stop by a person, so the turn continues after a restart.
     if (how === 'stopped' && !this.#agent.closing()) await this.#agent.transcript.record([{ type: 'agent_stopped' }]);
     // The record is only for listeners: a failed turn can still be resumed.

@@ -33,8 +33,11 @@ export interface Agent extends AsyncDisposable {
   send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
   /** Continues an unfinished turn. Resolves to undefined if the last turn had finished, or if a turn runs. */
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
-  /** Adds a person's words to the running turn, and ends the current answer or tools. Does nothing if no turn runs. */
-  reply(text: string): void;
+  /**
+   * Adds a person's words to the running turn, and ends the current answer or tools. Returns false if no turn can take the words,
+   * because no turn runs or the turn has just ended; `send` then begins a new turn.
+   */
+  reply(text: string): boolean;
   /** Ends the turn now. Open notifications stay open. */
   stop(): void;
   events(): AgentEvents;

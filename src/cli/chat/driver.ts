@@ -67,11 +67,10 @@ export class Driver {
     return this.#waiting.splice(0);
   }
 
-  /** Adds text to the running turn. If no turn runs, the text is sent as a message. */
+  /** Adds text to the running turn. If no turn takes it, the text is sent as a message. */
   reply(text: string): void {
-    if (!this.busy) return this.send(text);
-    this.#options.sent(text);
-    this.session.agent.reply(text);
+    if (this.session.agent.reply(text)) this.#options.sent(text);
+    else this.send(text);
   }
 
   stop(): void {

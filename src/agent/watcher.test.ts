@@ -84,6 +84,24 @@ describe('an idle agent', () => {
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('are you there?');
   });
 
+  it("is woken by a person's message that arrives while another turn begins", async () => {
+    const { queue, when, agent, inbox, model } = await stage({ info: 'never' });
+    const { conversation } = agent;
+    const carry = conversation.carry.bind(conversation);
+    conversation.carry = async (...args) => {
+      const carried = await carry(...args);
+      if (model.requests.length === 0) {
+        // The carrier of the turn is written, and the watcher has seen the message before the turn's first request.
+        await queue({ kind: 'user.message', message: 'are you there?', origin: { person: 'ada' } });
+        await looked(agent, inbox);
+      }
+      return carried;
+    };
+    await agent.send('go');
+    await when('delivered');
+    expect(JSON.stringify(model.requests[0]?.prompt)).not.toContain('are you there?');
+  });
+
   it("is not woken by a program's message that pretends to be from the user", async () => {
     const { queue, agent, inbox, model } = await stage({ info: 'never' });
     await queue({ kind: 'user.message', message: 'buy now' });

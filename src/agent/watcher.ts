@@ -23,7 +23,7 @@ export type Watched = {
   emit(event: AgentEvent): void;
   /** Returns true if the agent was interrupted at once. */
   force(item: Item): boolean;
-  /** Begins a turn. Resolves when the turn has ended. */
+  /** Begins a turn. Resolves when the turn has ended, or to undefined if another turn has already begun. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
 };
 
@@ -134,13 +134,15 @@ export class Watcher {
       spent: (id) => this.#woken.has(id) || this.#handedBack.has(id),
     });
     if (wakes.length > 0) {
-      for (const item of due) this.#woken.add(item.id);
+      const ids = due.map((item) => item.id);
+      const added = ids.filter((id) => !this.#woken.has(id));
+      for (const id of added) this.#woken.add(id);
       const forced = wakes.some((item) => isInterrupt(item.notification));
       // Not awaited: the watcher keeps checking while the turn runs, so that it can interrupt the turn.
-      void this.#agent.wake(
-        due.map((item) => item.id),
-        forced ? 'forced' : 'idle',
-      );
+      void this.#agent.wake(ids, forced ? 'forced' : 'idle').then((turn) => {
+        // Another turn had just begun. If that turn does not deliver the notifications, they wake the agent after it.
+        if (turn === undefined) for (const id of added) this.#woken.delete(id);
+      });
       return;
     }
     const ask = asks.filter(({ id }) => !this.#asked.has(id));

@@ -98,7 +98,7 @@ export class Agent implements AsyncDisposable {
       },
       provider,
       budget: { ...options.budget, iterations: options.maxCycles ?? MAX_CYCLES },
-      onTrouble: options.onTrouble ?? warn,
+      onTrouble: (error) => this.trouble(error),
     });
   }
 
@@ -133,6 +133,10 @@ export class Agent implements AsyncDisposable {
 
   emit(event: AgentEvent): void {
     for (const listener of this.#listeners) listener.push(event);
+  }
+
+  trouble(error: unknown): void {
+    (this.options.onTrouble ?? warn)(error);
   }
 
   async open(): Promise<void> {

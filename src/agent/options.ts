@@ -52,8 +52,8 @@ export type AgentSettings = {
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
   /**
-   * Called with an error outside of the conversation, such as an event that could not be emitted. Default: emits a warning of the
-   * process.
+   * Called with an error that no caller gets, such as an event that could not be emitted, or an error of the store in a turn that
+   * notifications began. Default: emits a warning of the process.
    */
   readonly onTrouble?: (error: unknown) => void;
 };

@@ -154,6 +154,23 @@ describe('an idle agent', () => {
   });
 });
 
+it('a woken turn that fails because of the store is reported, and the process goes on', async () => {
+  const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  const troubles = Promise.withResolvers<unknown>();
+  const agent = await createAgent({
+    model: scriptedModel([{ text: 'I see' }]),
+    earpiece: inbox,
+    address: ADDRESS,
+    onTrouble: troubles.resolve,
+  });
+  agent.conversation.carry = () => Promise.reject(new Error('the store is away'));
+  await inbox.queue(ADDRESS, { kind: 'user.message', message: 'are you there?', origin: { person: 'ada' } });
+  expect(await troubles.promise).toEqual(new Error('the store is away'));
+  expect(agent.mode).toBe('idle');
+  await agent.close();
+  await inbox.close();
+});
+
 it('a closed store is read about once a second, and the agent can still be closed', async () => {
   const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
   let asked = 0;

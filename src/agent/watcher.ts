@@ -25,6 +25,8 @@ export type Watched = {
   force(item: Item): boolean;
   /** Begins a turn. Resolves when the turn has ended, or to undefined if another turn has already begun. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
+  /** Reports an error of a turn that no caller awaits. */
+  trouble(error: unknown): void;
 };
 
 export class Watcher {
@@ -139,10 +141,13 @@ export class Watcher {
       for (const id of added) this.#woken.add(id);
       const forced = wakes.some((item) => isInterrupt(item.notification));
       // Not awaited: the watcher keeps checking while the turn runs, so that it can interrupt the turn.
-      void this.#agent.wake(ids, forced ? 'forced' : 'idle').then((turn) => {
-        // Another turn had just begun. If that turn does not deliver the notifications, they wake the agent after it.
-        if (turn === undefined) for (const id of added) this.#woken.delete(id);
-      });
+      void this.#agent.wake(ids, forced ? 'forced' : 'idle').then(
+        (turn) => {
+          // Another turn had just begun. If that turn does not deliver the notifications, they wake the agent after it.
+          if (turn === undefined) for (const id of added) this.#woken.delete(id);
+        },
+        (error: unknown) => this.#agent.trouble(error),
+      );
       return;
     }
     const ask = asks.filter(({ id }) => !this.#asked.has(id));

@@ -184,7 +184,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     ...defined({ purpose }),
     maxCycles: ear.config.agent.maxCycles,
     budget: { ...ear.config.agent.budget, ...options.budget },
-    onTrouble: (error) => options.note(`an event could not be emitted: ${messageOf(error)}`),
+    onTrouble: (error) => options.note(`the agent continues after an error: ${messageOf(error)}`),
     tools: handles === undefined || around === undefined ? [] : toolsOf(room, handles, around, made),
     ...(handles === undefined
       ? {}

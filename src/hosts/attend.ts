@@ -35,7 +35,7 @@ export type Place = {
   readonly terminal?: string | undefined;
 };
 
-/** The maximum number of consecutive times that a turn is held, if the host reports that an answer already held the turn. */
+/** The maximum number of consecutive times that a turn is held. Most hosts also have a limit. */
 const MAX_HOLDS = 3;
 /** How long a new session waits for deliveries in flight to the previous session. */
 const INHERIT_WITHIN_MS = 1_500;

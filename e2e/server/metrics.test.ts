@@ -18,7 +18,12 @@ it('the metrics have each number that a server counts, each in a separate family
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     return readExposition(await answer.text());
   };
-  expect((await families()).map(({ name }) => name)).toEqual(['earpiece_streams', 'earpiece_store_head', 'earpiece_up_seconds']);
+  expect((await families()).map(({ name }) => name)).toEqual([
+    'earpiece_carried_total',
+    'earpiece_streams',
+    'earpiece_store_head',
+    'earpiece_up_seconds',
+  ]);
   const { client } = stage;
   await client.queue({ to: 'shop/coder', id: 'n1', message: 'x' });
   await client.queue({ to: 'shop/coder', id: 'n1', message: 'x' });
@@ -41,15 +46,15 @@ it('the metrics have each number that a server counts, each in a separate family
 
   let found = await families();
   // The watcher of the log needs a moment to find the carrier's record.
-  while (!found.some(({ name }) => name === 'earpiece_carried_total')) found = await families();
+  while (valueOf(found, 'earpiece_carried_total', { record: 'carrier_confirmed' }) !== 1) found = await families();
   expect(found.map(({ name, type }) => `${type} ${name}`)).toEqual([
     'counter earpiece_http_requests_total',
     'histogram earpiece_http_request_seconds',
+    'counter earpiece_carried_total',
     'counter earpiece_queued_total',
     'counter earpiece_events_total',
     'counter earpiece_refused_total',
     'counter earpiece_stream_records_total',
-    'counter earpiece_carried_total',
     'gauge earpiece_streams',
     'gauge earpiece_store_head',
     'gauge earpiece_up_seconds',
@@ -63,6 +68,20 @@ it('the metrics have each number that a server counts, each in a separate family
   expect(valueOf(found, 'earpiece_http_request_seconds_count', { route: '/api/notifications', method: 'POST' })).toBe(2);
   end.abort();
   await stream.return();
+});
+
+it('without a stream, deliveries are counted from the first request to /metrics', async () => {
+  proves('server:routes');
+  await using stage = await Stage.open();
+  const carried = async (): Promise<Family | undefined> =>
+    readExposition(await (await stage.raw('/metrics')).text()).find(({ name }) => name === 'earpiece_carried_total');
+  const total = (family: Family | undefined): number => family?.series.reduce((sum, { value }) => sum + value, 0) ?? Number.NaN;
+  const first = await carried();
+  expect(total(first)).toBe(0);
+  expect(first?.help).toContain('the first request to /metrics');
+  await stage.inbox.queue('shop/coder', { message: 'x' });
+  await (await stage.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' }))?.confirm();
+  await expect.poll(async () => total(await carried())).toBe(1);
 });
 
 describe('the format', () => {

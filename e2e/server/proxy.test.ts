@@ -106,6 +106,15 @@ describe('with a provider of OpenTelemetry', () => {
     expect(of('GET', '/api/broken')).toMatchObject({ status: { code: 2, message: 'answered 500' }, ended: true });
     expect(seen.find(({ attributes }) => attributes['http.response.status_code'] === 401)?.status).toBeUndefined();
   });
+
+  it('a carry is a span, even if no client opens a stream', async () => {
+    trace.setGlobalTracerProvider({ getTracer: () => tracer });
+    seen.length = 0;
+    await using stage = await Stage.open({ telemetry: await openTelemetry() });
+    await stage.inbox.queue('shop/coder', { message: 'x' });
+    await (await stage.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' }))?.confirm();
+    await expect.poll(() => seen.filter(({ name }) => name === 'earpiece.carry')).toHaveLength(1);
+  });
 });
 
 it("Prometheus reads the metrics, and a client's invented values add no series", async () => {

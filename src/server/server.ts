@@ -221,9 +221,7 @@ export function createServer(options: ServerOptions): Server {
     throw new ProblemError(
       'method_not_allowed',
       `${c.req.path.slice(0, 200)} takes ${allowed.join(', ')}, not ${known(c.req.method)}`,
-      {
-        headers: { allow: allowed.join(', ') },
-      },
+      { headers: { allow: allowed.join(', ') } },
     );
   });
 
@@ -245,6 +243,7 @@ export function createServer(options: ServerOptions): Server {
       guards.listensOn(host);
       const taken = await running.listen(host, port);
       listening = { host, port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` };
+      if (telemetry !== NO_TELEMETRY) void hub.watch();
       return listening;
     },
     loginUrl: async () => {

@@ -71,6 +71,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
     }),
     async (c) => {
       mustBeAdmin(principalOf(c), 'reading metrics');
+      await hub.watch();
       const text = metrics.text({
         earpiece_streams: hub.size,
         earpiece_store_head: await inbox.store.head(),

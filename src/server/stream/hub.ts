@@ -1,5 +1,6 @@
 /**
- * Feeds all streams of one server from one watch of the store. Each stream is in one of these modes.
+ * Feeds all streams of one server from one watch of the store, which also counts deliveries. The watch starts when it is first
+ * needed, because every record that it reads costs time. Each stream is in one of these modes.
  *
  * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
  *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
@@ -113,7 +114,7 @@ export class Hub implements Streams {
     const leave = this.#places.take(who);
     try {
       await this.#places.turn();
-      await this.#run();
+      await this.watch();
       // Without the store's position, no stream could know whether it has all records.
       if (this.#position === undefined)
         throw new EarpieceError('store_unavailable', 'the log cannot be read at the moment; try again', { retryable: true });
@@ -132,6 +133,19 @@ export class Hub implements Streams {
       leave();
       throw error;
     }
+  }
+
+  /**
+   * Watches the store from now on, and counts its deliveries. Resolves after the first request to the store, even if that request
+   * failed. Further calls change nothing.
+   */
+  watch(): Promise<void> {
+    this.#ready ??= new Promise((started) => {
+      // The first reading has these counts too. A counter that begins at its first delivery would hide this delivery.
+      for (const record of CARRIERS) this.#options.metrics.count('earpiece_carried_total', { record }, 0);
+      this.#running = this.#follow(started);
+    });
+    return this.#ready;
   }
 
   /** Stops watching the store, and ends all streams. */
@@ -169,14 +183,8 @@ export class Hub implements Streams {
     stream.leave();
   }
 
-  /** Starts to watch the store. Resolves after the first request to the store, even if that request failed. */
-  #run(): Promise<void> {
-    this.#ready ??= new Promise((started) => (this.#running = this.#watch(started)));
-    return this.#ready;
-  }
-
   /** Watches the store until the hub stops. After an error of the store, the hub reports the error and tries again. */
-  async #watch(started: () => void): Promise<void> {
+  async #follow(started: () => void): Promise<void> {
     const { store, report } = this.#options;
     const { signal } = this.#stopping;
     for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 5_000)) {
@@ -199,6 +207,8 @@ export class Hub implements Streams {
         });
       }
     }
+    // If the hub has stopped before, no request was sent, and the caller must not wait.
+    started();
   }
 
   /**
@@ -251,6 +261,9 @@ export class Hub implements Streams {
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** The types of the records that can contain a delivery. */
+const CARRIERS = ['carrier_confirmed', 'chat_request', 'tool_call_response'] as const satisfies readonly Draft['type'][];
 
 const carries = (body: Draft): boolean =>
   isType(body, 'carrier_confirmed') ||

@@ -3,10 +3,12 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { jsonAt } from '../../src/config/edit-json.ts';
+import { digest } from '../../src/hosts/setup/record.ts';
 import { proves } from '../verifies.ts';
 import { Home, type Ran, type RunOptions } from './home.ts';
 
 const SETTINGS = '.claude/settings.json';
+const STATE = '.local/state/earpiece';
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
@@ -285,5 +287,22 @@ describe('the installer', () => {
     expect(lines(['install'])[0]).toMatchObject({ agent: 'claude', change: 'make', written: false });
     expect(lines(['install', '--yes'])[0]).toMatchObject({ agent: 'claude', change: 'make', written: true });
     expect(lines(['install', '--yes'])[0]).toMatchObject({ agent: 'claude', change: 'none', written: false });
+  });
+
+  it('with --json a file whose write failed is not printed as written, and has the reason', () => {
+    using home = new Home('claude', 'codex');
+    const file = home.write(SETTINGS, OTHERS);
+    const backup = `${STATE}/installed/${digest(file).slice(0, 24)}.before`;
+    mkdirSync(join(home.home, backup), { recursive: true });
+    const { code, stdout } = home.run(['install', '--yes', '--json']);
+    expect(code).toBe(8);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const reason = expect.stringMatching(/\.before cannot be written \(EISDIR\); make .* writable/u) as string;
+    expect(lines.find((line) => line['file'] === file)).toMatchObject({ change: 'change', written: false, problem: reason });
+    expect(lines.filter(({ agent }) => agent === 'codex')[0]).toMatchObject({ change: 'make', written: true });
+    expect(home.read(SETTINGS)).toBe(OTHERS);
   });
 });

@@ -35,18 +35,21 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
     for (const { setup, files } of hosts)
       print(`${paint('bold', setup.title)}\n${files.map((file) => shown(file, place)).join('\n')}\n`);
   const outcome = { done: going.map(({ setup }) => setup), failed: failing.map(({ setup }) => setup) };
-  const tell = (written: boolean): void => {
-    if (json)
-      for (const { files } of hosts)
-        for (const file of files) printJson(lineOf(file, written && !failing.some((f) => f.files.includes(file))));
+  const written = new Set<FilePlan>();
+  const errors = new Map<FilePlan, string>();
+  const tell = (): void => {
+    if (!json) return;
+    for (const { files } of hosts)
+      for (const file of files)
+        printJson(lineOf(file, { written: written.has(file), problem: file.problem ?? errors.get(file) }));
   };
   if (pending.length === 0) {
-    tell(false);
+    tell();
     return outcome;
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      tell(false);
+      tell();
       return { done: [], failed: outcome.failed, asked: 'nobody' };
     }
     if (!(await agreed(way.question))) return { done: [], failed: outcome.failed, asked: 'refused' };
@@ -58,28 +61,33 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
       if (broken.has(setup)) continue;
       try {
         await way.write(file, book);
+        if (changes(file)) written.add(file);
       } catch (error) {
         if (!(error instanceof EarpieceError)) throw error;
         broken.add(setup);
+        errors.set(file, error.message);
         if (!json) print(`${paint('red', '✗')} ${setup.title}: ${plain(error.message)}`);
       }
     }
-  tell(true);
+  tell();
   return {
     done: outcome.done.filter((setup) => !broken.has(setup)),
     failed: [...outcome.failed, ...broken],
   };
 }
 
-const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
-  const { host, file, scope, before, after, problem } = plan;
+const lineOf = (
+  plan: FilePlan,
+  { written, problem }: { readonly written: boolean; readonly problem: string | undefined },
+): Record<string, unknown> => {
+  const { host, file, scope, before, after } = plan;
   const change = !changes(plan) ? 'none' : before === undefined ? 'make' : after === undefined ? 'remove' : 'change';
   return {
     agent: host,
     file,
     scope,
     change,
-    written: written && change !== 'none',
+    written,
     ...defined({ problem }),
     ...(change === 'none' ? {} : { diff: diffOf(plan) }),
   };

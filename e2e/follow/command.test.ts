@@ -8,7 +8,7 @@ import { spawn as spawnPty } from '@lydell/node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { Shell } from '../cli/shell.ts';
+import { Running, Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
 /** The TypeScript compiler of a version before 7, from another package, because node_modules contains version 7. */
@@ -89,6 +89,25 @@ describe('a followed command', () => {
     await running.ended;
     expect(await open()).toEqual([]);
   }, 60_000);
+
+  it('in the shell of an agent, notifies this agent', async () => {
+    const claude = join(shell.folder, 'claude.cjs');
+    writeFileSync(
+      claude,
+      `require('node:child_process').spawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' });`,
+    );
+    for (const agent of ['shop/claude-code', 'shop/codex']) await ear.conversation(`${agent}#s-1`).seen();
+    const child = spawn(process.execPath, [claude, CLI, 'follow', '--', process.execPath, '-e', 'process.exit(3)'], {
+      cwd: shell.folder,
+      env: shell.env(),
+      stdio: 'pipe',
+    });
+    expect(await new Running(child).ended).toMatchObject({ stderr: '' });
+    const messages = async (agent: string): Promise<readonly string[]> =>
+      (await ear.open(agent)).map(({ notification: { message } }) => message);
+    expect(await messages('shop/claude-code')).toEqual([expect.stringContaining('failed with exit code 3')]);
+    expect(await messages('shop/codex')).toEqual([]);
+  });
 
   it('passes every byte, stdin and the exit code, and reports a failure once', async () => {
     const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => {

@@ -22,9 +22,9 @@ import {
   type Outcome,
 } from '../sources/processes/index.ts';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
-import { addressIn } from './context.ts';
 import type { FollowOptions } from './commands/follow.ts';
 import { matchersOf } from './matchers.ts';
+import { receiverOf } from './reader.ts';
 import { complain } from './terminal.ts';
 
 /** Runs and follows the command; resolves with its exit code. */
@@ -33,7 +33,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   const label = clean(options.name ?? commandLine(command, args)).slice(0, 200);
   // The configuration and the address are checked before the command runs.
   const config = loadConfig({ cwd: process.cwd(), env: process.env });
-  const to = formatAddress(addressIn(config, options.to));
+  const to = formatAddress(await receiverOf(config, options.to));
   const matchers = matchersOf(config, options.matcher);
   const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
   const followed = await begun(ear, label, to);

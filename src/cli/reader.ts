@@ -1,11 +1,14 @@
 /**
- * Decides for whom `earpiece inbox` reads: an agent reads its own notifications, and a person lists the notifications of agents.
+ * Decides for whom a command reads or asks for notifications: for the agent of this shell, otherwise for a person, who reads the
+ * notifications of agents.
  */
-import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
+import { parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import type { Env } from '../config/index.ts';
+import type { Store } from '../core/ports.ts';
+import type { Config, Env } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
 import { identify, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
+import { addressIn } from './context.ts';
 
 export type Reader = { readonly log: LogKey; readonly conversation: ConversationId; readonly host?: Identity['host'] };
 
@@ -21,7 +24,10 @@ export type ReaderQuestion = {
  * Returns the conversation whose agent runs this shell, according to `EARPIECE_ADDRESS` or to a known host among the ancestors.
  * Returns undefined if a person runs this shell.
  */
-export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Reader | undefined> {
+export async function readerOf(
+  ear: { readonly store: Pick<Store, 'binding'> },
+  question: ReaderQuestion,
+): Promise<Reader | undefined> {
   const { project, address, processes } = question;
   // A whole project can only receive, so it is not the address of an agent.
   const own = (text: string | undefined): string | undefined =>
@@ -35,6 +41,24 @@ export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Re
   if (told === undefined && (await identify(common, ear.store)).host === undefined) return undefined;
   return identify({ ...common, given: told ?? own(address) }, ear.store);
 }
+
+/**
+ * Returns the receiver of the notifications that a command in this shell asks for: `to`, otherwise the configured agent, otherwise
+ * the agent of this shell, otherwise the whole project. Works before the log is opened.
+ */
+export async function receiverOf(
+  config: Pick<Config, 'project' | 'address'>,
+  to: string | undefined,
+  at: Pick<ReaderQuestion, 'env' | 'processes'> = { env: process.env },
+): Promise<Address> {
+  const address = addressIn(config, to);
+  if (to !== undefined || address.kind !== 'project') return address;
+  const reader = await readerOf(WITHOUT_BINDINGS, { project: config.project, ...at });
+  return reader === undefined ? address : parseAddress(reader.log);
+}
+
+/** A binding names only the conversation of an agent, so the agent is known without it. */
+const WITHOUT_BINDINGS = { store: { binding: () => Promise.resolve(undefined) } };
 
 /**
  * Returns the conversation that a person means by an address. If the address names no conversation, the result is the agent's

@@ -1,12 +1,12 @@
-import { formatAddress, type Address } from '../../core/address.ts';
+import { formatAddress, logOf } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Followed, Until, What } from '../../sources/follow/index.ts';
 import { choice, type Answer, type CommandLine } from '../command-line.ts';
-import { addressIn, durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
+import { durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
 import { isKind, KINDS, whatOf } from '../followed-thing.ts';
-import { readerOf } from '../reader.ts';
+import { receiverOf } from '../reader.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export type FollowOptions = GlobalOptions & {
@@ -130,7 +130,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   const { followed, known } = await add(ear.store, ear.project, {
     uid: ear.ids.make('f'),
     what,
-    to: await receiverOf(ear, options.to),
+    to: await addressToNotify(ear, options.to),
     ...(options.keep ? { keep: true as const } : {}),
     ...(by === undefined ? {} : { by: by === '' ? 'an agent' : by }),
     ...defined({ everyMs, level: options.level }),
@@ -153,14 +153,8 @@ function everyOf(text: string): number {
   throw new EarpieceError('bad_argument', `--every must be 10s to 1d, got ${text}`);
 }
 
-/**
- * Returns the address that receives the notifications: `to`, otherwise the agent of this shell, otherwise the configured address,
- * otherwise the project. Only `to` may name a conversation.
- */
-async function receiverOf(ear: UserInbox, to: string | undefined): Promise<string> {
-  if (to !== undefined) return formatAddress(addressIn(ear.config, to));
-  const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
-  if (reader !== undefined) return reader.log;
-  const address: Address = addressIn(ear.config, undefined);
-  return address.kind === 'conversation' ? `${address.project}/${address.agent}` : formatAddress(address);
+/** Returns the address to notify. Only `to` may name a conversation, because a followed thing can outlive this conversation. */
+async function addressToNotify({ config }: UserInbox, to: string | undefined): Promise<string> {
+  const address = await receiverOf(config, to);
+  return to === undefined && address.kind === 'conversation' ? logOf(address) : formatAddress(address);
 }

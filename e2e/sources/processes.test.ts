@@ -9,7 +9,7 @@ import type { EventInput } from '../../src/core/event.ts';
 import { EarpieceError } from '../../src/index.ts';
 import { membersOf } from '../../src/handles/sessions.ts';
 import { runAndTell } from '../../src/sources/processes/index.ts';
-import { Shell } from '../cli/shell.ts';
+import { Running, Shell } from '../cli/shell.ts';
 import { CLI } from '../built.ts';
 import { proves, verifies } from '../verifies.ts';
 
@@ -409,6 +409,25 @@ describe('a failing store', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
     expect(stderr).toMatch(/^earpiece: shop\/\* was not notified of the result: no conversation is active in project "shop"/u);
     expect((await told(shell)).length).toBe(0);
+  });
+
+  it('in the shell of an agent, notifies this agent', async () => {
+    await using shell = new Shell();
+    const claude = join(shell.folder, 'claude.cjs');
+    writeFileSync(
+      claude,
+      `require('node:child_process').spawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' });`,
+    );
+    const ear = await shell.open();
+    for (const agent of ['shop/claude-code', 'shop/codex']) await ear.conversation(`${agent}#s-1`).seen();
+    const child = spawnChild(process.execPath, [claude, CLI, 'run-and-tell', '--', 'false'], {
+      cwd: shell.folder,
+      env: shell.env(),
+      stdio: 'pipe',
+    });
+    expect(await new Running(child).ended).toMatchObject({ stderr: '' });
+    expect(await told(shell, 'shop/claude-code')).toMatchObject([{ kind: 'process.failed' }]);
+    expect(await told(shell, 'shop/codex')).toEqual([]);
   });
 
   it('a wrong address or configuration is reported before the command runs', async () => {

@@ -7,9 +7,10 @@ import type { Emitted, Event, EventInput } from '../../core/event.ts';
 import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
-import { addressIn, countOption, durationOption, SERVER_OPTION, withInbox, type GlobalOptions } from '../context.ts';
+import { countOption, durationOption, SERVER_OPTION, withInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { quote } from '../../hosts/setup/ours.ts';
+import { receiverOf } from '../reader.ts';
 import { complain } from '../terminal.ts';
 
 type Options = GlobalOptions & {
@@ -30,7 +31,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--to <address>',
-      'the agent to notify (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
+      'the agent to notify (default: EARPIECE_ADDRESS or `address`, the agent of this shell, otherwise all active agents of this project)',
     )
     .option('--name <label>', 'a name that notifications show instead of the command line')
     .option('--lines <n>', 'number of output lines for the agent: lines about the failure, and the end; 0: none', '20')
@@ -51,7 +52,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
       // The configuration and the address are checked before the command runs. The store is opened only after the command has
       // ended.
       const current = loadConfig({ cwd: process.cwd(), env: process.env });
-      const to = addressIn(current, options.to);
+      const to = await receiverOf(current, options.to);
       const source = await import('../../sources/processes/index.ts');
       const { matchersOf } = await import('../matchers.ts');
       const { matchers } = matchersOf(current, options.matcher);
@@ -87,7 +88,7 @@ async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
   const { emit, remotely } = await import('../remote.ts');
   // An agent name without a project belongs to the project of the token, which only the server knows.
   return remotely(options.server, async (remote) => {
-    const subject = formatAddress(addressIn(remote.config, options.to));
+    const subject = formatAddress(await receiverOf(remote.config, options.to));
     for await (const emitted of emit(remote, [{ ...(event as Event), subject }])) return emitted;
     throw new EarpieceError('upstream', `${options.server} did not report the result of the event`);
   });

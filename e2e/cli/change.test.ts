@@ -71,6 +71,19 @@ describe('withdraw', () => {
     );
   });
 
+  it('for a project-wide interrupt without --ttl, names the end that the settings give it', async () => {
+    await using shell = new Shell();
+    shell.home('config/earpiece/earpiece.toml', '[ttl]\ncritical = "2h"\n');
+    const send = ['send', '--to', 'shop/*', '--level', 'critical', '--id', 'stop'];
+    const at = String.raw`until the interrupt expires at [\d :-]*\d\d:\d\d:\d\d, or is withdrawn`;
+    expect(await shell.says([...send, 'stop'])).toMatch(new RegExp(`^stop  queued for each conversation .* shop, ${at}\n$`, 'u'));
+    // A repeated id changes nothing, not even the time of the first call.
+    expect(await shell.says([...send, '--ttl', '10m', 'stop'])).toMatch(new RegExp(`already queued for .* ${at}; nothing`, 'u'));
+    expect(await shell.says([...send.slice(0, -1), 'never', '--ttl', 'never', 'stop'])).toContain(
+      'shop, until the interrupt is withdrawn\n',
+    );
+  });
+
   it('lowers the gate', async () => {
     await using shell = new Shell();
     const ear = await shell.open();

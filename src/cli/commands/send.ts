@@ -28,7 +28,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { turnsUnseen } from '../moments.ts';
-import { complain, plain, print, printJson } from '../terminal.ts';
+import { clock, complain, plain, print, printJson } from '../terminal.ts';
 import { waited, type Waited } from '../waited.ts';
 
 type Options = GlobalOptions & {
@@ -114,9 +114,9 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
-      const tell = (queued: Queued, to: Address, after: Waited | undefined): void => {
+      const tell = (queued: Queued, to: Address, expiry: Expiry, after: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });
-        else print(`${queued.id}  ${said(queued, formatAddress(to), options)}${after ? after.said : ''}`);
+        else print(`${queued.id}  ${said(queued, formatAddress(to), options.action, expiry)}${after ? after.said : ''}`);
         if (after) answer(after.code);
       };
       if (options.server !== undefined) {
@@ -125,7 +125,8 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         return remotely(options.server, async (remote) => {
           const { queued, to, waited: after } = await sendThere(remote, { message, ...rest, to: options.to }, until);
           warn(to, await agentsSeen(remote, to.project), queued);
-          tell(queued, to, after);
+          // The settings of the server are unknown here.
+          tell(queued, to, options.ttl === undefined ? 'expires' : expiryIn(options.ttl), after);
         });
       }
       await withInbox(options, async (ear) => {
@@ -134,7 +135,8 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         warn(to, await agentsThere(ear, to), queued);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);
-        tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
+        const expiry = await expiryOf(ear, queued, options.ttl);
+        tell(queued, to, expiry, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
       });
     });
 }
@@ -162,12 +164,29 @@ function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued
   );
 }
 
+/** When an interrupt expires, such as "expires in 10m"; undefined if it never expires. */
+type Expiry = string | undefined;
+
+const expiryIn = (ttl: string): Expiry => (ttl === 'never' ? undefined : `expires in ${ttl}`);
+
+/** Reads the end of an interrupt for a whole project. The settings, or an earlier call with the same id, may have chosen it. */
+async function expiryOf({ store }: UserInbox, queued: Queued, ttl: string | undefined): Promise<Expiry> {
+  if (queued.kind === 'queued' && ttl !== undefined) return expiryIn(ttl);
+  const log = queued.to.find((each) => each.endsWith('/*'));
+  if (log === undefined) return undefined;
+  const id = queued.kind === 'folded' ? queued.into : queued.id;
+  const [item] = await store.items(log as LogKey, { kind: 'ids', ids: [id] });
+  if (item === undefined) return 'expires';
+  const { expiresAt } = item.notification;
+  return typeof expiresAt === 'number' ? `expires at ${clock(expiresAt)}` : undefined;
+}
+
 /** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
 const LISTED = 20;
 
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before the interrupt ends. */
-function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
-  const end = `the interrupt ${ttl === 'never' ? '' : `expires in ${ttl}, or `}is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
+function named(to: readonly string[], action: Action | undefined, expiry: Expiry): string {
+  const end = `the interrupt ${expiry === undefined ? '' : `${expiry}, or `}is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
   const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to
@@ -177,8 +196,8 @@ function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, '
   return now.length === 0 ? later.join(', ') : `${now.join(', ')}, and ${later.join(', ')}`;
 }
 
-function said(queued: Queued, address: string, options: Options): string {
-  const to = queued.to.length === 0 ? address : named(queued.to, options);
+function said(queued: Queued, address: string, action: Action | undefined, expiry: Expiry): string {
+  const to = queued.to.length === 0 ? address : named(queued.to, action, expiry);
   switch (queued.kind) {
     case 'queued':
       return `queued for ${to}`;

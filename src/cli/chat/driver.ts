@@ -83,7 +83,7 @@ export class Driver {
    */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;
-    const about = ids ?? (await this.open()).map(({ id }) => id);
+    const about = (await this.open()).map(({ id }) => id).filter((id) => ids === undefined || ids.includes(id));
     if (about.length === 0 || this.busy) return false;
     this.#begin(this.session.agent.wake(about, 'idle'));
     return true;

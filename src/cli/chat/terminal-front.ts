@@ -287,12 +287,21 @@ class Chat {
     this.#driver.stop();
   }
 
+  async #wake(ids: readonly NotificationId[]): Promise<void> {
+    try {
+      // The notifications may have been withdrawn since the question.
+      if (!(await this.#driver.wake(ids)) && !this.#driver.busy) this.#narrator.note('nothing waits');
+    } catch (error) {
+      this.#driver.trouble(error);
+    }
+  }
+
   #submit(): void {
     const text = this.#editor.take().trim();
     const mode = this.#mode;
     this.#mode = PROMPT;
     if (mode.kind === 'question') {
-      if (/^y(es)?$/iu.test(text)) return void this.#driver.wake(mode.ids);
+      if (/^y(es)?$/iu.test(text)) return void this.#wake(mode.ids);
       if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('The agent stays idle; /wake begins a turn.');
     }
     if (mode.kind === 'reply') {

@@ -11,6 +11,7 @@ import { logKey } from '../../src/core/address.ts';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { createServer, Tokens, type Server } from '../../src/server/index.ts';
 import { proves } from '../verifies.ts';
+import { Stage } from './stage.ts';
 
 const HOUR = 3_600_000;
 const T0 = Date.UTC(2026, 5, 1);
@@ -133,5 +134,60 @@ describe('the notifications of a period', () => {
   it('are refused for an invalid period, with the name of the field', async () => {
     await expect(client.notifications({ from: 5, to: 5 })).rejects.toMatchObject({ status: 400, field: 'from' });
     await expect(client.notifications({ from: 5, before: '1.x' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('a chart of an earlier day', () => {
+  proves('server:activity');
+
+  const DAY = 24 * HOUR;
+  const LOG = logKey('shop', 'coder');
+
+  /** One notification waits from day 0 to day 11. `before` others are over on day 1, and `after` others on day 12. */
+  async function chartOfDay10(stage: Stage, { before, after }: { readonly before: number; readonly after: number }) {
+    const { inbox, client: admin } = stage;
+    const start = inbox.store.now();
+    const dayIs = (day: number): void => stage.passes(start + day * DAY - inbox.store.now());
+    const queue = (...names: readonly string[]): Promise<unknown> =>
+      inbox.store.append(
+        LOG,
+        names.map((id) => ({
+          type: 'system_notification_queued',
+          id,
+          kind: { source: 'ci', name: 'failed' },
+          message: 'x',
+          expires_at: null,
+        })) as never,
+      );
+    const close = (...names: readonly string[]): Promise<unknown> =>
+      inbox.store.append(LOG, [
+        { type: 'notification_closed', ids: names, outcome: 'withdrawn', by: 'person', reason: 'over' },
+      ] as never);
+    const named = (name: string, n: number): string[] => Array.from({ length: n }, (_, i) => `${name}${i}`);
+    await queue('old');
+    dayIs(1);
+    await queue(...named('early', before));
+    await close(...named('early', before));
+    dayIs(11);
+    await close('old');
+    dayIs(12);
+    await queue(...named('late', after));
+    await close(...named('late', after));
+    dayIs(13);
+    return admin.activity({ project: 'shop', from: start + 9 * DAY, to: start + 10 * DAY, bucketMs: DAY });
+  }
+
+  it('counts a notification that waited for longer than a week', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { buckets, truncated } = await chartOfDay10(stage, { before: 600, after: 10 });
+    expect(buckets.map(({ waiting }) => waiting.info)).toEqual([1]);
+    expect(truncated).toBe(false);
+  });
+
+  it('is incomplete if too many notifications have closed since that day', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { buckets, truncated } = await chartOfDay10(stage, { before: 600, after: 3_000 });
+    expect(buckets.map(({ waiting }) => waiting.info)).toEqual([0]);
+    expect(truncated).toBe(true);
   });
 });

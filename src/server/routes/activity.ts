@@ -16,6 +16,8 @@ import type { Principal } from '../tokens.ts';
 const HOUR = 3_600_000;
 /** After this number of items, the answer ends and says that it is incomplete. The last chunk may exceed the number. */
 const MAX_ITEMS = 20_000;
+/** The maximum number of items of one log that closed after the period and are read. The last chunk may exceed the number. */
+const MAX_CLOSED_AFTER = 2_000;
 const MAX_LOGS = 1_000;
 const MAX_BUCKETS = 500;
 const GOOD_FOR_MS = 5_000;
@@ -166,26 +168,58 @@ async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void):
   const found =
     log === undefined ? await inbox.store.agents({ ...(project === null ? {} : { project }), limit: MAX_LOGS + 1 }) : [];
   const logs = log === undefined ? found.slice(0, MAX_LOGS).map((each) => each.log) : [log];
-  const walk: Walk = { inbox, look, asked, left: MAX_ITEMS };
+  const walk: Walk = { inbox, look, asked, left: MAX_ITEMS, cut: false };
   for (const key of logs) {
     await closedIn(walk, key);
     await openAt(walk, key, 'open');
-    if (to <= inbox.store.now()) await openAt(walk, key, 'closed');
+    if (to <= inbox.store.now()) await closedAfter(walk, key);
     if (walk.left <= 0) return true;
   }
-  return found.length > MAX_LOGS;
+  return walk.cut || found.length > MAX_LOGS;
 }
 
-type Walk = { readonly inbox: Inbox; readonly look: (item: Item) => void; readonly asked: Asked; left: number };
+type Walk = {
+  readonly inbox: Inbox;
+  readonly look: (item: Item) => void;
+  readonly asked: Asked;
+  /** The number of items that may still be read. */
+  left: number;
+  /** Whether older items were left out. */
+  cut: boolean;
+};
 const CHUNK = 500;
 
 async function closedIn(walk: Walk, log: LogKey): Promise<void> {
-  const { from, to } = walk.asked;
+  for await (const page of closed(walk, log, walk.asked)) for (const item of page) walk.look(item);
+}
+
+/**
+ * Reads the items that were open at the end of the period and closed later. If too many items have closed since then, the items
+ * that were queued up to a week before the period are searched instead.
+ */
+async function closedAfter(walk: Walk, log: LogKey): Promise<void> {
+  const { to } = walk.asked;
+  const found: Item[] = [];
+  let read = 0;
+  for await (const page of closed(walk, log, { from: to, to: Number.MAX_SAFE_INTEGER })) {
+    found.push(...page.filter((item) => item.at < to));
+    read += page.length;
+    if (read >= MAX_CLOSED_AFTER) return openAt(walk, log, 'closed');
+  }
+  for (const item of found) walk.look(item);
+}
+
+/** Yields the items that closed in a period, page by page, the last closed first. */
+async function* closed(
+  walk: Walk,
+  log: LogKey,
+  { from, to }: { readonly from: number; readonly to: number },
+): AsyncGenerator<readonly Item[]> {
   let before: { closedAt: number; seq: number } | undefined;
   while (walk.left > 0) {
     const page = await walk.inbox.store.items(log, { kind: 'closed', from, to, limit: CHUNK, ...(before && { before }) });
-    for (const item of page) walk.look(item);
     walk.left -= page.length;
+    yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < CHUNK) return;
     before = { closedAt: last.closedAt ?? from, seq: last.seq };
@@ -206,7 +240,11 @@ async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promis
     for (const item of page) if (item.at < to && (item.closedAt ?? to) >= to) walk.look(item);
     walk.left -= page.length;
     const last = page.at(-1);
-    if (last === undefined || page.length < CHUNK || (state === 'closed' && last.at < from - 7 * 24 * HOUR)) return;
+    if (last === undefined || page.length < CHUNK) return;
+    if (state === 'closed' && last.at < from - 7 * 24 * HOUR) {
+      walk.cut = true;
+      return;
+    }
     before = last.seq;
     await new Promise(setImmediate);
   }

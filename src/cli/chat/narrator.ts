@@ -151,7 +151,8 @@ export class Narrator {
 
   /** Makes the next block begin after a blank line, unless the block is a note. Other code has printed since the last block. */
   apart(): void {
-    this.#block = 'note';
+    // Each block begins after a blank line if a person's message comes before it.
+    this.#block = 'said';
   }
 
   /** Shows a person's message. */

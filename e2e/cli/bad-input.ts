@@ -1015,6 +1015,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
+      what: 'a path below a file, for follow: the command does not run',
+      files: { 'notes.txt': 'x' },
+      args: ['--db', 'notes.txt/x.db', 'follow', '--', 'echo', 'ran'],
+      ...store(
+        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); correct that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
       what: 'symbolic links in a circle',
       given: 'links in a circle',
       args: ['--db', 'circle', 'log'],

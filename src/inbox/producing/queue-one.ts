@@ -6,7 +6,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
-import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
+import { isInterrupt, tellerOf, type Notification, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
 import { queuedRecord, type FoldedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
@@ -75,7 +75,7 @@ export async function audienceOfAction(
 
 /**
  * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
- * audience, instruction, subscriber and template, and was never offered. Neither has an action, supersedes or interrupts.
+ * audience, sender, instruction, subscriber and template, and was never offered. Neither has an action, supersedes or interrupts.
  */
 export async function foldable(
   { store }: Context,
@@ -98,10 +98,25 @@ export async function foldable(
       item.notification.kind.source === notification.kind.source &&
       item.notification.kind.name === notification.kind.name &&
       !item.notification.supersede &&
+      isOfSender(item.notification, notification) &&
       item.notification.instruction === notification.instruction &&
       item.notification.subscriber?.id === notification.subscriber?.id &&
       item.notification.subscriber?.template === notification.subscriber?.template &&
       open.filter((other) => other.id === item.id).length === 1,
+  );
+}
+
+/**
+ * Whether the line of `into` names the sender of both notifications: a line names the person or the agent of its first
+ * notification. The notification must also not end a longer chain of causes, because the log keeps only the depth of `into`.
+ */
+function isOfSender(into: Notification, notification: Notification): boolean {
+  const [a, b] = [into.origin, notification.origin];
+  return (
+    a?.person === b?.person &&
+    a?.agent === b?.agent &&
+    tellerOf(into) === tellerOf(notification) &&
+    (a?.depth ?? 0) >= (b?.depth ?? 0)
   );
 }
 

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { NotificationInput } from '../../core/notification.ts';
+import { DEFAULT_POLICY } from '../../core/policy.ts';
+import type { Store } from '../../core/ports.ts';
+import { memoryStore } from '../../stores/index.ts';
+import { Inbox, type Conversation } from '../index.ts';
+import { proves } from '../../../e2e/verifies.ts';
+
+const AGENT = 'shop/coder';
+
+describe('a notification with the key of an open notification', () => {
+  proves('queue:fold');
+  const policies = { policy: () => DEFAULT_POLICY };
+  let now: number;
+  let store: Store;
+  let inbox: Inbox;
+
+  beforeEach(() => {
+    now = 1_700_000_000_000;
+    store = memoryStore({ clock: { now: () => now } });
+    inbox = new Inbox({ store, policies, timeZone: 'UTC' });
+  });
+  afterEach(() => inbox.close());
+
+  const queue = async (input: NotificationInput, by = inbox): Promise<string> =>
+    (await by.queue(AGENT, { key: 'k', ...input })).kind;
+  const talk = (): Conversation => inbox.conversation(`${AGENT}#main`, { pulls: true });
+
+  it.each<[string, NotificationInput['origin'], NotificationInput['origin']]>([
+    ['a person after an unnamed producer', undefined, { person: 'Ann' }],
+    ['another person', { person: 'Ann' }, { person: 'Bob' }],
+    ['another agent', { agent: 'shop/tester' }, { agent: 'shop/writer' }],
+    ['an agent with tell_agent', { agent: 'shop/tester', tool: 'bash' }, { agent: 'shop/tester', tool: 'tell_agent' }],
+    ['an agent further down a chain of causes', { agent: 'shop/tester' }, { agent: 'shop/tester', depth: 1 }],
+  ])('is queued separately if it comes from %s', async (_, first, second) => {
+    await queue({ message: 'deploy', ...(first && { origin: first }) });
+    expect(await queue({ message: 'deploy now', ...(second && { origin: second }) })).toBe('queued');
+    expect(await queue({ message: 'deploy now', ...(second && { origin: second }) })).toBe('folded');
+    expect(await queue({ message: 'deploy', ...(first && { origin: first }) })).toBe('folded');
+  });
+
+  it('never adds the words of an agent’s command to the words of a person', async () => {
+    await queue({ message: 'deploy', origin: { person: 'Ann' } });
+    const command = new Inbox({ store, policies, speaker: { log: AGENT } });
+    await queue({ message: 'delete it' }, command);
+    const { notifications } = await talk().pull({ mark: false });
+    expect(notifications.map(({ message, from }) => [message, from])).toEqual([
+      ['delete it', undefined],
+      ['deploy', 'Ann'],
+    ]);
+    const offer = await talk().offer({ at: 'tool_result' });
+    expect(offer?.view.items.map(({ text }) => text).filter((text) => text.includes('Ann'))).toEqual([
+      expect.not.stringContaining('delete it'),
+    ]);
+  });
+});

@@ -38,6 +38,7 @@ type Subscribed = {
   readonly template?: string;
   readonly group: number;
   readonly rest?: true;
+  readonly repeats?: true;
   readonly core?: true;
   readonly wakeAfterMs?: number;
 };

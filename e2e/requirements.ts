@@ -353,7 +353,7 @@ export const REQUIREMENTS = {
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
     behaviour:
-      'A notification is added to the count of an open notification with the same key, kind and level that was never offered.',
+      'If an open notification with the same key, sender, purpose and moment was never offered, a new notification is added to its count.',
   },
   'queue:counted-told': {
     behaviour:

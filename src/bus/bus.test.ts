@@ -244,6 +244,30 @@ describe('within the dedupe window', () => {
     expect((await read()).join()).toContain('refused');
   });
 
+  it('an event with other details is queued at once too while a repetition waits, and counts further repetitions', async () => {
+    const { bus, read, open, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'timeout'));
+    await read();
+    await bus.emit(failure('fetch', 'timeout'));
+    await bus.emit(failure('fetch', 'refused'));
+    await bus.emit(failure('fetch', 'timeout'));
+    expect((await open()).map(({ count }) => count)).toEqual([1, 2]);
+    const [line] = await read();
+    for (const detail of ['refused', 'timeout']) expect(line).toContain(detail);
+    clock.now += 5_000;
+    expect(await read()).toHaveLength(1);
+  });
+
+  it('a repetition of an event that waits for its own moment waits for that moment too', async () => {
+    const { bus, read, open, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    const later = { at: clock.now + 60_000 };
+    await bus.emit(failure('fetch', 'timeout', { deliver: later }));
+    await bus.emit(failure('fetch', 'timeout', { deliver: later }));
+    expect((await open()).map(({ count, notification }) => [count, notification.deliver])).toEqual([[2, later]]);
+    clock.now += 5_000;
+    expect(await read()).toEqual([]);
+  });
+
   it('a critical event interrupts once, and its repetition does not', async () => {
     const loop = subscriber({
       id: 'loop',

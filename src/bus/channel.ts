@@ -9,7 +9,7 @@ import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
 import { DETAILS, Fold } from './fold.ts';
-import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
+import { levelFor, repeated, shape, shapeRest, type Shaped } from './shape.ts';
 import { shortName, Storm, type Counted, type Detail, type Tally } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
 import { byClock, detailOfEvent, recentBy, type Logged, type RecentDetails } from './recent-details.ts';
@@ -255,10 +255,8 @@ export class Channel implements Holder {
       const undelivered = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.undelivered(key) : undefined;
       if (undelivered !== undefined)
         return { subscriber: this.subscriber.id, kind: undelivered === input.id ? 'duplicate' : 'folded', id: undelivered };
-      const level = input.level === 'critical' ? { level: 'error' as const } : {};
-      const deliver = { at: (first ?? 0) + dedupeWindowMs };
       recent.set(detail, first ?? now.at);
-      return this.#handledAs(await this.#deps.queue({ ...shaped, input: { ...input, ...level, deliver } }));
+      return this.#handledAs(await this.#deps.queue(repeated({ ...shaped, input }, (first ?? 0) + dedupeWindowMs)));
     }
     if (this.subscriber.output.supersede) {
       recent.clear();

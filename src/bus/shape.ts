@@ -47,6 +47,17 @@ export function shape(subscriber: Subscriber, event: Event, key: string | undefi
   };
 }
 
+/**
+ * Makes the notification of a repetition within the dedupe window: it does not interrupt again, and waits until the window ends.
+ * If the event itself waits for a later time, a tool or a number of turns, that moment stays.
+ */
+export function repeated({ input, subscribed }: Shaped, windowEnd: number): Shaped {
+  const { level, deliver } = input;
+  const calm = level === 'critical' ? { ...input, level: 'error' as const } : input;
+  if (typeof deliver === 'object' && !('at' in deliver && deliver.at < windowEnd)) return { input: calm, subscribed };
+  return { input: { ...calm, deliver: { at: windowEnd } }, subscribed: { ...subscribed, repeats: true } };
+}
+
 export function levelFor({ output }: Subscriber, event: Event): Level {
   const priority = oneOf<Priority>(PRIORITIES, event.data['priority']) ?? output.priority;
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);

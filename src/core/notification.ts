@@ -64,6 +64,8 @@ export type Subscribed = {
   readonly group: number;
   /** True if this notification counts the surplus events of a storm. Such a notification may join a line that is full. */
   readonly rest?: true;
+  /** True if this notification repeats a recent event, and waits for the end of the dedupe window only for that reason. */
+  readonly repeats?: true;
   /** True if the subscriber's critical notifications cannot be filtered. */
   readonly core?: true;
   /** The delay before the notification wakes an idle agent, so that related notifications wake the agent once. */

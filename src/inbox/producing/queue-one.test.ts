@@ -53,4 +53,33 @@ describe('a notification with the key of an open notification', () => {
       expect.not.stringContaining('delete it'),
     ]);
   });
+
+  const HOUR = 3_600_000;
+  it.each<[string, NotificationInput, NotificationInput]>([
+    ['is due now, and the other waits for a time', { message: 'x', deliver: { inMs: HOUR } }, { message: 'x' }],
+    ['is due at a time, and the other is due now', { message: 'x' }, { message: 'x', deliver: { inMs: HOUR } }],
+    ['waits for another moment', { message: 'x', deliver: 'turn_end' }, { message: 'x', deliver: { afterTool: 'bash' } }],
+    ['is for another purpose', { message: 'x', purpose: 'review' }, { message: 'x' }],
+    ['is about another fact', { message: 'x', about: 'file:/a' }, { message: 'x', about: 'file:/b' }],
+    ['expires later', { message: 'x', ttlMs: HOUR }, { message: 'x', ttlMs: 3 * HOUR }],
+    ['expires much earlier', { message: 'x', ttlMs: 3 * HOUR }, { message: 'x', ttlMs: HOUR }],
+    ['never expires', { message: 'x', ttlMs: HOUR }, { message: 'x', expiresAt: null }],
+    [
+      'says something else to an agent without the tool',
+      { message: 'x', instruction: 'call a', needs: { tool: 'a', otherwise: 'stop' } },
+      { message: 'x', instruction: 'call a', needs: { tool: 'a', otherwise: 'go on' } },
+    ],
+  ])('is queued separately if it %s', async (_, first, second) => {
+    await queue(first);
+    expect(await queue(second)).toBe('queued');
+    expect(await queue(second)).toBe('folded');
+  });
+
+  it('is queued separately if the open notification expires in less than half of its time', async () => {
+    await queue({ message: 'x', ttlMs: 2 * HOUR });
+    now += HOUR;
+    expect(await queue({ message: 'x', ttlMs: 2 * HOUR })).toBe('folded');
+    now += 1;
+    expect(await queue({ message: 'x', ttlMs: 2 * HOUR })).toBe('queued');
+  });
 });

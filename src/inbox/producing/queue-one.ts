@@ -2,7 +2,9 @@
  * Puts one notification into the log of one agent. If there is an open notification of the same key that can count it, the
  * notification is folded into the open notification. Otherwise the notification is queued.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { endOf } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
@@ -75,7 +77,8 @@ export async function audienceOfAction(
 
 /**
  * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
- * audience, sender, instruction, subscriber and template, and was never offered. Neither has an action, supersedes or interrupts.
+ * audience, sender, purpose, instruction, subscriber, template and `about`, and was never offered. It is due and expires when the
+ * new notification is due and expires. Neither has an action, supersedes or interrupts.
  */
 export async function foldable(
   { store }: Context,
@@ -99,7 +102,12 @@ export async function foldable(
       item.notification.kind.name === notification.kind.name &&
       !item.notification.supersede &&
       isOfSender(item.notification, notification) &&
+      item.notification.purpose === notification.purpose &&
+      item.notification.about === notification.about &&
+      isDueWith(item.notification, notification) &&
+      lastsLike(item, notification, store.now()) &&
       item.notification.instruction === notification.instruction &&
+      isDeepStrictEqual(item.notification.needs, notification.needs) &&
       item.notification.subscriber?.id === notification.subscriber?.id &&
       item.notification.subscriber?.template === notification.subscriber?.template &&
       open.filter((other) => other.id === item.id).length === 1,
@@ -118,6 +126,26 @@ function isOfSender(into: Notification, notification: Notification): boolean {
     tellerOf(into) === tellerOf(notification) &&
     (a?.depth ?? 0) >= (b?.depth ?? 0)
   );
+}
+
+/**
+ * Whether a notification is due together with `into`. A repetition of an event waits only because a separate line would repeat a
+ * text. So an earlier line may count the repetition.
+ */
+function isDueWith({ deliver: first }: Notification, { deliver, subscriber }: Notification): boolean {
+  if (isDeepStrictEqual(first, deliver)) return true;
+  if (!subscriber?.repeats || typeof deliver !== 'object' || !('at' in deliver)) return false;
+  return typeof first !== 'object' || ('at' in first && first.at <= deliver.at);
+}
+
+/**
+ * Whether the open item and the notification expire at about the same time. Repetitions with one lifetime expire one after the
+ * other. So neither may have less than half of the other's remaining time.
+ */
+function lastsLike(into: Item, { expiresAt }: Notification, now: number): boolean {
+  const left = (end: number | null = null): number => (end === null ? Number.POSITIVE_INFINITY : end - now);
+  const [a, b] = [left(endOf(into, now)), left(expiresAt)];
+  return 2 * Math.min(a, b) >= Math.max(a, b);
 }
 
 function differsFrom(into: Item, notification: Notification): FoldedRecord['differs'] {

@@ -133,6 +133,31 @@ describe('counting without loss', () => {
     expect(line).toContain('4 times');
   });
 
+  it('equal events for another purpose, at another moment or from another sender are counted separately', async () => {
+    const { bus, open, clock } = stage([subscriber()], { foldMs: 60_000 });
+    const others: readonly Partial<EventInput>[] = [
+      { purpose: 'review' },
+      { origin: { person: 'Ann' } },
+      { deliver: { at: clock.now + 60_000 } },
+    ];
+    const emitted = emitAll(
+      bus,
+      [{}, ...others, {}].map((more) => failure('fetch', 'timeout', more)),
+    );
+    await bus.flush();
+    await emitted;
+    const read = (await open()).map(({ count, notification: { purpose, origin, deliver } }) => ({
+      count,
+      ...defined({ purpose, person: origin?.person, at: typeof deliver === 'object' ? deliver : undefined }),
+    }));
+    expect(read).toEqual([
+      { count: 2 },
+      { count: 1, purpose: 'review' },
+      { count: 1, person: 'Ann' },
+      { count: 1, at: others[2]?.deliver },
+    ]);
+  });
+
   it('a carrier that is composed during the fold window includes the events that are held back', async () => {
     const { bus, read, inbox } = stage([subscriber()], { foldMs: 60_000 });
     const first = bus.emit(failure('fetch', 'timeout'));
@@ -242,6 +267,15 @@ describe('within the dedupe window', () => {
     clock.now += 1_000;
     await bus.emit(failure('fetch', 'refused'));
     expect((await read()).join()).toContain('refused');
+  });
+
+  it('an equal event for another purpose is queued at once', async () => {
+    const { bus, open } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    for (const purpose of ['review', 'task', 'task']) await bus.emit(failure('fetch', 'timeout', { purpose }));
+    expect((await open()).map(({ count, notification: { deliver } }) => [count, deliver])).toEqual([
+      [1, 'now'],
+      [2, 'now'],
+    ]);
   });
 
   it('an event with other details is queued at once too while a repetition waits, and counts further repetitions', async () => {

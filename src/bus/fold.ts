@@ -19,7 +19,8 @@ export class Fold {
     this.last = last;
     const { details } = this;
     if (supersede) details.clear();
-    const text = detailOfEvent(event);
+    // One notification has one sender and one moment, so events with others stay separate.
+    const text = `${detailOfEvent(event)}\n${JSON.stringify([event.origin, event.deliver])}`;
     const name = details.has(text) || details.size < DETAILS ? text : this.#newest;
     const detail = details.get(name);
     if (detail !== undefined && name === this.#newest) {

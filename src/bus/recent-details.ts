@@ -1,6 +1,7 @@
 /** Finds the details that a subscriber queued recently, in items from the log. The log has the items of all processes. Pure. */
 import { messageOf, VOLATILE, type Event } from '../core/event.ts';
 import { AGREE_MS, queuedAt } from '../core/clocks.ts';
+import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
@@ -24,12 +25,13 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
 export type RecentDetails = Map<string, number>;
 
 /**
- * Makes the text that identifies a detail. The text contains the type, because a firing alert differs from its end. A message
- * that was made from the data is omitted.
+ * Makes the text that identifies a detail. The text contains the type, because a firing alert differs from its end, and the
+ * purpose, because other conversations read an event for another purpose. A message that was made from the data is omitted.
  */
-function detailOf(type: string, message: string | undefined, data: Json): string {
+function detailOf(of: { readonly type: string; readonly purpose?: string }, message: string | undefined, data: Json): string {
+  const { type, purpose = '' } = of;
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
-  return `${type}\n${own}\n${lasting(data)}`;
+  return `${type}\n${purpose}\n${own}\n${lasting(data)}`;
 }
 
 /**
@@ -44,7 +46,7 @@ function lasting(data: Json): string {
 
 const MAY_BE_VOLATILE = new RegExp(`"(?:${[...VOLATILE].join('|')})":`, 'u');
 
-export const detailOfEvent = ({ type, message, data }: Event): string => detailOf(type, message, data);
+export const detailOfEvent = (event: Event): string => detailOf(event, event.message, event.data);
 
 const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
@@ -57,7 +59,7 @@ export function recentBy({ withdraw, output }: Subscriber, items: readonly Logge
   const recent = new Map<string, RecentDetails>();
   const over = new Set<string>();
   for (const { notification, outcome, at, lastAt, differs } of items) {
-    const { key, message, data = {}, deliver, subscriber } = notification;
+    const { key, message, data = {}, deliver, purpose, subscriber } = notification;
     if (key === undefined || subscriber?.rest || over.has(key)) continue;
     if (outcome === 'withdrawn' || withdraw?.types.some((type) => matchesType(type, subscriber?.event.type ?? ''))) {
       over.add(key);
@@ -68,9 +70,9 @@ export function recentBy({ withdraw, output }: Subscriber, items: readonly Logge
     const details = recent.get(key) ?? new Map<string, number>();
     recent.set(key, details);
     const add = (detail: string, when: number): void => void (details.has(detail) || details.set(detail, when));
-    const type = subscriber?.event.type ?? '';
-    add(detailOf(type, message, data), at);
-    for (const other of differs) add(detailOf(type, other.message ?? message, other.data ?? data), lastAt);
+    const of = { type: subscriber?.event.type ?? '', ...defined({ purpose }) };
+    add(detailOf(of, message, data), at);
+    for (const other of differs) add(detailOf(of, other.message ?? message, other.data ?? data), lastAt);
     if (output.supersede) over.add(key);
   }
   return recent;

@@ -10,6 +10,7 @@ import type { Draft, Owner, QueuedRecord, Stored, SucceededRecord } from '../cor
 import type { InsideAgent } from './producing/inside.ts';
 import type { TranscriptQuery } from './conversation/fork.ts';
 import type { LeaseEnds } from './conversation/lease-ends.ts';
+import type { Intents } from './producing/intents.ts';
 import type { OpenLimit } from './producing/open-limit.ts';
 import type { Witnesses } from './housekeeping/witnesses.ts';
 
@@ -41,6 +42,7 @@ export interface Context {
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
+  readonly intents: Intents;
   /** Whether a writer, such as the bus, now holds back notifications. */
   readonly unwritten: boolean;
   /** Resolves when all held-back notifications are queued. */

@@ -30,6 +30,7 @@ import { WriterHold } from './presence/writer.ts';
 import { HeldBack, type Unwritten } from './producing/held-back.ts';
 import { notAPerson, type InsideAgent } from './producing/inside.ts';
 import { mute, mutesOf, type MuteOptions } from './producing/mutes.ts';
+import { Intents } from './producing/intents.ts';
 import { OpenLimit } from './producing/open-limit.ts';
 import { prepare, queue, requeue } from './producing/queue.ts';
 import { resume, type Lifted } from './producing/resume.ts';
@@ -75,6 +76,7 @@ export class Inbox implements Logs, AsyncDisposable {
   readonly witnesses: Witnesses;
   readonly leases = new LeaseEnds();
   readonly limit: OpenLimit;
+  readonly intents: Intents;
   readonly #heldBack = new HeldBack();
   readonly #writer: WriterHold;
   #timeZone: string | (() => string);
@@ -92,6 +94,7 @@ export class Inbox implements Logs, AsyncDisposable {
     this.companions = deps.companions ?? [];
     this.witnesses = new Witnesses(this);
     this.limit = new OpenLimit(this);
+    this.intents = new Intents(this);
     this.#writer = new WriterHold(this, randomIds.make('i'));
   }
 

@@ -74,3 +74,67 @@ describe('a project with more agents than one page', () => {
     expect(done).toHaveLength(2);
   });
 });
+
+describe('a project with many fan-outs', () => {
+  proves('address:fan-out');
+  const conversation = 'main' as ConversationId;
+  let store: Store;
+  const inboxes: Inbox[] = [];
+  const open = (): Inbox => {
+    const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } });
+    inboxes.push(inbox);
+    return inbox;
+  };
+  const begin = (log: string) => store.touch({ log: log as LogKey, conversation });
+
+  beforeEach(async () => {
+    store = memoryStore({ clock: { now: () => 1_700_000_000_000 } });
+    await begin('shop/coder');
+  });
+  afterEach(async () => {
+    armFaults(undefined);
+    for (const inbox of inboxes.splice(0)) await inbox.close();
+  });
+
+  it('the next process finishes each fan-out, even if a crash cut off hundreds at the same time', async () => {
+    armFaults((at) => {
+      if (at === 'fan_out.intent') throw new Error('killed');
+    });
+    const ids = Array.from({ length: 450 }, (_, n) => `n${n}`);
+    const killed = open();
+    await Promise.allSettled(ids.map((id) => killed.queue('shop/*', { message: 'all', id })));
+    armFaults(undefined);
+    await open().queue('shop/*', { message: 'all', id: 'next' });
+    const items = await store.items('shop/coder' as LogKey, { kind: 'open' });
+    expect(items.map(({ id }) => id).toSorted()).toEqual([...ids, 'next'].toSorted());
+    const done = await store.read({ log: PROJECT_LOG, types: ['fan_out_done'] });
+    expect(done).toHaveLength(451);
+  });
+
+  it('a repeated id reaches no agent that has begun since, however many fan-outs are in between', async () => {
+    const inbox = open();
+    const ids = Array.from({ length: 220 }, (_, n) => `n${n}`);
+    for (const id of ids) await inbox.queue('shop/*', { message: 'all', id });
+    await begin('shop/tester');
+    for (const each of [inbox, open()])
+      expect(await each.queue('shop/*', { message: 'all', id: 'n0' })).toEqual({
+        kind: 'duplicate',
+        id: 'n0',
+        to: ['shop/coder#main'],
+      });
+    expect(await store.countOpen('shop/tester' as LogKey)).toBe(0);
+  });
+
+  it('reads each record of a fan-out once', async () => {
+    const inbox = open();
+    let records = 0;
+    const read = store.read.bind(store);
+    store.read = async (...args) => {
+      const found = await read(...args);
+      records += found.length;
+      return found;
+    };
+    for (let n = 0; n < 50; n++) await inbox.queue('shop/*', { message: 'all', id: `n${n}` });
+    expect(records).toBeLessThan(110);
+  });
+});

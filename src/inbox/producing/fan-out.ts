@@ -20,7 +20,7 @@ import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './proje
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(context, project);
   const { id } = notification;
-  const known = (await intents(context, project)).all.find((intent) => intent.id === id);
+  const known = await context.intents.find(projectLog(project), id);
   // A repeated call may differ from the queued notification, for example in its level, so the queued notification decides.
   if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, fromRecord(known.notification))] };
   const holds = appliesLater(notification);
@@ -89,8 +89,8 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
 
 /** Completes fan-outs that no process has finished yet. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
-  const { unfinished } = await intents(context, project);
-  for (const intent of unfinished) await carryOut(context, project, intent, context.policies.policy(project));
+  for await (const intent of context.intents.unfinished(projectLog(project)))
+    await carryOut(context, project, intent, context.policies.policy(project));
 }
 
 /**
@@ -156,20 +156,4 @@ async function lastPart(context: Context, project: string, { id }: FanOutRecord)
   const parts = await context.store.read({ log: projectLog(project), types: ['fan_out_part'], newestFirst: true, limit: 1_000 });
   for (const { body } of parts) if (isType(body, 'fan_out_part') && body.id === id) return body.upTo;
   return undefined;
-}
-
-async function intents(context: Context, project: string): Promise<{ all: FanOutRecord[]; unfinished: FanOutRecord[] }> {
-  const records = await context.store.read({
-    log: projectLog(project),
-    types: ['fan_out', 'fan_out_done'],
-    newestFirst: true,
-    limit: 200,
-  });
-  const done = new Set<string>();
-  const all: FanOutRecord[] = [];
-  for (const { body } of records) {
-    if (isType(body, 'fan_out_done')) done.add(body.id);
-    else if (isType(body, 'fan_out')) all.push(body);
-  }
-  return { all, unfinished: all.filter((intent) => !done.has(intent.id)).toReversed() };
 }

@@ -1,0 +1,82 @@
+/**
+ * Finds the `fan_out` records in the logs of projects. A process reads all records once, keeps their ids and positions, and later
+ * reads only newer records. A needed record is read again, because it may have been removed in the meantime.
+ */
+import type { LogKey } from '../../core/address.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Store } from '../../core/ports.ts';
+import { isType, type FanOutRecord } from '../../core/records.ts';
+
+/** A record may name 1,000 receivers, so a page has only a few MB. */
+const PAGE = 200;
+
+/** `all` and `unfinished`: the position of each fan-out, by its id. `readTo`: the position of the last record that was read. */
+type Known = {
+  readonly all: Map<NotificationId, number>;
+  readonly unfinished: Map<NotificationId, number>;
+  readTo: number;
+  reading: Promise<void>;
+};
+
+export class Intents {
+  readonly #store: Store;
+  readonly #logs = new Map<LogKey, Known>();
+
+  constructor({ store }: { readonly store: Store }) {
+    this.#store = store;
+  }
+
+  /** Returns the fan-out with this id. */
+  async find(log: LogKey, id: NotificationId): Promise<FanOutRecord | undefined> {
+    const { all } = await this.#known(log);
+    return this.#at(log, all.get(id));
+  }
+
+  /** Returns the fan-outs that no process has finished yet, oldest first. */
+  async *unfinished(log: LogKey): AsyncGenerator<FanOutRecord, void, undefined> {
+    const { unfinished } = await this.#known(log);
+    // A copy, because a fan-out that begins in the meantime is not interrupted.
+    const seqs = [...unfinished.values()];
+    for (const seq of seqs) {
+      const intent = await this.#at(log, seq);
+      if (intent !== undefined) yield intent;
+    }
+  }
+
+  async #known(log: LogKey): Promise<Known> {
+    const known: Known = this.#logs.get(log) ?? {
+      all: new Map(),
+      unfinished: new Map(),
+      readTo: 0,
+      reading: Promise.resolve(),
+    };
+    this.#logs.set(log, known);
+    // One read at a time: a slower read must not add a fan-out that a later record has finished.
+    const read = (): Promise<void> => this.#read(log, known);
+    await (known.reading = known.reading.then(read, read));
+    return known;
+  }
+
+  async #read(log: LogKey, known: Known): Promise<void> {
+    for (;;) {
+      const records = await this.#store.read({
+        log,
+        types: ['fan_out', 'fan_out_done'],
+        after: known.readTo,
+        limit: PAGE,
+      });
+      for (const { seq, body } of records) {
+        known.readTo = seq;
+        if (isType(body, 'fan_out_done')) known.unfinished.delete(body.id);
+        else if (isType(body, 'fan_out')) for (const found of [known.all, known.unfinished]) found.set(body.id, seq);
+      }
+      if (records.length < PAGE) return;
+    }
+  }
+
+  async #at(log: LogKey, seq: number | undefined): Promise<FanOutRecord | undefined> {
+    if (seq === undefined) return undefined;
+    const [record] = await this.#store.read({ log, seqs: [seq] });
+    return record !== undefined && isType(record.body, 'fan_out') ? record.body : undefined;
+  }
+}

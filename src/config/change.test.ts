@@ -393,6 +393,8 @@ test("only the listed settings of the console would need trust in a project's fi
   expect(takesEffect('budget.max_items')).toBe('now, from the next carrier on');
   expect(takesEffect('conversation.notifications.kinds."a.b"')).toBe('now, from the next carrier on');
   expect(takesEffect('conversation.tools.t.stateful')).toBe('at the next start of earpiece chat or earpiece run');
+  expect(takesEffect('redact')).toBe('now, from the next notification on');
+  for (const key of ['retention', 'tasks.retention']) expect(takesEffect(key)).toBe('at the next pruning');
   expect(takesEffect('server.port')).toBe('at the next start of earpiece serve');
   expect(takesEffect('veiw')).toBe(undefined);
 });

@@ -2,6 +2,7 @@
  * Previews the notification of a sample event without queueing anything, and makes the test notification that quotes this
  * preview.
  */
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { makeEvent } from '../core/event.ts';
 import { ANYONE, settle, type Item } from '../core/items.ts';
@@ -15,6 +16,7 @@ import {
   type Subscribed,
 } from '../core/notification.ts';
 import type { Line } from '../core/plan.ts';
+import type { Rendered } from '../core/ports.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { queuedRecord } from '../core/records.ts';
 import { render } from '../core/views/index.ts';
@@ -59,12 +61,9 @@ export async function previewOf(
   if (line === undefined) throw new EarpieceError('bad_event', `the sample event of type ${event.type} makes no line`);
   const { template } = subscriber.output;
   const rendered = template === undefined ? undefined : await engine?.render(template, contextOf(line));
+  const failed = failureOf(rendered);
   const said: Line =
-    rendered?.kind === 'text' && rendered.text.trim() !== ''
-      ? { ...line, rendered: rendered.text }
-      : template === undefined
-        ? line
-        : { ...line, unrendered: true };
+    failed === undefined ? { ...line, ...defined({ rendered: textOf(rendered) }) } : { ...line, unrendered: true };
   const view = render('default', {
     lines: [said],
     rest: undefined,
@@ -81,8 +80,16 @@ export async function previewOf(
     level: notification.level,
     words: view.items[0]?.text ?? notification.message,
     real: { input, subscribed },
-    ...(rendered === undefined || rendered.kind === 'text' ? {} : { failed: rendered.reason }),
+    ...defined({ failed }),
   };
+}
+
+const textOf = (rendered: Rendered | undefined): string | undefined => (rendered?.kind === 'text' ? rendered.text : undefined);
+
+/** Returns the reason why a template failed. At a delivery, a template without a text has failed too. */
+function failureOf(rendered: Rendered | undefined): string | undefined {
+  if (rendered?.kind === 'failed') return rendered.reason;
+  return textOf(rendered)?.trim() === '' ? 'its text is empty' : undefined;
 }
 
 /** The source in the kind of every test notification. People and models see this source, and filters and mutes can name it. */

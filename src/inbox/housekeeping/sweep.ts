@@ -57,12 +57,13 @@ async function closeExpired({ store }: Context, log: LogKey, hasOpen: boolean): 
   const expired = [...(hasOpen ? await store.items(log, { kind: 'open' }) : []), ...gates].filter(
     (item) => item.state === 'open' && isExpired(item, now),
   );
-  const ids = [...new Set(expired.map((item) => item.id))];
-  for (const id of ids) {
+  let closed = 0;
+  for (const id of new Set(expired.map((item) => item.id))) {
     // One append for each id: if a carrier offers an item in the meantime, only that item stays open.
-    await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
+    const appended = await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
+    if (appended.kind === 'appended') closed++;
   }
   const held = gates.filter((item) => item.state === 'closed' && isExpired(item, now));
   if (held.length > 0) await store.append(log, liftRecords(held, OVER));
-  return ids.length + held.length;
+  return closed + held.length;
 }

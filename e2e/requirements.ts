@@ -353,7 +353,7 @@ export const REQUIREMENTS = {
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
     behaviour:
-      'If an open notification with the same key, sender, purpose and moment was never offered, a new notification is added to its count.',
+      'A notification is added to the count of an open notification with the same key, kind, level, sender, purpose and moment that was never offered.',
   },
   'queue:counted-told': {
     behaviour:

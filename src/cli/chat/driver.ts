@@ -78,8 +78,8 @@ export class Driver {
   }
 
   /**
-   * Begins a turn about the notifications with these ids (default: all open notifications). Returns false if `ids` is empty or
-   * nothing is open, or if a turn already runs.
+   * Begins a turn about the open notifications with these ids (default: all open notifications). Returns false if there is no such
+   * notification, or if a turn already runs.
    */
   async wake(ids?: readonly NotificationId[]): Promise<boolean> {
     if (this.busy) return false;

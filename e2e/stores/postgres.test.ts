@@ -549,6 +549,13 @@ test('a page of agents reads no whole table, with and without statistics of the 
         client.release();
       }
     };
+    const plan = await admin.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${AGENTS.replaceAll(/@([a-z]+)/gu, `${schema}.$1`)}`, [
+      'shop/agent-00009950',
+      'shop',
+      100,
+    ]);
+    // With an estimate of 1,000 rows, the server compiles the query.
+    expect(plan.rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/Function Scan on page .* rows=100 /u);
     expect(await rowsRead()).toBeGreaterThan(100);
     expect(await rowsRead()).toBeLessThan(2_000);
     await admin.query(`ANALYZE ${schema}.logs, ${schema}.records, ${schema}.conversations, ${schema}.items`);

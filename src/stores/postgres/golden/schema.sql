@@ -110,7 +110,7 @@ CREATE FUNCTION earpiece.append(p_log text, p_locks bigint[], p_ms integer, p_to
     at := v_at;
   END $$;
 CREATE FUNCTION earpiece.page(p_after text, p_project text, p_limit integer) RETURNS SETOF text
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql STABLE ROWS 100
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'

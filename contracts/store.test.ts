@@ -20,8 +20,8 @@ const PROMISES: Readonly<Record<string, () => void>> = {
   'equals a replay of every prefix of the log': () => proves('log:replay'),
   'equals a replay of the remaining records after old records were pruned': () => proves('log:retention'),
   'pages through the notifications that closed in a period, the last closed first': () => proves('store:closed-in'),
-  'removes records of any log that concern no item, together with their settings; the other records replay as before': () =>
-    proves('log:retention'),
+  'removes records of any log that concern no item, and changes settings in the same step; the other records replay as before':
+    () => proves('log:retention'),
   'lets a carrier succeed within 200 ms and at its first try, while two producers write without pause': () =>
     proves('store:no-starving'),
   'gives a reader of new records every record': () => proves('store:watch'),

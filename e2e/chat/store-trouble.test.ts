@@ -56,6 +56,6 @@ describe('a chat goes on after an error of the store', { timeout: 90_000 }, () =
     chat.process.stdin.end('{"type":"wake"}\n');
     const { code, stdout } = await chat.ended;
     expect(code).toBe(0);
-    expect(parsed(stdout).at(-1)).toEqual({ type: 'error', message: 'nothing waits' });
+    expect(parsed(stdout).at(-1)).toEqual({ type: 'error', message: 'there is no notification to deliver' });
   });
 });

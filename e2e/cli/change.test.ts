@@ -57,7 +57,7 @@ describe('withdraw', () => {
     );
     await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
     expect(await shell.says(['withdraw', 'stop'])).toBe(
-      'stop  already delivered; it no longer holds the gate up (shop/coder)\n' +
+      'stop  already delivered; this interrupt no longer holds the gate up (shop/coder)\n' +
         'stop  withdrawn; conversations that begin later do not get this notification (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(

@@ -66,7 +66,7 @@ describe('the verdict of why', () => {
         '  resume the agent: earpiece resume shop/coder\n  show the other notification: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(
-      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. The gate refuses calls of wrapped tools; built-in tools still run\.( The interrupt was delivered at hh:mm:ss\.)? The gate falls when a person resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
+      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. The gate refuses calls of wrapped tools; built-in tools still run\.( The interrupt was delivered at hh:mm:ss\.)? The gate goes down when a person resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
     );
   });
 
@@ -103,7 +103,7 @@ describe('the verdict of why', () => {
     await ear.queue(LOG, { id: 'm1', kind: 'mail.came', message: 'x' });
     const muted = await first(shell, 'm1');
     expect(muted).toMatch(
-      /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. The next message will filter the notification\.\n {2}lift the mute: (earpiece .*)$/u,
+      /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. The notification will be filtered at the next message\.\n {2}lift the mute: (earpiece .*)$/u,
     );
     await shell.says((/lift the mute: earpiece (.*)$/u.exec(muted)?.[1] ?? '').split(' '));
     expect(await first(shell, 'm1')).toBe('Waiting for the next message to shop/coder#main.');
@@ -115,7 +115,7 @@ describe('the verdict of why', () => {
 
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
     expect(await first(shell, 'c1')).toBe(
-      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The next message will filter the notification.\n` +
+      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The notification will be filtered at the next message.\n` +
         `  see the setting: earpiece config explain 'conversation.notifications.kinds."ci.failed"'`,
     );
     await (await main.offer({ at: 'turn_start' }))?.confirm();

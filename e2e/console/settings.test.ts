@@ -121,7 +121,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   await ear.mute('shop/coder', 'process', { by: 'mira' });
   await dialog
     .getByText(
-      'Muted: mira muted process for shop/coder until a person lifts the mute. The next message will filter the notification.',
+      'Muted: mira muted process for shop/coder until a person lifts the mute. The notification will be filtered at the next message.',
     )
     .waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();

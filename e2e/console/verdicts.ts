@@ -20,12 +20,12 @@ export const VERDICTS: Readonly<
   },
   muted: {
     kind: 'muted',
-    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. The next message will filter the notification\.$/u,
+    says: /^Muted: mira muted ci\.failed for shop\/muted until \d\d:\d\d\. The notification will be filtered at the next message\.$/u,
     cures: ['Lift the mute'],
   },
   filtered: {
     kind: 'filtered',
-    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. The next message will filter the notification\.$/u,
+    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. The notification will be filtered at the next message\.$/u,
     cures: ['Open the setting'],
   },
   budget: {
@@ -35,7 +35,7 @@ export const VERDICTS: Readonly<
   },
   gate: {
     kind: 'gate',
-    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. The interrupt was delivered at \d\d:\d\d\. The gate falls when the agent has read the interrupt\.$/u,
+    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. The interrupt was delivered at \d\d:\d\d\. The gate goes down when the agent has read the interrupt\.$/u,
     cures: ['Mark read', 'Withdraw'],
   },
   delivered: {

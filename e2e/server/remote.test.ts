@@ -230,7 +230,7 @@ it('a level that the token does not allow is lowered, and the output says so', a
 const withoutAges = (text: string): string =>
   text
     .replaceAll(/[\d.]+ (?:s|min) ago/gu, '… ago')
-    .replaceAll(/ends in \S+/gu, 'ends in …')
+    .replaceAll(/expires in \S+/gu, 'expires in …')
     .replaceAll(/ {2,}/gu, '  ');
 
 describe('a proxy, or another server at the address,', () => {

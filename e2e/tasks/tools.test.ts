@@ -281,7 +281,8 @@ describe('the tools for tasks', () => {
     // A read pause holds: no work is handed out before a person lifts the pause.
     expect(await agent.does('get_next_action')).toEqual({
       action: 'paused',
-      message: 'This conversation is paused until a person lifts it, with `earpiece resume shop/coder#s1` or in the console.',
+      message:
+        'This conversation is paused until a person lifts the pause, with `earpiece resume shop/coder#s1` or in the console.',
       instruction: 'Finish your turn.',
     });
     await office.ear.resume('shop/coder#s1', { person: 'Ann' });

@@ -7,8 +7,9 @@
  *   request, a refusal or a limit to `aborted`.
  * - `executing`: the answer is in the log, and its calls run. The last result leads to `continuing`. A cancel, a pause, a
  *   person's reply or Ctrl+C leads to `interrupted`.
- * - `continuing`: the results of the calls, or the final answer, are in the log. Results, a reply or an urgent notification lead
- *   to `streaming`. Otherwise the turn is `complete`, or `aborted` if its answer was cut off or a person stopped the turn.
+ * - `continuing`: the results of the calls, or the final answer, are in the log. Results, a reply, an urgent notification, or a
+ *   due notification after `onTurnEnd` lead to `streaming`. Otherwise the turn is `complete`, or `aborted` if its answer was cut
+ *   off or a person stopped the turn.
  * - `interrupted`: the agent ended the stream or the tools, and the kept part is in the log. A forced request or aborted tools
  *   lead to `streaming`, a person's reply to `replying`, and a person's stop to `aborted`.
  * - `replying`: a person's reply inside the turn is in the log. The next request leads to `streaming`.

@@ -169,7 +169,7 @@ describe('a key', () => {
 describe('the scope of a note', () => {
   proves('self:deferred');
 
-  it('a note of a conversation is delivered only there, even after a restart', async () => {
+  it('a note of a conversation is delivered only in that conversation, even after a restart', async () => {
     const { open } = stage();
     const { note, agent } = await open('a');
     await note({ message: 'MINE', deliver_at: { after_turns: 2 } });
@@ -213,7 +213,7 @@ describe('the scope of a note', () => {
     expect(times(b.model, 'FOR-NEXT')).toBe(1);
   });
 
-  it('a note of the agent with a time is delivered to the conversation that is active then', async () => {
+  it('a note of the agent with a time is delivered to the conversation that is active at that time', async () => {
     const { open, clock } = stage();
     const { note, agent, model } = await open('a');
     await note({ message: 'TEA', persist_cross_session: true, deliver_at: { at: 'in 10m' } });

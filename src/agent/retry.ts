@@ -4,7 +4,10 @@ import { IncompleteAnswer } from './answer.ts';
 export type Failure =
   /** `rateLimited`: the provider refused the request because of its rate (429). */
   | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }
-  /** The provider refuses the content: its 4xx concerns neither the key nor the rate. `tooLong`: the prompt is too long. */
+  /**
+   * The provider refuses the content: the status is 4xx, and the cause is neither the key nor the rate. `tooLong`: the prompt is
+   * too long.
+   */
   | { readonly kind: 'refused'; readonly why: string; readonly tooLong?: true }
   | { readonly kind: 'final'; readonly why: string };
 

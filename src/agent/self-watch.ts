@@ -60,7 +60,10 @@ export class SelfWatch {
     this.#rateLimits = new RateLimits({ provider: options.provider });
   }
 
-  /** Called with the records of the conversation when it opens. */
+  /**
+   * Emits the events about a resumed conversation and a changed setup. Withdraws earlier events about the model or the tools if
+   * they are the same as in the last turn. Call this method once, when the agent opens, with the records of its conversation.
+   */
   async opened(records: readonly Draft[]): Promise<void> {
     const { address, setup } = this.#options;
     this.#turn = records.filter(({ type }) => type === 'turn_start').length;
@@ -68,7 +71,6 @@ export class SelfWatch {
     this.#tell(resumed(records, address));
     const changed = this.#setup === undefined ? [] : changes(this.#setup, setup, address);
     this.#tell(changed);
-    // Withdraws the earlier events about a changed setup if the setup is now the same as in the last turn.
     if (this.#options.emitter !== undefined && this.#setup !== undefined)
       for (const key of setupKeys(address))
         if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'the setup is the same as in the last turn');

@@ -49,7 +49,7 @@ export class Turn {
   readonly #agent: TurnAgent;
   /** Ends the current stream or tools, with an `Interruption` as the reason. */
   #abort = new AbortController();
-  /** Whether a person has stopped this turn. True even if another interruption happened slightly earlier. */
+  /** Whether `stop` was called for this turn. True even if another interruption happened slightly earlier. */
   #stopping = false;
   #mayForce = true;
   /** The words of a person that the transcript does not contain yet. */

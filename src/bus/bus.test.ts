@@ -207,7 +207,7 @@ describe('counting without loss', () => {
     expect(await read()).toHaveLength(2);
   });
 
-  it('FR-019: a second emit of an event is skipped, and its count stays 1', async () => {
+  it('FR-019: a second emit of an event is skipped, and the count of the notification stays 1', async () => {
     const { bus, open } = stage([subscriber()]);
     const event = failure('fetch', 'timeout', { id: 'e1' });
     expect((await bus.emit(event)).heard).toEqual([expect.objectContaining({ kind: 'queued' })]);
@@ -702,7 +702,7 @@ describe('storms', () => {
     data: { path },
   });
 
-  it('one line names as many of 5,000 different events as fit, and counts the rest exactly', async () => {
+  it('one line names as many of 5,000 different events as fit, and counts the others exactly', async () => {
     const { bus, read, open } = stage([files]);
     await emitAll(
       bus,
@@ -716,7 +716,7 @@ describe('storms', () => {
     expect(lines[0]).toContain('5000 in all');
   });
 
-  it('after the delivery, the next event is named again', async () => {
+  it('after the delivery, the next events are named', async () => {
     const { bus, read } = stage([files]);
     await emitAll(
       bus,
@@ -802,7 +802,7 @@ describe('storms', () => {
       expect(bus.pending).toBe(false);
     });
 
-    it('are all counted in a later storm too, even after a delivery', async () => {
+    it('keep their count when states from before the last delivery end', async () => {
       const { bus, read } = stage([restorable]);
       await emitAll(bus, paths.map(changed));
       expect((await read()).join()).toContain('500 in all');
@@ -871,7 +871,7 @@ describe('storms', () => {
       expect((await inbox.open(AGENT)).filter((item) => item.audience === 'a')).toEqual([]);
     });
 
-    it('the count of an event that repeats while it is open stays correct', async () => {
+    it('have a correct count after their states have ended and begun several times', async () => {
       const { bus, read } = stage([restorable]);
       for (let i = 0; i < 3; i++) {
         await emitAll(bus, paths.map(changed));
@@ -1036,7 +1036,7 @@ describe('templates', () => {
       expect(await open()).toEqual([]);
     });
 
-    it('a line that alone exceeds the budget becomes as many lines as it needs', async () => {
+    it('a line that alone exceeds the budget has only the notifications that fit, and the others are counted', async () => {
       const { bus, view } = stage([build], { lines: wordy(4), policy: { maxTokens: 400 } });
       await emitAll(bus, jobs(12));
       const text = await view();

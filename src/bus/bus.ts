@@ -1,7 +1,7 @@
 /**
- * Turns events into queued notifications. Each event reaches the subscribers of its subject's project that listen to its type.
- * The subscribers' notifications are queued for that subject only. An inbox usually has one bus. The buses of different processes
- * share only the store.
+ * Turns events into queued notifications. Each event reaches the subscribers that listen to its type, in the project of its
+ * subject. The subscribers' notifications are queued for that subject only. An inbox usually has one bus. The buses of different
+ * processes share only the store.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';

@@ -1,8 +1,8 @@
 /**
  * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events
  * of the key within `foldMs`, unless they are critical, are held back and counted for at most this time, and then queued. The
- * inbox usually folds them into the first notification. In a storm (more different open events than a limit), further events are
- * only counted. `ordered-writer.ts` defines the order of all writes.
+ * inbox usually folds the queued events into the first notification. In a storm (more different open events than a limit),
+ * further events are only counted. `ordered-writer.ts` defines the order of all writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Handled } from '../core/event.ts';
@@ -32,9 +32,9 @@ export type ChannelDeps = {
   readonly undelivered: (key: string) => Promise<string | undefined>;
   /** Returns the event as the log keeps it, with secrets redacted. */
   readonly redacted: (event: Event) => Event;
-  /** Reads the counts of surplus events of storms in open notifications of all processes. */
+  /** Reads, from the open notifications of all processes, how many events of each key are only counted. */
   readonly counted: () => Promise<Counted>;
-  /** Subtracts events that have ended from the counts. */
+  /** Subtracts events whose state has ended from the counts in these notifications. */
   readonly recount: (over: Counted) => Promise<void>;
   /** Called when a withdrawal may have made `dueAt` earlier. */
   readonly wake: (channel: Channel) => void;
@@ -157,7 +157,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** Subtracts the key from the count of surplus events, after a short delay and together with other keys. */
+  /** Subtracts the key's events from the counts in the log, after a short delay and together with other keys. */
   async #isOver(name: string): Promise<{ readonly done: Promise<void> } | undefined> {
     const { tick } = this.#deps.now();
     if (this.#counted === undefined || tick - this.#counted.tick > this.#deps.foldMs)
@@ -187,7 +187,7 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // The withdrawals above have found the counted events whose state has ended.
+    // The withdrawals that were in line have found the counted events whose state has ended.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
@@ -296,8 +296,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * Writes an event that is still alone after one turn of the event loop, unless another write is running. Without this, the fold
-   * window would delay a caller that awaits each `emit`.
+   * Writes an event that is still alone after one turn of the event loop, unless another write is running. Without this method,
+   * the fold window would delay a caller that awaits each `emit`.
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {
@@ -367,7 +367,7 @@ export class Channel implements Holder {
     return this.#handledAs(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
   }
 
-  /** Updates the counts in the log: events that have ended are subtracted. */
+  /** Updates the counts in the log: subtracts the events whose state has ended. */
   #countAnew(over: Over): void {
     this.#over = undefined;
     const written = this.#outlet.write([], async () => {

@@ -1,4 +1,7 @@
-/** Collects events of one key until the end of its fold window: each different detail once, with its count. */
+/**
+ * Collects events of one key until the end of its fold window: each different detail once, with its count. Beyond `DETAILS`, a
+ * further detail replaces the newest detail, and their counts are added.
+ */
 import type { Event, Handled } from '../core/event.ts';
 import type { Detail } from './storm.ts';
 import { detailOfEvent } from './recent-details.ts';

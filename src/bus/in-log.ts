@@ -81,7 +81,7 @@ export class InLog {
     if (subtracted === 0) return [];
     const to = item.audience === ANYONE ? {} : { conversation: item.audience };
     const count = item.count - subtracted;
-    const reason = `${subtracted} of them have ended`;
+    const reason = `${subtracted} of the counted events have ended`;
     const closed: Draft = {
       type: 'notification_closed',
       ...to,

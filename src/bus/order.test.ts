@@ -107,7 +107,7 @@ async function stage(
 
 type Step =
   | { readonly do: 'emit'; readonly state: 0 | 1; readonly key: string; readonly subject: string; readonly critical: boolean }
-  /** `block`: the fold's time passes while no timer can run. */
+  /** `block`: a fold time of 1 ms passes while no timer can run. */
   | { readonly do: 'flush' | 'yield' | 'block' };
 
 const steps = fc.array(
@@ -142,8 +142,8 @@ const setting = fc.record({
 });
 
 /**
- * Emits all events in one turn of the event loop. Between two events, the bus can write only at the steps `flush`, `yield` and
- * `block`.
+ * Emits all events without waiting, except at `yield`. Between two events, the bus can write only at the steps `flush`, `yield`
+ * and `block`.
  */
 async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
   const { inbox, bus, emit } = await stage(foldMs, maxSize);
@@ -254,7 +254,7 @@ describe('in one batch', () => {
 describe('writes for one key happen in the order in which their events arrived', () => {
   proves('bus:order');
 
-  it('with any events of one turn, any subscribers, any receivers and any fold time', async () => {
+  it('with any events, any subscribers, any receivers and any fold time', async () => {
     await fc.assert(
       fc.asyncProperty(steps, setting, async (sequence, how) => {
         const { inbox, happened } = await run(sequence, how);

@@ -149,8 +149,8 @@ export class Outlet {
   }
 
   /**
-   * Puts other holders' events of the key in line, oldest first. Takes only holders whose newest such event arrived before number
-   * `before`.
+   * Puts other holders' events of the key in line, oldest first. Skips a holder if the number of its newest event of the key is
+   * `before` or higher.
    */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
@@ -162,7 +162,7 @@ export class Outlet {
     for (const { holder } of earlier.toSorted((a, b) => a.at - b.at)) holder.putInLine(key);
   }
 
-  /** Runs `work` after this holder's earlier writes, and after other holders' writes under these keys. */
+  /** Runs `work` after this holder's earlier writes, and after other holders' writes under these keys for the same agents. */
   write<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     this.#writing++;
     const lanes = keys.map((key) => this.#lanes.at(this.holder.address, key));

@@ -63,7 +63,9 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** Makes the notification that counts the surplus events of a storm. All such notifications of a subscriber have one key. */
+/**
+ * Makes the notification about the events of a storm that are only counted. All such notifications of a subscriber have one key.
+ */
 export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
   const { data: _data, about: _about, id = '', ...rest } = input;

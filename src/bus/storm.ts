@@ -65,7 +65,7 @@ export class Storm {
 /** The maximum number of tracked keys. Events of further keys stay counted even after their state has ended. */
 const KEYS = 4_000;
 
-/** The maximum number of keys that the notification about surplus events names. */
+/** The maximum number of keys that the notification about the counted events names. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
@@ -101,7 +101,7 @@ export class Tally {
 /** The number of counted events for each key's short name. */
 export type Counted = ReadonlyMap<string, number>;
 
-/** Reads the counts from a notification about surplus events of storms, folded notifications included. */
+/** Reads the counts from a notification about the counted events of storms, and from the notifications folded into it. */
 export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
   const counted = new Map<string, number>();
   for (const { data } of [notification, ...differs])

@@ -109,7 +109,7 @@ describe('a disabled subscriber', () => {
 });
 
 describe('refused changes', () => {
-  test('US5(c), FR-030: a core subscriber is refused with the reason, and nothing is changed', async () => {
+  test('US5(c), FR-030: disabling a core subscriber is refused with the reason, and nothing is changed', async () => {
     proves('bus:locked');
     const toggles = subscriberToggles(await memory());
     const why =
@@ -120,7 +120,7 @@ describe('refused changes', () => {
     expect(await toggles.disabled('web')).toEqual(new Set());
   });
 
-  test('an unknown subscriber is refused with a suggestion', async () => {
+  test('a change of an unknown subscriber is refused with a suggestion', async () => {
     const toggles = subscriberToggles(await memory());
     expect(await refusal(toggles.disable(WEB, 'selfnotify', 'ann', SET))).toBe(
       'not_found: there is no subscriber "selfnotify"; did you mean self_notify?',

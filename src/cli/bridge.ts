@@ -45,7 +45,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
     send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
     complain,
   });
-  // The plugin starts this process when a session begins.
+  // The plugin starts this process when a session begins, so the project's followers must be checked from now on.
   await keepFollowing(ear, process.cwd());
   const endHousekeeping = keepHouse(() => ear, { folder: process.cwd(), complain });
   const hear = lines(

@@ -127,7 +127,7 @@ async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
   if (untold === undefined && Object.keys(told).length === 0) await keepState(ear.store, uid, undefined);
 }
 
-/** Whether a user or another process ended the program. */
+/** Whether SIGINT, SIGTERM or SIGHUP ended the program, judged also by its exit code. */
 function wasStopped(outcome: Outcome): boolean {
   if (outcome.kind === 'killed') return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(outcome.signal);
   return outcome.kind === 'exited' && [129, 130, 143].includes(outcome.code);

@@ -31,8 +31,8 @@ const WAITING = 'waiting for ';
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
 /**
- * Hosts that have hooks which end in the shell, without starting Node, if a valid mark exists. Each has the variable that names
- * its session.
+ * Hosts with hooks that end in the shell, without starting Node, if a valid mark file (`hosts/quiet-mark.ts`) exists. The value
+ * is the variable that holds the session's id.
  */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',
@@ -76,7 +76,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     try {
       if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);
     } catch {
-      // Without the mark, the next call asks the database again.
+      // Without the mark file, the next call asks the database again.
     }
     return seen === 'quiet' || (seen === 'free' && BEFORE.has(event) && !standsIn);
   } catch {

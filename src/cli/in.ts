@@ -1,8 +1,8 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
- * line is typed only while the agent waits for its user. The user must have typed nothing since then, and must have no unsent
- * text in the box. If the user has typed, the bell rings instead.
+ * line is typed only while the agent waits for its user. Since the agent began to wait, the user must have pressed no key. The
+ * input box must hold no unsent text. After a key press or with unsent text, only the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -72,7 +72,7 @@ describe('the keys of a person', () => {
     expect(desk.arrived).toEqual(['a', LINE, '\r', 'b']);
   });
 
-  test('an Enter after other keys waits, so that the agent does not treat it as pasted text', async () => {
+  test('an Enter after other keys waits, so that the agent does not treat the Enter as pasted text', async () => {
     desk.send();
     desk.press('y', '\r', 'z');
     desk.isTaken = true;
@@ -98,8 +98,8 @@ describe('the keys of a person', () => {
   });
 });
 
-describe('before the next key, Earpiece', () => {
-  test('erases the line if the agent does not accept it within a second', async () => {
+describe('Earpiece', () => {
+  test('erases the line before the next key if the agent does not accept the line within a second', async () => {
     desk.send();
     await after(150);
     desk.press('d');
@@ -110,7 +110,7 @@ describe('before the next key, Earpiece', () => {
     expect(await desk.sent).toBe('erased');
   });
 
-  test('erases the line if a key is pressed while the line is still in the box', async () => {
+  test('erases the line before a key that is pressed while the line is still in the box', async () => {
     desk.send();
     await after(150 + 1_000);
     expect(await desk.sent).toBe('sent');

@@ -49,7 +49,8 @@ export class NudgeLine {
   }
 
   /**
-   * Types the line, and then Enter if `isReady` returns true. `isTaken` returns whether the agent has begun a turn since then.
+   * Types the line, and then Enter if `isReady` returns true. `isTaken` returns whether the agent has begun a turn since the line
+   * was typed.
    */
   async send(text: string, { isReady, isTaken }: { isReady: () => boolean; isTaken: () => boolean }): Promise<Sent> {
     const line: Line = { text, isTaken, enters: 0 };

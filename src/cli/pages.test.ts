@@ -5,7 +5,7 @@ import { logKey } from '../core/address.ts';
 import { memoryStore } from '../stores/memory.ts';
 import { waitingIn } from './pages.ts';
 
-it('an agent with thousands of unread notifications: no read is larger than a page, and each notification is listed once', async () => {
+it('an agent with 1,300 unread notifications: no read is larger than a page, and each notification is listed once', async () => {
   proves('cli:large');
   const store = memoryStore();
   const log = logKey('shop', 'coder');

@@ -11,7 +11,8 @@ export function waited(
   state: ReceiptState | undefined,
   { until, timeoutMs }: { readonly until: ReceiptName; readonly timeoutMs: number },
 ): Waited {
-  if (state === undefined) return { receipt: 'queued', code: EXIT.waited.code, said: `; not ${until}: no agent has it yet` };
+  if (state === undefined)
+    return { receipt: 'queued', code: EXIT.waited.code, said: `; not ${until}: no agent has the notification yet` };
   const { receipt, reached, settled } = state;
   if (reached) return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
   if (settled) return { receipt, code: EXIT.ended.code, said: `; the notification ended as ${plain(receipt)}, not ${until}` };

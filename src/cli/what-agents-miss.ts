@@ -14,7 +14,7 @@ export type Finding = { readonly what: string; readonly value: string; readonly 
 /** The maximum age of a failure. A server that failed longer ago most likely belongs to a session that has ended. */
 const RECENT_MS = 3_600_000;
 
-/** Finds the servers of a project's agents that failed and have not worked since. */
+/** Finds the servers of a project's agents that failed in the last hour and have not worked since. */
 export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: number): Promise<Finding[]> {
   const newest = new Map<string, Item>();
   for (const log of logs)

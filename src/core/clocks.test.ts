@@ -100,7 +100,7 @@ verifies(
 
 verifies(
   'time:own-clock',
-  'no single wrong clock makes a notification expire early, or delays it by more than a day or its own error',
+  "one wrong clock makes a notification expire at most a day early, and delays it by at most a day or the clock's error, if that is larger",
   () => {
     const off = fc.oneof(fc.constant(0), fc.integer({ min: -2 * YEAR, max: 2 * YEAR }));
     fc.assert(

@@ -6,7 +6,7 @@
  * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is at least 60 s behind `at`.
  * - A stamp more than a day in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is
  *   behind.
- * - If `at` is more than a day in the reader's future, a writer's clock counts only if it agrees with the reader's clock. Without
+ * - If `at` is more than a day in the reader's future, `clock` counts only if it agrees with the reader's clock. Without
  *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import type { Item } from './items.ts';
@@ -20,7 +20,7 @@ export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE
 /** A store keeps the time on a writer's own clock if this time is at least `BEHIND_MS` before `at`. */
 export const BEHIND_MS = 60_000;
 
-/** Returns the field `clock` for a record with this `at`. Empty if the writer's clock is less than `BEHIND_MS` behind. */
+/** Returns `{ clock }` for a record with this `at`, or `{}` if the writer's clock is less than `BEHIND_MS` behind. */
 export const clockBeside = (at: number, clock: number): { readonly clock?: number } => (at - clock >= BEHIND_MS ? { clock } : {});
 
 export type Stamped = Pick<Item, 'at' | 'clock'>;

@@ -1,12 +1,12 @@
 /**
- * Ensures that a carrier's text has every counted notification. The text is made before the carrier's record is appended. If
- * another notification is counted into one of its items after the text was made, the text lacks that notification. So the record
- * states the count of each item in its text. If an item's count is greater at the append, the append fails.
+ * Ensures that a carrier's text includes every notification that its items count. The text is made before the carrier's record
+ * is appended. A notification that is folded into an item after that is missing in the text. So the record states the count of
+ * each item in the text. If an item's count is greater at the append, the append fails.
  */
 import type { Item } from './item.ts';
 import type { NotificationId } from './notification.ts';
 
-/** Returns the count of each id among the planned items. */
+/** Returns the highest count among the items of each id. 0 if `items` has no item of this id. */
 export function countsOf(items: readonly Item[], ids: readonly NotificationId[]): number[] {
   const known = new Map<NotificationId, number>();
   for (const { id, count } of items) known.set(id, Math.max(count, known.get(id) ?? 0));

@@ -64,7 +64,10 @@ export const EVENT_LIMITS = { typeChars: 128, textChars: 256, dataBytes: 65_536 
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
-/** Checks and completes an event. Throws `bad_address` for an invalid subject, and `bad_event` for any other invalid field. */
+/**
+ * Checks and completes an event. Throws `bad_address` for an invalid subject, and `bad_event` for other invalid fields.
+ * `makeNotification` checks the fields of `handedOn`.
+ */
 export function makeEvent(input: EventInput, made: { readonly id: string; readonly now: number }): Event {
   const refuse = (field: string, value: unknown, allowed: string): never => {
     const seen = JSON.stringify(value) ?? String(value);

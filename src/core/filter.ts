@@ -3,8 +3,8 @@ import type { Policy } from './policy.ts';
 
 /**
  * A mute, such as `earpiece mute` makes: notifications whose kind matches `pattern` are filtered until `until` (epoch ms; null:
- * for ever). `since` is the time on the clock of the machine that made the mute. A reader with another clock needs `since` to
- * interpret `until`.
+ * for ever). `since`: when the mute was made, by the clock of the machine that made it. A reader with another clock needs `since`
+ * to interpret `until`.
  */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 

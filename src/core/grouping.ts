@@ -7,7 +7,7 @@ import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /**
- * The maximum number of distinct messages in one line at error and above that no template renders. Such a line must show every
+ * The maximum number of different messages in a line of level error or critical without a template. Such a line must show every
  * message.
  */
 const ERRORS_A_LINE = 5;
@@ -19,7 +19,7 @@ const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 
 /**
- * Groups the items that share a line. Items that were sent as one line share it again. Other items may share a line if they have
+ * Groups the items that share a line. Items that were sent as one line stay together. Other items may share a line if they have
  * the same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
  * window, items without a key may share a line too, if they have one kind and are not critical, or if they are warnings of one
  * source.
@@ -69,8 +69,8 @@ export function newestLast(group: Item[]): Item[] {
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
- * `inLine`: the items of the line. `shown`: the items whose texts the line shows, and the items that count a storm's surplus
- * events. `others`: the items that are summarized.
+ * `inLine`: the items of the line. `shown`: the items whose texts the line shows, and the items that only count events of a
+ * storm. `others`: the items that are summarized.
  */
 export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
@@ -109,8 +109,8 @@ const isNeverMerged = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
 /**
- * Whether the item may join the group: same subscriber, template, level and audience, up to the subscriber's group size. The item
- * that counts a storm's surplus events may exceed that size.
+ * Whether the item may join the group: same subscriber, template, level and audience, up to the subscriber's group size. An item
+ * that only counts events of a storm may exceed that size.
  */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
@@ -131,8 +131,8 @@ const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
 /**
- * Whether the item may share a line with the group. A line that was rendered gets no further item. After a release, another
- * conversation may take an item, and must not read items of the first conversation in its line.
+ * Whether the item may share a line with the group. A line that was rendered gets no further item. All items of a line have one
+ * audience: after a release, another conversation may take an item for `ANYONE`, with the text of the whole line.
  */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];

@@ -15,7 +15,7 @@ export type Item = {
   /** The position of the record that queued the item. */
   readonly seq: number;
   readonly at: number;
-  /** The time on the producer's own clock, if that clock is at least 60 s behind `at`. Deadlines then count from this time. */
+  /** The time on the producer's own clock, if that clock is at least 60 s behind `at`. See `clocks.ts`. */
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
@@ -32,25 +32,26 @@ export type Item = {
   /** True if the offer only counts the item in its summary line. */
   readonly inSummary?: true;
   /**
-   * How often the text of the item was offered or delivered. A summary does not count. If the number is above 0, the model may
-   * have seen the item.
+   * How often the text of the item was offered or delivered. A summary and an offer that was never sent do not count. If the
+   * number is above 0, the model may have seen the item.
    */
   readonly offers: number;
   /**
    * The text of the item's line as it was first rendered. After an item of the line has closed, the next offer renders the line
-   * again. `group`: the ids of all items in the line. The first id is also the id of the line.
+   * again. `group`: the ids of all items in the line. The first id is also the id of the line. The `group` of a folded item is
+   * the id of the item that counts it.
    */
   readonly text?: string;
   readonly group?: readonly NotificationId[];
   /** Whether the item keeps the gate of its conversations up. */
   readonly gate: boolean;
   readonly read: boolean;
-  /** The person who marked the item as read. Missing if the agent itself has read the item. */
+  /** The field `by` of a record that marks the item as read, such as a person. Missing if the agent itself has read the item. */
   readonly markedBy?: string;
   readonly observed: boolean;
   /**
-   * The number of notifications in the item, folded notifications included. `lastAt`: the time of the last notification.
-   * `differs`: up to `MAX_DIFFERS` different details.
+   * The number of occurrences, including those of folded notifications. `lastAt`: when the last notification was queued or
+   * folded. `differs`: up to `MAX_DIFFERS` different details of folded notifications.
    */
   readonly count: number;
   readonly lastAt: number;

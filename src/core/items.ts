@@ -10,7 +10,7 @@
  *    ▲                  │ └──withdrawn──▶ closed (withdrawn; the model may have seen it)
  *    └────released──────┘
  *   open ──own transcript's carrier──▶ closed (delivered | summarized)
- *   open ──notification_closed──▶ closed (its outcome);   open ──folded into another──▶ closed (folded)
+ *   open ──notification_closed──▶ closed (its outcome);   new ──folded into an open item──▶ closed (folded)
  *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
@@ -275,7 +275,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
   }
 }
 
-/** Replays records from an empty state. The key of an item is its id and its audience. */
+/** Replays records from an empty state. Returns the items by `itemKey`. */
 export function replay(records: Iterable<Place & { readonly body: Draft }>): Map<string, Item> {
   const items = new Map<string, Item>();
   const byId = new Map<NotificationId, Set<string>>();
@@ -324,7 +324,7 @@ const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
   !item.read &&
   !item.observed;
 
-/** Releases an offer that was not sent. An item that was never sent is rendered again. */
+/** Subtracts an offer that was not sent. An item that was never sent also loses its text, so the next offer renders the item. */
 function withoutOffer(item: Item): Item {
   if (item.offers > 1) return { ...item, offers: item.offers - 1 };
   const { text: _text, group: _group, ...rest } = item;

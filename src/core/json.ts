@@ -48,9 +48,9 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * Copies a value as JSON would keep the value. Later changes by the caller then do not reach the log, and all stores keep the
- * same value. `clean` gets each string value, but no keys. This is 3 x faster than `JSON.parse(JSON.stringify(value))` on a small
- * record.
+ * Copies a value as JSON would keep the value, so that later changes by the caller do not reach the log, and all stores keep the
+ * same value. `clean` gets each string value, but no keys. For a small record, `jsonCopy` takes a third of the time of
+ * `JSON.parse(JSON.stringify(value))`.
  */
 export function jsonCopy(value: unknown, clean?: (text: string) => string): unknown {
   if (typeof value === 'string') return clean === undefined ? value : clean(value);

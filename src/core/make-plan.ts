@@ -51,8 +51,8 @@ export type Facts = {
    */
   readonly said?: ReadonlyMap<string, Said>;
   /**
-   * True if the caller renders no more lines. A line without its template's result is then taken only as the first line of the
-   * carrier.
+   * True if the caller renders no more lines. If true, a line without its template's result is taken only as the first line of
+   * the carrier.
    */
   readonly saidAll?: boolean;
 };
@@ -146,7 +146,7 @@ function timeText(at: number): string {
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
-/** Splits a group into several lines if the template's text is too long for one line, so that nothing is cut. */
+/** Splits a group into several lines if the template's text is too long for one line. Only the text of a single item is cut. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
   if (group.length < 2 || sentOf(group) !== undefined || said?.kind !== 'text') return [group];
@@ -165,7 +165,7 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
-    // The data of a notification that only counts surplus events is not a row: the line states the number itself.
+    // The data of a notification that only counts events is not a row, because the line states the number.
     .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
@@ -235,9 +235,9 @@ function budget(
   const summarize = (id: NotificationId, { subscriber }: Line): void => {
     const most =
       subscriber?.template === undefined
-        ? `${MESSAGES_BELOW_ERROR} different messages`
-        : `the ${LISTED_EVENTS} events that a template sees`;
-    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason: `beyond ${most} of one line` });
+        ? `${MESSAGES_BELOW_ERROR} different messages of one line`
+        : `the ${LISTED_EVENTS} events of one line that a template gets`;
+    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason: `beyond ${most}` });
   };
   for (const line of unlisted) for (const id of line.ids) summarize(id, line);
   const closeCounted = (line: Line): void => {
@@ -263,7 +263,7 @@ function budget(
       taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
     if (levelRank(line.level) >= levelRank('error') || isRepeated(line) || line.action !== undefined)
       for (const id of [...line.ids, ...(counted.get(line) ?? []).map((item) => item.id)])
-        decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
+        decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: waits for the next message` });
     else {
       left.push(line);
       for (const id of line.ids) decisions.push({ kind: 'summarize', id, step: 'budget', reason });

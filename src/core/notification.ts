@@ -62,7 +62,7 @@ export type Subscribed = {
   readonly template?: string;
   /** The maximum number of notifications in one line. */
   readonly group: number;
-  /** True if this notification counts the surplus events of a storm. Such a notification may join a line that is full. */
+  /** True if this notification only counts events of a storm. Such a notification may join a line that is full. */
   readonly rest?: true;
   /** True if this notification repeats a recent event, and waits for the end of the dedupe window only for that reason. */
   readonly repeats?: true;
@@ -78,7 +78,8 @@ export type Subscribed = {
  *   notifications. Without `supersede`, the notifications are counted together.
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
- * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead (`readBy`).
+ * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` as instruction
+ *   (`readBy`).
  * - `purpose`: a conversation with another purpose does not take the notification. A conversation without a purpose does.
  * - `subscriber`: set only by the bus, see `Subscribed`.
  * - `expiresAt`: null or undefined means never.
@@ -140,7 +141,7 @@ export type NotificationInput = {
   readonly action?: Action;
   /** A request to the agent. */
   readonly instruction?: string;
-  /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead. */
+  /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` as instruction. */
   readonly needs?: Needs;
   /** A conversation with another purpose does not take the notification. A conversation without a purpose does. */
   readonly purpose?: string;
@@ -183,8 +184,8 @@ export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' 
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
- * Returns the notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks.
- * `nameOf` returns the agent's name for a tool.
+ * Returns the notification as an agent with these Earpiece tools reads it: if the agent lacks the tool in `needs`, with the text
+ * `otherwise` as instruction. `nameOf` returns the agent's name for a tool.
  */
 export function readBy(
   notification: Notification,

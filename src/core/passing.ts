@@ -1,6 +1,6 @@
 /**
  * Gives notifications another audience. A fork gets its own copy. A project-wide interrupt also applies to conversations that
- * begin later. The heir of an ended conversation takes over its unread items.
+ * begin later. When a conversation has ended, its heir takes over the unread items.
  */
 import type { ConversationId } from './address.ts';
 import { defined } from './defined.ts';
@@ -67,8 +67,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 
 /**
  * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. If the heir already has its own copy of
- * an item, the other copy closes instead. The heir gets all items or none: it gets none if the ended conversation no longer holds
- * one of them. An offer in flight passes only when two conversations are merged.
+ * an open item, the copy of the ended conversation closes. The heir gets all items or none: it gets none if the ended
+ * conversation no longer holds one of them. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;
@@ -93,8 +93,8 @@ export function passedOn(record: SucceededRecord, place: Place, found: readonly 
 }
 
 /**
- * Whether the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered. The heir's copy then
- * gets the offers and text of `item`, so that its next offer is marked as repeated.
+ * Whether the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered. In that case, the
+ * heir's copy gets the offers and text of `item`, so that the next offer of this copy is marked as repeated.
  */
 export const isShownFirst = (item: Item, own: Item): boolean =>
   own !== item && own.state === 'open' && own.offers === 0 && item.state === 'open' && item.offers > 0;

@@ -44,7 +44,7 @@ export type Line = {
   readonly group?: readonly Grouped[];
   /** The template's text for the line, shown instead of messages and count. */
   readonly rendered?: string;
-  /** True if the template failed. The line then shows messages and count, and says that the template failed. */
+  /** True if the template failed. Such a line shows messages and count, and says that the template failed. */
   readonly unrendered?: true;
   /** True if the line joins notifications of several kinds. */
   readonly status?: true;
@@ -69,7 +69,7 @@ export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined 
 /** The result of a line's template. */
 export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };
 
-/** Returns the name of a line. No two lines hold the same notifications. */
+/** Returns a name for a line: its ids, which no other line of the plan has. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
 /**

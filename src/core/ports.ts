@@ -12,7 +12,7 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
  *   survives `kill -9` (and, if the engine can promise it, a power cut).
  * - Items change only through `settle`, in the order of the drafts, so replaying the log gives the same items. `touches` names
- *   the items that `settle` needs. These include items that earlier drafts of the same append made or changed.
+ *   the items that `settle` needs, including items that earlier drafts of the same append made or changed.
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
  *   a log up to a `seq`, no lower `seq` appears.
@@ -45,15 +45,15 @@ export interface Store {
 
   /**
    * Appends the drafts in one step, or none of them. Settles each draft in order. The first `duplicate` or `conflict` of `settle`
-   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot hold one
-   * of them. An item that `settle` moved to another audience replaces the item that `formerOf` names.
+   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot hold
+   * one of the drafts. An item that `settle` moved to another audience replaces the item that `formerOf` names.
    *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them in
    * the same step. The store handles the appends of one process in the order of their calls.
    */
   append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
 
-  /** Records after `after` (exclusive, default 0), oldest first, at most `limit` (default 1,000). */
+  /** Returns the records after `after` (exclusive, default 0), at most `limit` (default 1,000), oldest first by default. */
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
 
   /** Returns the newest position in the store (0 when empty). */
@@ -141,8 +141,8 @@ export interface Store {
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. Also removes
-   * the log's presence, bindings and withheld results. Also removes the settings of the agent: keys that end with ` <log>` or
+   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. The call also
+   * removes the log's presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or
    * contain ` <log>#`, and texts that begin with `<log>#`. The caller first appends a record and passes its position, so that no
    * position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data is left after the
    * store is closed.
@@ -272,7 +272,7 @@ export type AgentOverview = LogOverview & {
   readonly gated: boolean;
   /** The agent's conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
-  /** The newest record that shows the agent's work (`isSignOfWork`). `what`: the `name` of its body, else its `on`. */
+  /** The newest record that shows the agent's work (`isSignOfWork`). `what`: the body's field `name`, else its field `on`. */
   readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };
 };
 
@@ -289,8 +289,7 @@ export type Presence = {
   readonly hostVersion?: string;
   readonly process?: Owner;
   /**
-   * True if the process serves many conversations, as an HTTP gateway does. A live process then does not prove a live
-   * conversation.
+   * True if the process serves many conversations, as an HTTP gateway does. Such a process may live longer than the conversation.
    */
   readonly shared?: boolean;
   /** The worktree in which the conversation works. */
@@ -315,7 +314,7 @@ export type Presence = {
   readonly endedAt?: number;
   /** Whether the model knows the meaning of the mark. */
   readonly told: boolean;
-  /** The mark that a frame explained last. Missing if a version before 0.1.0 wrote that frame. */
+  /** The mark that a frame explained last. Missing if there is no such frame, or if a version before 0.1.0 wrote the frame. */
   readonly mark?: string;
   /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;

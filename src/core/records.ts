@@ -88,7 +88,7 @@ export type OfferedRecord = Base & {
   readonly view: SentView;
   /** The carrier's name: a tool or a hook event. */
   readonly on?: string;
-  /** True if this carrier is the answer of `get_notifications`. Its confirmation then also marks the notifications as read. */
+  /** True if this carrier is the answer of `get_notifications`, whose confirmation also marks the notifications as read. */
   readonly reads?: true;
   /**
    * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
@@ -216,7 +216,7 @@ export type ForkedRecord = Base & {
 
 /**
  * `conversation` takes over the unread notifications of `from`, with their history. `merges`: true if both are one conversation
- * of one host process. `conversation` then also takes over offers in flight.
+ * of one host process. In that case, `conversation` also takes over offers in flight.
  */
 export type SucceededRecord = Base & {
   readonly type: 'conversation_succeeded';

@@ -196,7 +196,10 @@ const ENGINE: Table<TemplateEngineOptions> = {
   onTrouble: 'function',
 };
 
-/** Finds problems that show only when templates and conditions run. Pass `files` as `readSubscriber` returns them. */
+/**
+ * Finds problems that the parser cannot find: templates and conditions that do not compile, and templates that fail for a sample
+ * event. Pass `files` as `readSubscriber` returns them.
+ */
 export async function checkSubscriber(
   files: readonly CheckedFile[],
   engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>,

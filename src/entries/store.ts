@@ -21,8 +21,8 @@ const SQLITE: Table<SqliteOptions> = {
 };
 
 /**
- * Makes a store in memory, which ends with its process. Use it for tests, and for agents whose notifications need not survive a
- * restart.
+ * Makes a store in memory, which ends with its process. Use this store for tests, and for agents whose notifications need not
+ * survive a restart.
  */
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   check('memoryStore', options, { clock: CLOCK });

@@ -40,7 +40,7 @@ export class Questions {
     return answer?.kind === 'lost' ? undefined : answer;
   }
 
-  /** Repeats the handshake. Resolves to the reason why the server did not accept it, or to undefined if the server accepted it. */
+  /** Repeats the handshake. Resolves to undefined if the server accepts the handshake, and otherwise to the reason. */
   async handshake(initialize: Request): Promise<string | undefined> {
     const answer = await this.again(initialize, START_MS);
     if (answer === undefined) return `it runs again, but did not answer the repeated handshake within ${START_MS / 1000} s`;

@@ -202,7 +202,7 @@ describe('a tools/call without an id', () => {
   });
 });
 
-describe('riding on results', () => {
+describe('notifications on results', () => {
   test('a silent rider is not asked, and the bytes do not change', () => {
     const asked: string[] = [];
     let nothing = true;
@@ -419,7 +419,7 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toEqual(['confirm']);
   });
 
-  test('if a client stops and cancels all its calls, each delivery whose cancel crossed its answer is released', () => {
+  test('if a client stops and cancels all its calls, the deliveries of the answers that were written just before are released', () => {
     const deliveries = Array.from({ length: 3 }, () => settled());
     let next = 0;
     const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
@@ -776,7 +776,7 @@ describe('a server that ends', () => {
     expect(await up).toBeUndefined();
   });
 
-  test('if the server will not return, held and new requests are answered with an error', () => {
+  test('if the server will not return, new requests are answered with the reason', () => {
     const { client, fromClient, relay } = given();
     relay.serverGone('The MCP server "files" does not work: exit code 1.');
     fromClient(call('1'));

@@ -39,7 +39,10 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** Set if this relay serves one of several servers. The multiplexer then has the connection and the gateway's own tools. */
+  /**
+   * Set if this relay serves one of several servers. In that case, the multiplexer has the connection and the gateway's own
+   * tools.
+   */
   readonly partOf?: { readonly connection: () => Connection };
   /** The deliveries to the client that are not settled. The channel to the client confirms or releases them. */
   readonly settling: Settling;
@@ -51,15 +54,15 @@ export type RelayOptions = {
 
 /**
  * Passes frames between one client and one server, usually byte for byte. The relay changes results of tools/list and tools/call,
- * the instructions in the handshake, and the cursor of a resumed stream. The relay splits batches with calls, and drops answers
- * to no open request. The relay answers refused calls and calls of the gateway's tools itself. Requests keep their ids, so an
- * answer is recognized by its id.
+ * the instructions in the handshake, and the cursor of a resumed stream. The relay splits a client's batch that contains a
+ * tools/call or a tools/list, and drops answers that belong to no open request. The relay answers refused calls and calls of the
+ * gateway's tools itself. Requests keep their ids, so an answer is recognized by its id.
  *
  * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
  * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
  * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake and the client's setup again, and then
- * the held requests. The relay is then in state `up`. `serverGone` leads to `gone`: each request is answered with the reason. A
- * new process that does not accept the handshake also leads to `gone`, until that process ends.
+ * the held requests. After these requests, the relay is in state `up`. `serverGone` leads to `gone`: each request is answered
+ * with the reason. A new process that does not accept the handshake also leads to `gone`, until that process ends.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -181,7 +184,10 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /** Marks a call as cancelled, so that its answer has no notification. The server does not learn of the disconnect. */
+  /**
+   * Marks a call whose client has disconnected as cancelled, so that the answer has no notification. The server does not learn of
+   * the disconnect.
+   */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;

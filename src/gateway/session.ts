@@ -22,7 +22,7 @@ export interface Endpoint {
    * not ask the server to stop.
    */
   abandon(requestId: string): void;
-  /** Continues after `channel.send` returned false. The front calls this when the client reads fast enough again. */
+  /** Continues after `channel.send` returned false. The front calls `resume` when the client reads fast enough again. */
   resume(): void;
   /** Whether the client waits for an answer. */
   readonly busy: boolean;

@@ -2,9 +2,9 @@ import { frameOf, type Batch, type Failure, type Frame, type Success } from '../
 import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
- * Counts the dropped answers of one server, which belong to no open request. With guessed ids, a hostile server could answer
- * refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is reported at once. If there are
- * more, the number of all drops is reported at the end.
+ * Counts the answers of one server that belong to no open request. The gateway drops such answers. Otherwise, a hostile server
+ * with guessed ids could answer refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is
+ * reported at once. If there are more, the number of all drops is reported at the end.
  */
 export class Unasked {
   readonly #server: string;
@@ -63,7 +63,10 @@ export class Unanswered {
   }
 }
 
-/** Whether a client could treat the frame as an answer. Some clients do so with a frame that has both `method` and `result`. */
+/**
+ * Whether a client could treat the frame as an answer. Some clients treat a frame with `method` and `result` or `error` as an
+ * answer.
+ */
 export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {
   switch (frame.kind) {
     case 'success':
@@ -85,8 +88,8 @@ export function isAnswer(frame: Frame): frame is Frame & { readonly id: string }
 export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
 
 /**
- * Removes the answers from a frame that belong to no request in `waits`, and removes the answered requests from `waits`. Returns
- * the same frame if everything in the frame may pass, and undefined if nothing may pass.
+ * Removes from a frame the answers that belong to no request in `waits`. Removes the answered requests from `waits`. Returns the
+ * same frame if everything in the frame may pass, and undefined if nothing may pass.
  */
 export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {

@@ -122,8 +122,8 @@ export class Herald {
     handle.flaps = false;
     if (handle.shownVersion < handle.version) return;
     this.#unsaid.delete(handle);
-    // For an active handle, the answer is enough. A crash that loses the answer also ends the handle, and the recovery then
-    // notifies the model.
+    // For an active handle, the notification is withdrawn at once. A crash that loses the answer also ends the handle, and the
+    // recovery notifies the model about this end.
     if (handle.active) return this.#withdraw(handle, 'the agent read the handle');
     if (!handle.background) return;
     this.#unsettled.add(handle);

@@ -36,7 +36,7 @@ export class Ledger {
   #entries = new Map<string, LedgerEntry>();
   #isBehind = false;
 
-  /** `onTrouble` gets the error of a failed write. It is not called again before a write has succeeded. */
+  /** `onTrouble` gets the error of a failed write, once until a write succeeds. */
   constructor(folder: string, onTrouble: (error: unknown) => void) {
     this.#folder = folder;
     this.#onTrouble = onTrouble;

@@ -76,7 +76,7 @@ describe('the output of a process', () => {
     expect(await all.read({ fromByte: 2_000_000 }, 100)).toEqual({ content: '', range: 'the output has only 1,288,895 bytes' });
   });
 
-  it('a file that cannot be written does not stop the process', () => {
+  it('keeps the beginning and the end if the file cannot be written, and says why', () => {
     const all = output([numbers(100_000)], { path: join(folder, 'no', 'such', 'folder') });
     expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
   });

@@ -232,7 +232,7 @@ function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number
   return { end, lines };
 }
 
-/** Cuts the bytes at their last line end, if it is in the second half. */
+/** Cuts the bytes at their last line end, if this line end is in the second half. */
 function upToLineEnd(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
   return end > bytes.length / 2 ? bytes.subarray(0, end) : bytes;

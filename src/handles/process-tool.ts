@@ -14,8 +14,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call then waits for the command. With
- * `stdin`, the command accepts input without a terminal.
+ * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call still waits for the command.
+ * With `stdin`, the command accepts input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;

@@ -44,11 +44,11 @@ export type Exit = { readonly code: number | null; readonly signal: string | nul
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when the process has ended, the rest of its session was ended, and its output was read. */
+  /** Resolves when the process and the other processes of its session have ended, and the output was read. */
   readonly ended: Promise<Exit>;
   /** Sends input to the process. Throws `bad_argument` for input that the process does not accept. */
   input(input: Input): void;
-  /** Sends SIGTERM to the whole session, and SIGKILL after the grace period. Resolves as `ended` does. */
+  /** Sends SIGTERM to the whole session, and after the grace period SIGKILL to the remaining processes. Resolves like `ended`. */
   stop(): Promise<Exit>;
 }
 

@@ -143,8 +143,8 @@ export class HandleRegistry implements AsyncDisposable {
 
   /**
    * Handles the end of a turn. Call this when the turn is about to end. For each active background handle, the model is asked, or
-   * the handle is awaited or ended, as its tool defines. `again` is true if a handle stopped for which the model chose to wait.
-   * The notification of that handle needs another cycle.
+   * the handle is awaited or ended, as its tool defines. `again` is true if a handle that the model chose to wait for has
+   * stopped. The notification of that handle needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());

@@ -36,8 +36,8 @@ export async function openScreen(rows: number, columns: number): Promise<Screen>
     },
     all: () => {
       const { active, normal } = terminal.buffer;
-      // A program that uses the whole screen, such as an editor, has a separate screen. The text of the normal screen is not its
-      // output.
+      // A program that uses the whole screen, such as an editor, has a separate screen. The text of the normal screen is not the
+      // output of this program.
       const buffer = active.type === 'alternate' ? active : normal;
       return unwrapped(buffer).join('\n').trimEnd();
     },

@@ -1,6 +1,6 @@
 /**
- * Finds and ends the sessions of processes. Each process of a handle leads a separate session (`setsid`). Its descendants can
- * therefore be found and ended, including the process groups of a shell's jobs.
+ * Finds and ends the sessions of processes. The process of each handle leads a separate session (`setsid`). The descendants of
+ * the process can therefore be found and ended, including the process groups of a shell's jobs.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ export function markOfProcess(pid: number): string | undefined {
 /** Sessions that get SIGTERM if they still run when this process exits. */
 const guarded = new Set<number>();
 
-/** Makes a session get SIGTERM when this process exits. Returns a function that cancels this. */
+/** Makes a session get SIGTERM when this process exits, until the returned function is called. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);

@@ -85,7 +85,7 @@ export interface HandleSide {
   readonly folder: string;
   /** Replaces the content that a fetch shows. If the content may be longer than an answer, serve `read` instead. */
   show(content: string): void;
-  /** Shows progress to a person while the call that started the handle runs. The model never reads this. */
+  /** Shows progress to a person while the call that started the handle runs. The model never reads the progress. */
   progress(text: string): void;
   /**
    * Records that there is new content to read. `show` calls this too. `lastLine` is called when a notification needs the last
@@ -113,7 +113,7 @@ export type Serves = {
   readonly input?: (input: Input) => void | Promise<void>;
   /**
    * Resolves when the content is steady, or after a time limit of the tool. While the handle is active, `spawn`, `fetch` and
-   * `apply` wait for this before they answer.
+   * `apply` wait for `settle` before they answer.
    */
   readonly settle?: () => Promise<void>;
 };

@@ -9,12 +9,15 @@ export type Tool = {
   readonly description: string;
   /** The JSON Schema of the arguments, whose type must be an object. */
   readonly inputSchema: { readonly [key: string]: Json };
-  /** The time limit of a call. After this time, `signal` aborts, and the model gets an error. Default: no limit. */
+  /**
+   * The time limit of a call. After this time, `signal` aborts, and the model gets an error, unless the tool still succeeds
+   * within 250 ms. Default: no limit.
+   */
   readonly timeoutMs?: number;
   /**
    * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`. A
-   * thrown error becomes such an outcome. The function should end soon after `signal` aborts, because its outcome is then
-   * ignored.
+   * thrown error becomes such an outcome. The function should end soon after `signal` aborts: Earpiece ignores an outcome that
+   * comes more than 250 ms later.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };
@@ -24,7 +27,7 @@ export type ToolCall = {
   readonly signal: AbortSignal;
   /** All calls of this batch in the model's order. Some of them may have ended. */
   readonly batch: readonly { readonly id: string; readonly name: string; readonly args: Json }[];
-  /** Shows output to a person while the tool runs. The model never reads this. */
+  /** Shows output to a person while the tool runs. The model never reads this output. */
   progress(text: string): void;
 };
 

@@ -27,8 +27,8 @@ export type HookEvent = {
    */
   readonly waits?: true;
   /**
-   * While the session has a valid mark of this kind, the shell line ends the hook without starting Earpiece: see `quiet-mark.ts`.
-   * Needs `sessionVariable`.
+   * While the session has a valid mark file of this kind, the shell line ends the hook without starting Earpiece: see
+   * `quiet-mark.ts`. Needs `sessionVariable`.
    */
   readonly marked?: Mark;
   /**

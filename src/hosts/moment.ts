@@ -71,8 +71,8 @@ export type Attended = {
   /** Releases the notifications, because the host did not get the bytes. */
   release(): Promise<void>;
   /**
-   * Opens the notifications again, even after `confirm`: the host has dropped the bytes; missing if the answer has no lease or
-   * wakes the agent.
+   * Opens the notifications again because the host has dropped the bytes, even after `confirm`. Missing if the answer has no
+   * lease or wakes the agent.
    */
   reopen?(): Promise<void>;
 };

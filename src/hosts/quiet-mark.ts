@@ -1,9 +1,9 @@
 /**
  * Marks sessions whose hooks have nothing to do at present. A mark is a set of small files, named after the session. The times of
  * these files are just before and after the times of the database and of its `-wal`. The shell line of a hook compares the times,
- * and ends without starting Earpiece if the mark is valid. Any change of the database moves its time out of these bounds, even a
- * copy with an old time or a clock that is set back. This module imports no other module of Earpiece, because each hook call
- * loads it.
+ * and ends without starting Earpiece if the mark is valid. Any change of the database moves its time out of these bounds, even if
+ * a copy with an old time replaces the database, or if the clock is set back. This module imports no other module of Earpiece,
+ * because each hook call loads it.
  */
 
 /** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */

@@ -67,8 +67,8 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    // Qwen Code also fires UserPromptSubmit before a model request with tool results. Its transcript would lack a text that a
-    // hook adds there, so the moment is `asked`, which adds none.
+    // Qwen Code also fires UserPromptSubmit before a model request with tool results. Qwen Code's transcript would lack a text
+    // that a hook adds to such a request. So the moment is `asked`, at which Earpiece adds no text.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
     // This prompt is the text that held the turn.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],

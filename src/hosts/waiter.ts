@@ -7,7 +7,7 @@ import type { Owner } from '../core/records.ts';
 import { isAlive, type Conversation } from '../inbox/index.ts';
 import { wakesOf } from './wakes.ts';
 
-/** How often to check whether the host has died or become idle, because no event reports that. */
+/** How often to check whether the host has died or become idle, because no event reports either change. */
 const POLL_EVERY_MS = 1_000;
 
 export type Waited = {

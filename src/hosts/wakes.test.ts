@@ -42,7 +42,7 @@ describe('a critical notification to the whole project', () => {
     expect(await wakesOf(first)).toEqual(['stop']);
   });
 
-  it('does not wake the session after /clear if the earlier session has read it, but is delivered with the next prompt', async () => {
+  it('does not wake the session after /clear if the earlier session has read the notification, but is delivered with the next prompt', async () => {
     const first = await session('s1');
     await inbox.queue('shop/*', { id: 'stop', message: 'the disk is full', kind: 'disk.full', level: 'critical' });
     await reads(first);
@@ -52,7 +52,7 @@ describe('a critical notification to the whole project', () => {
     expect((await second.offer({ at: 'turn_start' }))?.ids).toEqual(['stop']);
   });
 
-  it('wakes the next session if no session has read it', async () => {
+  it('wakes the next session if no session has read the notification', async () => {
     const first = await session('s1');
     await inbox.queue('shop/*', { id: 'stop', message: 'the disk is full', kind: 'disk.full', level: 'critical' });
     await first.ended();

@@ -35,7 +35,7 @@ export interface Context {
   readonly timeZone: string;
   /** Renders lines with the templates of their subscribers. */
   readonly lines: LineRenderer | undefined;
-  /** The agent whose command started this process, if an agent's command did. */
+  /** The agent whose command started this process. Undefined if no agent's command started the process. */
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
   /** Which clocks agree with the clock of this process. */
@@ -72,7 +72,7 @@ export interface Logs extends Context {
 
 export type Queued =
   | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
-  /** The notification was counted into the open notification `into` of the same key. */
+  /** The notification was folded into the open notification `into`, which has the same key. */
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
   /** The id was queued before, so nothing changed. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };

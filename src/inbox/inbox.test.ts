@@ -752,7 +752,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await inbox.queue('shop/*', { ...failed, id: 'n3' })).kind).toBe('queued');
     });
 
-    it('project/* without an active conversation is an error that says what to do', async () => {
+    it('a notification to project/* is refused if no conversation is active', async () => {
       proves('address:nobody');
       await talk('a').seen();
       now += 31 * 60_000;
@@ -896,7 +896,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(chat.quiet()).toBe(false);
   });
 
-  it('an offer that does not mark an item as repeated is refused if another process released the item in between', async () => {
+  it('an offer that does not mark an item as repeated is refused if an earlier offer of the item was released', async () => {
     await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
     await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
     const unaware = {

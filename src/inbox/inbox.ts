@@ -1,6 +1,6 @@
 /**
- * The inbox queues, delivers and withdraws notifications. For this, it gathers facts, calls the plan of `core`, renders the view
- * and appends to the store. Other rooms usually queue, deliver and withdraw notifications through the inbox.
+ * The inbox queues, delivers and withdraws notifications. For this, the inbox gathers facts, calls the plan of `core`, renders
+ * the view and appends to the store. Other rooms usually queue, deliver and withdraw notifications through the inbox.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';

@@ -9,16 +9,16 @@ import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** A process that ran at least this long counts as healthy. The delay before the next restart is then short again. */
+/** After a process that ran longer than this, the delay before the restart is `FIRST_DELAY_MS`. */
 const WELL_AFTER_MS = 10_000;
 
 /** How long the process group may run after its stdin has ended. */
 const EOF_GRACE_MS = 300;
 
 /**
- * Runs a stdio server in a separate process group, so that the processes that it started can be ended too. The server's stderr
- * goes to this process's stderr, and its last lines explain why the server ended. If this process is killed, the server's stdin
- * ends, so the server can end by itself.
+ * Runs a stdio server in a separate process group, so that the server's child processes can be ended too. The server's stderr
+ * goes to this process's stderr. The last lines of the server's stderr explain why the server ended. If this process is killed,
+ * the server's stdin ends, so the server can end by itself.
  *
  * States: running → exits by itself → waiting (backoff) → running …. If the first process never wrote a message, the link fails
  * instead of restarting. `stop` leads from any state to stopped.

@@ -23,7 +23,7 @@ export interface Link {
 export type StopOptions = { readonly graceMs?: number };
 
 export type LinkEvents = {
-  /** Called with each frame from the server. Its bytes end with a line break. */
+  /** Called with each frame from the server. The bytes of a frame end with a line break. */
   readonly frame: (frame: Frame) => void;
   /** Called for a frame that is too long to hold. */
   readonly tooLong: (frame: TooLong) => void;
@@ -35,7 +35,7 @@ export type LinkEvents = {
   readonly failed: (why: string) => void;
   /** Called when one request will get no answer. Other requests may still get an answer. */
   readonly lost: (requestId: string, why: string) => void;
-  /** Called when the server cannot be reached for now. The server keeps its state. */
+  /** Called when the server cannot be reached for now. The server may still have its state. */
   readonly away: (why: string) => void;
   readonly back: () => void;
   /** Called when `send` accepts frames again. */

@@ -23,8 +23,9 @@ export type SpawnedEvents = {
 };
 
 /**
- * The process of a server, in a separate process group. The constructor throws for a command that the system or Node refuses. The
- * process may start before its link exists, so that the server starts as early as possible. Its events are kept for the link.
+ * The process of a server, in a separate process group. If the process cannot be started, either the constructor throws or
+ * `failed` is called. The process may start before its link exists, so that the server starts as early as possible. The events
+ * before `listen` are kept for the link.
  */
 export class Spawned {
   readonly child: ChildProcess;

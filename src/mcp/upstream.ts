@@ -16,7 +16,7 @@ export type HttpUpstream = {
   readonly kind: 'http';
   readonly name: string;
   readonly url: string;
-  /** Headers for each request, such as a token. These headers override the client's headers. */
+  /** Headers for each request, such as a token. These headers override the link's own headers. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 

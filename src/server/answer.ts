@@ -1,7 +1,8 @@
 /**
  * Writes the answer of a route to the socket. A `Response` turns its text into a stream, which the HTTP adapter then reads. For a
- * queued notification, this conversion takes longer than the write to the log. So a JSON answer for this server's listener
- * (`direct`) is a `JsonAnswer`, which the listener writes in one step. Any other caller of `app.fetch` gets a `Response`.
+ * queued notification, this conversion takes longer than the write to the log. So for this server's listener (`direct`), a JSON
+ * answer is a `JsonAnswer`, which the listener writes in one step. A JSON answer whose route sets headers stays a `Response`. Any
+ * other caller of `app.fetch` gets a `Response`.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';

@@ -1,4 +1,4 @@
-/** Checks a body before it is parsed: it must be complete, uncompressed, and not too large or too deep. */
+/** Checks that a body is complete, uncompressed, and not too large or too deep, before the body is parsed. */
 import type { MiddlewareHandler } from 'hono';
 import { MAX_DEPTH, nestsDeeper } from '../core/json.ts';
 import type { Env } from './context.ts';

@@ -61,7 +61,7 @@ const PROBLEMS = {
   400: { description: 'the request is invalid', content: problemContent },
   401: { description: 'the token is missing or not valid', content: problemContent },
   403: { description: 'the token does not allow this', content: problemContent },
-  404: { description: 'it does not exist', content: problemContent },
+  404: { description: 'the named thing does not exist', content: problemContent },
   429: { description: 'too many requests; Retry-After says when', content: problemContent },
   503: { description: 'not possible now; try again', content: problemContent },
 } as const;

@@ -28,7 +28,7 @@ export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
 
-/** When one page has read this many items of one log, it ends there. The last chunk may exceed the number. */
+/** After this many items of one log, a page stops reading that log. The last chunk may exceed the number. */
 const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 

@@ -1,6 +1,6 @@
 /**
- * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket, and so does each address, for
- * requests without a token and for failures.
+ * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket. Each address has a bucket for
+ * requests without a token, and a bucket for failures.
  */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
@@ -22,7 +22,7 @@ export const DEFAULT_RATES: Rates = {
   failures: { perSecond: 0.2, burst: 10 },
 };
 
-/** The maximum number of buckets. Beyond it, full buckets are dropped first. */
+/** The maximum number of buckets. Above this number, full buckets are dropped first. */
 const MAX_BUCKETS = 10_000;
 
 export class Buckets {

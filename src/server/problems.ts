@@ -32,7 +32,7 @@ export const OF_SERVER = {
   unauthorized: { status: 401, title: 'A token is required' },
   forbidden: { status: 403, title: 'The token does not allow this' },
   bad_host: { status: 421, title: 'Not a name of this server' },
-  bad_origin: { status: 403, title: 'A page of another site may not do that' },
+  bad_origin: { status: 403, title: 'A page of another site may not use this server' },
   token_in_url: { status: 400, title: 'A token must not be in a URL' },
   no_such_route: { status: 404, title: 'Nothing exists at this URL' },
   method_not_allowed: { status: 405, title: 'This method is not allowed' },

@@ -73,7 +73,7 @@ export type ServerOptions = ServerSettings & {
 };
 
 export type ServerSettings = {
-  /** The folder of the built console. Without it, the server has only the API. */
+  /** The folder of the built console. Without this folder, the server has only the API. */
   readonly consoleFolder?: string;
   /** Host names that requests may use for the server, in addition to the loopback names and the server's address. */
   readonly allowedHosts?: readonly string[];
@@ -362,7 +362,7 @@ function isPublic(method: string, path: string): boolean {
 // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Makes text of a client safe: it must not start a new line or control a terminal. */
+/** Makes text of a client safe to print: the text can neither start a new line nor control a terminal. */
 const safe = (text: string): string =>
   text.slice(0, 2_000).replaceAll(UNSAFE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 

@@ -62,8 +62,8 @@ export class Sessions {
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
 /**
- * Changes the codes atomically among all processes. Old codes are removed by number and not by time, because the clock of this
- * process may be wrong.
+ * Changes the codes atomically among all processes. A change first drops all codes but the newest 50. No code is removed by its
+ * end time, because the clock of this process may be wrong.
  */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {

@@ -44,7 +44,7 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
 
 /**
  * Finds the interrupt that refuses calls. If the agent has active conversations, only interrupts of these conversations and
- * untaken interrupts are considered.
+ * interrupts that no conversation has taken are considered.
  */
 async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
   const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);

@@ -54,8 +54,8 @@ export class Tokens {
   }
 
   /**
-   * Makes the session of a browser. The session has the permissions of `of`, or without `of` of an admin, until the session
-   * expires or `of` is revoked.
+   * Makes the session of a browser. The session has the permissions of `of`; without `of`, the permissions of an admin. The
+   * session ends when it expires, or when the token that created the session is revoked.
    */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());

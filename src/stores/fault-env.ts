@@ -12,7 +12,7 @@ import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
  * Arms the fault that the environment names, for entry points. With `EARPIECE_FAULT=point:n`, the process kills itself when it
- * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws instead.
+ * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws an error.
  * Without the variable, no fault is armed. Throws `bad_argument` for any other value.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {

@@ -81,7 +81,7 @@ export function overviewOf(key: LogKey, log: Log | undefined, presence: readonly
   };
 }
 
-/** Finds the cells that a record touches. These include cells that earlier drafts of the same append made or changed. */
+/** Finds the cells that a record touches, including cells that earlier drafts of the same append made or changed. */
 export function found(
   log: Log,
   need: Touches,
@@ -248,8 +248,8 @@ export function pruneLog(
 }
 
 /**
- * Adds a record that was decided elsewhere, with its effects, and returns the items that it changed or made. Returns undefined
- * and adds nothing if `settle` refuses the record, for example because the log already has its id.
+ * Applies a record whose position is already fixed, and returns the changed and new items. Returns undefined and adds nothing if
+ * `settle` refuses the record, for example because the log already has the notification's id.
  */
 export function follow(log: Log, record: Stored): Item[] | undefined {
   const { seq, at, clock, body } = record;

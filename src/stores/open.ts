@@ -12,8 +12,8 @@ type StoreOptions = {
   /** Called with a message for people, for example if the file was deleted. Default: a process warning. */
   report?: (line: string) => void;
   /**
-   * Opens a file in a separate thread, for long-lived processes. A hanging disk or a held lock then delays only callers that wait
-   * for the store. Simultaneous writes are committed together. The thread costs some milliseconds and megabytes.
+   * Opens a file in a separate thread, for long-lived processes: a hanging disk or a held lock delays only callers that wait for
+   * the store. Simultaneous writes are committed together. The thread costs some milliseconds and megabytes.
    */
   thread?: boolean;
 };

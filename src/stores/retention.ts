@@ -43,7 +43,8 @@ export const isPast = (item: Item, before: number): boolean =>
   item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
 
 /**
- * Decides which records can be removed with their items, so that a replay of the rest gives the remaining items unchanged.
+ * Decides which records can be removed with their items, so that a replay of the other records gives the remaining items
+ * unchanged.
  * `history`: the records in the histories of the removed items. `stays` returns whether an item of this id is kept.
  *
  * A record stays while any item that it names stays. A confirmation or release names only its carrier, so it is removed together

@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 500;
 /** The callbacks with which a listener reports. */
 export type Heard = {
   readonly head: (head: number) => void;
-  /** The listener receives all later reports. The head is then read once. */
+  /** The listener receives all later reports. This call makes the store read the head once. */
   readonly ready: () => void;
   /** The listener receives no further reports. Another listener is started a little later. */
   readonly lost: () => void;

@@ -32,7 +32,7 @@ describe('agents of one project', () => {
     talk.answer(from as Conversation, { tool, args }) as Promise<Record<string, unknown>>;
   const openOf = (log: string) => inbox.open(log);
 
-  it('a message arrives from the sender, below critical, with a depth that grows by each reply', async () => {
+  it('a message arrives from the sender, below critical, with a depth that grows with each reply', async () => {
     proves('talk:tell');
     const { id } = await say(coder, 'tell_agent', {
       to: 'reviewer',

@@ -1,4 +1,4 @@
-/** The board of a project, which lists its open tasks and the used task numbers. This file does no I/O. */
+/** The board of a project: its open tasks, the next task number, and the numbers of removed tasks. This file does no I/O. */
 
 /** `gone`: the numbers of tasks that were removed after they had ended, as ranges with inclusive ends, lowest first. */
 export type Board = {

@@ -7,8 +7,8 @@
  *
  * An execution is one agent's work on the task. An execution starts when an assigned task becomes `in_progress` (without a
  * conversation yet) or when an agent takes the task. The agent's report ends the execution. If the agent's conversation has ended
- * without a report, a later command can end the execution as lost. If a person takes the task from an agent, the execution is
- * interrupted but does not end. The agent is notified once, and its report ends the execution.
+ * without a report, a later command can end the execution as lost. If a person or another agent takes the task from the agent,
+ * the execution is interrupted but does not end. The agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -48,7 +48,7 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. The command is refused if the task has another one now. */
+  /** The status or the version that the caller saw. The command is refused if the task now has another status or version. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
   readonly notification: string;
@@ -80,8 +80,8 @@ export type Telling = {
   readonly says: string;
   readonly reason?: string;
   /**
-   * The conversation that works on the task and gets the notification. Null if no conversation has taken the task: then each
-   * active conversation of the agent gets a request to stop, and the first conversation that carries notifications gets
+   * The conversation that works on the task and gets the notification. Null if no conversation has taken the task. In that case,
+   * each active conversation of the agent gets a request to stop, and the first conversation that carries notifications gets
    * `unblocked`.
    */
   readonly conversation: string | null;
@@ -339,7 +339,7 @@ const lost = (running: TaskExecution): Fact =>
       : `its conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
-/** Whether the agent itself made the change. The agent then needs no notification. */
+/** Whether the agent itself made the change, and so needs no notification. */
 const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
 
 const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({

@@ -192,7 +192,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await replayed(task)).toEqual(await tasks.get('shop', task.id));
     });
 
-    it('2.10.6: if the task is unblocked before the agent read the interrupt, the interrupt is withdrawn and the gate falls', async () => {
+    it('2.10.6: if the task is unblocked before the agent read the interrupt, the interrupt is withdrawn and the gate goes down', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);
@@ -202,7 +202,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect((await tasks.get('shop', task.id)).executions).toMatchObject([{ id: 't1.1', endedAt: null, interrupted: null }]);
     });
 
-    it('2.10.6: if the task is unblocked after a refused call, the gate falls and the agent is notified that it may continue', async () => {
+    it('2.10.6: if the task is unblocked after a refused call, the gate goes down and the agent is notified that it may continue', async () => {
       const s1 = await talk();
       const task = await working(s1);
       await block(task);

@@ -45,7 +45,7 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. If the task has another one now, the change is refused (`conflict`). */
+  /** The status or the version that the caller saw. If the task now has another status or version, throws `conflict`. */
   readonly expected?: TaskStatus | number | undefined;
 };
 

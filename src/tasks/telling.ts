@@ -23,7 +23,7 @@ export function tellingOf(
     data: { task_id: task.id, title: task.title, ...defined({ reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },
     ...(why === 'unblocked'
-      ? { level: 'warning', instruction: 'Go on with it.' }
+      ? { level: 'warning', instruction: 'Continue this task.' }
       : {
           action: 'cancel',
           instruction: stopInstruction(task),

@@ -29,7 +29,7 @@ export type TaskCallOptions = {
 
 /**
  * The answer of a tool. `carries` says whether open notifications may follow the answer. `carries` is false if the answer itself
- * shows an interrupt, which a later call then delivers. An agent that owns its transcript ignores `carries`.
+ * shows an interrupt, which a later call delivers. An agent that owns its transcript ignores `carries`.
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
@@ -84,7 +84,7 @@ function saidNext(
     case 'paused':
       return {
         action: 'paused',
-        message: `This conversation is paused until a person lifts it${liftedBy(lift)}.`,
+        message: `This conversation is paused until a person lifts the pause${liftedBy(lift)}.`,
         instruction: 'Finish your turn.',
       };
     case 'stop': {

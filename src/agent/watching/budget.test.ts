@@ -105,7 +105,7 @@ describe('the budget of a turn', () => {
     expect(types(made)).toHaveLength(2);
   });
 
-  it('the end of a turn reports a nearly full context but no budget warning, and the next turn does not report it again', () => {
+  it('the end of a turn reports a nearly full context but no budget warning, and the next turn does not repeat the report', () => {
     const made = budget({ tokens: 100, contextTokens: 100 });
     use(made, 90);
     expect(made.reachedLate(0).map(({ type }) => type)).toEqual(['context.approaching_limit']);

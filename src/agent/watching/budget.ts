@@ -6,7 +6,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type BudgetOptions = {
-  /** The maximum number of input and output tokens of all requests of one turn, cached or not. */
+  /** The maximum number of input and output tokens of one turn, cached or not. The requests of `TurnEnding.ask` do not count. */
   readonly tokens?: number;
   /** The size of the model's context window. The last request and its answer must fit into this window. */
   readonly contextTokens?: number;
@@ -61,8 +61,8 @@ export class Budget {
   /** Begins a turn: sets all counts to 0, except the size of the context. */
   begin(now: number): void {
     this.#told.clear();
-    // If the last turn emitted `context.approaching_limit` at its end, the agent reads that event now. So this turn does not emit
-    // it again.
+    // If the last turn emitted `context.approaching_limit` at its end, the agent reads that event now. So this turn does not
+    // repeat the event.
     if (this.#contextToldLate) this.#told.add('context.approaching_limit');
     this.#contextToldLate = false;
     this.#beganAt = now;

@@ -38,7 +38,7 @@ it('a timeout is reported as a timeout only, and not as a failure too', () => {
   ]);
 });
 
-it('a call that fails again reports the number of its failures in the turn', () => {
+it('a call that fails again reports the number of its earlier failures in the turn', () => {
   const calls = new ToolCalls();
   const retries = (): unknown => calls.ended(call, failed('x'), 1)[0]?.data?.['retry_count'];
   expect([retries(), retries(), retries()]).toEqual([0, 1, 2]);

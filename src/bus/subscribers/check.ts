@@ -1,4 +1,7 @@
-/** Finds problems that the parser cannot find: templates and conditions that do not compile, or that fail for a sample event. */
+/**
+ * Finds problems that the parser cannot find: templates and conditions that do not compile, and templates that fail for sample
+ * events.
+ */
 import { dirname, join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import type { Json } from '../../core/json.ts';
@@ -73,7 +76,10 @@ async function failsForSample(
     const rendered = await engine.render(template, contextOf(line));
     if (rendered.kind === 'text' && rendered.text.trim() !== '') continue;
     const reason = rendered.kind === 'text' ? 'the text is empty' : rendered.reason;
-    return { severity: 'warning', message: `fails for ${count === 1 ? `a ${type}` : `${count} of ${type}`}: ${reason}` };
+    return {
+      severity: 'warning',
+      message: `fails for ${count === 1 ? `a ${type}` : `${count} events of type ${type}`}: ${reason}`,
+    };
   }
   return undefined;
 }

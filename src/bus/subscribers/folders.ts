@@ -155,7 +155,7 @@ function merge(
   };
 }
 
-/** Returns the same object for the same input, because the bus restarts a subscriber whose object changes. */
+/** Returns the same object for the same input, because the bus makes a new channel for a subscriber whose object changes. */
 function withCore(subscriber: Subscriber, core: boolean): Subscriber {
   if (subscriber.output.core === core) return subscriber;
   let other = OTHERWISE.get(subscriber);

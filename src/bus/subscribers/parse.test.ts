@@ -113,7 +113,7 @@ expression = "payload.size > 1000"
     ['high', 'turn_start'],
     ['normal', 'turn_start'],
     ['low', 'turn_end'],
-  ])('FR-017, FR-018: priority %s is delivered at %s by default', (priority, moment) => {
+  ])('FR-017, FR-018: with priority %s, inject_at is %s by default', (priority, moment) => {
     expect(loaded(with_(`[output]\npriority = "${priority}"`)).output).toMatchObject({ priority, injectAt: moment });
   });
 
@@ -128,7 +128,7 @@ expression = "payload.size > 1000"
     expect(loaded(with_(`[batching]\n${lines}`)).batching).toEqual(batching);
   });
 
-  test('accepts an id, a name, a description and an expression of full length, and an empty description', () => {
+  test('may have an id, a name, a description and an expression of full length, and an empty description', () => {
     const text = `[subscriber]\nid = "${'a'.repeat(64)}"\nname = "${'n'.repeat(100)}"\ndescription = "${'d'.repeat(500)}"\n[events]\ntypes = ["x"]\n[condition]\nexpression = "${'e'.repeat(1000)}"`;
     expect(loaded(text).id).toHaveLength(64);
     expect(loaded(text.replace(/d{500}/, '')).description).toBe('');
@@ -160,7 +160,7 @@ describe('an invalid file', () => {
         '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; merge both places into one',
       ],
     ],
-    ['a file of 64 kB and more', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, but only 65536 are allowed']],
+    ['a file of more than 65,536 bytes', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, but only 65536 are allowed']],
     [
       'an empty file',
       '',
@@ -367,7 +367,7 @@ describe('an invalid file', () => {
       ['6:2: withdraw needs [batching] dedupe_key, because this table withdraws open notifications with the same key'],
     ],
     [
-      'withdraw with a key that tells types apart',
+      'withdraw with a key that contains the type',
       with_('[batching]\ndedupe_key = "type:payload.job"\n[withdraw]\ntypes = ["build.fixed"]'),
       [
         '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw], the key cannot contain "type", because an event of another type would have another key',
@@ -393,7 +393,7 @@ describe('an invalid file', () => {
       ],
     ],
     [
-      'several things at once, in the order of the file',
+      'several problems at once, in the order of the file',
       '[subscriber]\nid = "B"\n[events]\ntypes = ["*"]\n[output]\ncore = 1\n',
       [
         '1:2: subscriber.name is missing; write a text of 1 to 100 characters on one line',

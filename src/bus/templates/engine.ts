@@ -54,7 +54,7 @@ export type TemplateEngineOptions = {
   readonly onTrouble?: (reason: string) => void;
 };
 
-/** The longest text of a template or an expression. */
+/** The maximum length of a template or an expression, in characters. */
 const MAX_SOURCE_CHARS = 65_536;
 const MAX_DEPTH = 200;
 

@@ -123,7 +123,10 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/** On a busy machine, a question may take up to this multiple of its deadline. This also limits a question that never ends. */
+/**
+ * The maximum time of a question on a busy machine, as a multiple of its deadline. After this time, a question that never ends is
+ * stopped.
+ */
 const BUSY = 40;
 /** The minimum share of the deadline that must remain for another check of the processor time. */
 const NEARLY = 0.1;

@@ -26,7 +26,8 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   while (at < bytes.length) {
     const [size, body] = readNumber(bytes, at + 1);
     if (bytes[at] === MEMORY_SECTION) {
-      // The section holds the count of memories (one), its flags, and its initial pages. Existing limits are replaced.
+      // The section holds the count of memories (one), and the flags and the initial pages of the memory. Existing limits are
+      // replaced.
       const [count, flags] = readNumber(bytes, body);
       const [initial] = readNumber(bytes, flags + 1);
       if (count !== 1) throw new Error(`the WebAssembly module must have one memory, got ${count}`);

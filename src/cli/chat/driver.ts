@@ -1,6 +1,6 @@
 /**
  * Carries out the commands of a person (or a script) in a conversation, for any front. During a turn, messages wait for their own
- * turn. All other commands take effect at once.
+ * turn, and `wake` does nothing. All other commands take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';

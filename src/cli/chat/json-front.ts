@@ -62,7 +62,8 @@ export class JsonFront implements Front {
     if (first !== '') driver.send(first);
 
     const wake = async (ids?: readonly NotificationId[]): Promise<void> => {
-      if (!(await driver.wake(ids))) say({ type: 'error', message: driver.busy ? 'a turn is already running' : 'nothing waits' });
+      if (!(await driver.wake(ids)))
+        say({ type: 'error', message: driver.busy ? 'a turn is already running' : 'there is no notification to deliver' });
     };
     const input = createInterface({ input: process.stdin });
     void (async () => {

@@ -154,7 +154,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
 
 function besideHead(text: string, width: number, head: string, hang: string): string[] {
   const [first = '', ...others] = text.split('\n');
-  // The first row has the width that the head leaves. The rest of the line is wrapped again, to the full width.
+  // The first row has the width that the head leaves. The remaining text of the line is wrapped to the full width.
   const [row = '', ...more] = wrapAll(first, width, head, head);
   const rest = more.map((each) => each.slice(head.length)).join(' ');
   return [

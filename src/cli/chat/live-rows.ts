@@ -26,7 +26,7 @@ export type RowsOptions = {
 /** The state of the turn, according to the keys of the person and the events of the agent. */
 export type TurnState = {
   readonly pending: readonly Item[];
-  /** Whether a person has stopped this turn, which has not ended yet. */
+  /** Whether a person has stopped the turn and the turn has not ended yet. */
   readonly stopping: boolean;
   /**
    * The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused, or still runs a

@@ -123,7 +123,7 @@ export class Narrator {
         return;
       case 'left_out':
         this.note(
-          `The provider refuses the request with ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} and accepts it without (${event.why}). The model has not read ${event.ids.length === 1 ? 'it' : 'them'}: earpiece why ${event.ids[0] ?? ''}`,
+          `The provider accepts the request only without ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} (${event.why}). The model has not read the ${event.ids.length === 1 ? 'notification' : 'notifications'}: earpiece why ${event.ids[0] ?? ''}`,
         );
         return;
       case 'wake_asked':
@@ -149,7 +149,7 @@ export class Narrator {
     }
   }
 
-  /** Makes the next block begin after a blank line, unless the block is a note. Other code has printed since the last block. */
+  /** Makes the next block begin after a blank line, unless the block is a note. Call this after other code has printed. */
   apart(): void {
     // Each block begins after a blank line if a person's message comes before it.
     this.#block = 'said';
@@ -240,8 +240,8 @@ export class Narrator {
 }
 
 /**
- * Returns the notification with the text that the model read as its message, without source and level. If the text contains the
- * message of the notification, returns the notification unchanged.
+ * Replaces the message of a notification with the text that the model read, without source and level. If that text contains the
+ * message, returns the notification unchanged.
  */
 function asSaid(note: Notification, text: string): Notification {
   const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();

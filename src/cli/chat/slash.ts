@@ -38,14 +38,14 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
           ([command, { args, says }]) => `${paint('bold', `/${command} ${args}`.padEnd(14))} ${says}`,
         ),
         ...wrapAll(
-          'Ctrl+C in a turn: stop, reply or continue. At the prompt, Ctrl+C or Ctrl+D ends the conversation. Type a message that begins with "/" with two slashes.',
+          'Ctrl+C in a turn: stop, reply or continue. At an empty prompt, Ctrl+C or Ctrl+D ends the conversation. Type a message that begins with "/" with two slashes.',
           width,
         ),
       ];
     case 'show': {
       const n = argument === '' ? details.last : Number(argument);
       const detail = details.get(n);
-      if (detail === undefined) return [`there is no ${plain(argument === '' ? 'number' : argument, 40)} to show`];
+      if (detail === undefined) return [`there is no ${plain(argument === '' ? 'shortened text' : argument, 40)} to show`];
       return [paint('dim', `${n} · ${plain(detail.title)}`), ...wrapAll(detail.text, width, '  ')];
     }
     case 'pending': {

@@ -85,7 +85,7 @@ class Chat {
   readonly #over = Promise.withResolvers<number>();
   #mode: Mode = PROMPT;
   #pending: readonly Item[] = [];
-  /** Whether a person has stopped this turn, which has not ended yet. */
+  /** Whether a person has stopped the turn and the turn has not ended yet. */
   #stopping = false;
   /**
    * The person who paused the agent. Empty if the pause names no person; undefined if the agent is not paused, or still runs a
@@ -281,7 +281,7 @@ class Chat {
   #stop(): void {
     this.#mode = PROMPT;
     this.#stopping = true;
-    // The waiting messages return to the prompt, because the person may want to send them again.
+    // The waiting messages return to the prompt, because the person may still want to send them.
     const waiting = this.#driver.takeBack();
     if (waiting.length > 0) this.#editor.text = [...waiting, this.#editor.text].filter((text) => text !== '').join('\n');
     this.#driver.stop();

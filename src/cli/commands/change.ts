@@ -79,7 +79,7 @@ const NOT_LATER = 'withdrawn; conversations that begin later do not get this not
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   withdrawn: 'withdrawn: no agent has read this notification',
   maybe_seen: 'withdrawn, but offered before: the agent may have seen this notification',
-  gate_lowered: 'already delivered; it no longer holds the gate up',
+  gate_lowered: 'already delivered; this interrupt no longer holds the gate up',
   too_late: 'too late: this notification was already delivered',
   unknown: 'is unknown',
 };

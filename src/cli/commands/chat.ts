@@ -35,7 +35,7 @@ earpiece send --to agent --level critical "stop"   # from another terminal
 echo "What is in this folder?" | earpiece chat --json`,
     )
     .action(async (words: string[], options: ChatOptions) => {
-      // The agent is loaded only here, because no other command needs it.
+      // The agent is loaded only when the command runs, because most other commands do not need the agent.
       const { lead } = await import('../chat/lead.ts');
       answer(await lead(words.join(' ').trim(), options));
     });

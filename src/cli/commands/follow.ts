@@ -42,7 +42,7 @@ export function follow(command: CommandLine, answer: Answer): void {
     .addOption(choice('--until <state>', ['idle', 'blocked', 'done'], 'agent: the state to wait for (default: idle)'))
     .option(
       '--every <duration>',
-      'the time between two checks, at least 10s (default: pr 30s to 60s, url 30s, files and git 5s, agent 2s, log 1s)',
+      'the time between two checks, 10s to 1d; without this option: pr 30s to 60s, url 30s, files and git 5s, agent 2s, log and lsp 1s',
     )
     .addOption(
       choice(

@@ -108,7 +108,8 @@ async function erase(
   const appended = await ear.store.append(log, [record]);
   if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
   const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
-  // A store without `compact` keeps no files in which erased text stays readable.
+  // Only a SQLite store has `compact`, which names the files in which erased text stays readable. The files of a database server
+  // are not checked.
   if (!('compact' in ear.store) || typeof ear.store.compact !== 'function') return { ...erased, readable: [] };
   const { readable } = await (ear.store.compact as () => Promise<{ readonly readable: readonly string[] }>)();
   return { ...erased, readable };

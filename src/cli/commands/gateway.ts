@@ -56,7 +56,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         if (why !== undefined) complain(`the gateway cannot start in this folder yet: ${why}`);
         return;
       }
-      // Servers and transports are loaded only here, so that every other command starts faster.
+      // Servers and transports are loaded only when the command runs, so that other commands start faster.
       const { serve } = await import('../gateway.ts');
       answer(await serve(words, options, { running: takeEarly() }));
     });

@@ -32,7 +32,7 @@ export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
       'In a shell of an agent, the command reads the notifications of this conversation like the tool get_notifications, newest first. ' +
-        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again. The gate falls, unless a pause holds it up. ' +
+        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again. The gate goes down, unless a pause holds the gate up. ' +
         'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
     .option('--peek', 'only list, even in an agent')
@@ -222,7 +222,7 @@ function messageOf({ notification: { action, message }, count }: Item): string {
   return `${action === undefined ? '' : `${action}: `}${message}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** Describes the state of an item in everyday words; the JSON output contains the receipt instead. */
+/** Describes the state of an item in everyday words; the JSON output contains the receipt. */
 function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
   const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waiting, was offered' : receipt;

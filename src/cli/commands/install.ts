@@ -12,7 +12,7 @@ export function install(command: CommandLine, answer: Answer): void {
     )
     .option('--all', 'every agent that is found here (the default if you name no agent)')
     .option('--yes', 'do not ask')
-    .option('--status-line', 'also show open notifications in the status line of Claude Code, after your own')
+    .option('--status-line', 'also show open notifications in the status line of Claude Code, after the text of your status line')
     .option('--wrap', 'also put one gateway in front of the MCP servers of the agent')
     .addOption({
       flags: '--scope <scope>',

@@ -30,7 +30,7 @@ export function remind(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--to <address>',
-      'the agent to remind, or the owner with --list and --cancel (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
+      'the agent to remind (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project); --list and --cancel: only reminders for this agent',
     )
     .option('--key <key>', 'a name: a newer reminder with the same key replaces the older reminder')
     .addOption(choice('--level <level>', REMINDER_LEVELS, 'the level (default: info)'))
@@ -190,7 +190,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
       if (options.json) printJson({ id: reminderId(id), log, result });
       else
         print(
-          `${reminderId(id)}  ${result === 'withdrawn' ? `cancelled for ${log}` : `for ${log} it is ${result.replaceAll('_', ' ')}`}`,
+          `${reminderId(id)}  ${result === 'withdrawn' ? `cancelled for ${log}` : `for ${log}: ${result.replaceAll('_', ' ')}`}`,
         );
       if (result === 'too_late') answer(EXIT.ended.code);
     }

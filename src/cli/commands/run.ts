@@ -5,7 +5,7 @@ export function task(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Gives an agent one task. Its answer goes to stdout and its actions to stderr. The command ends with the turn. Exit codes: 0 completed, 1 failed, 130 stopped, ' +
-        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. The command waits for background work. Without a task, stdin is the task; a final "-" adds stdin to it.',
+        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. The command waits for background work. Without a task, stdin is the task. If the last word is "-", stdin replaces that word.',
     )
     .option(
       '--model <provider:model>',

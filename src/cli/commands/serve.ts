@@ -21,7 +21,7 @@ earpiece serve --port 0 --json
 earpiece token create --kind admin --name laptop
 earpiece serve --host 0.0.0.0`)
     .action(async (options: ServeOptions) => {
-      // The HTTP parts are loaded only here, so that every other command starts faster.
+      // The HTTP parts are loaded only when the command runs, so that other commands start faster.
       const { runServer } = await import('../serve.ts');
       answer(await runServer(options));
     });

@@ -181,7 +181,7 @@ async function withTasks(
 ): Promise<void> {
   if (options.as?.trim() === '')
     throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who makes the change');
-  // The code for tasks is loaded only here, so that every other command starts faster.
+  // The code for tasks is loaded only when the command runs, so that other commands start faster.
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);

@@ -145,7 +145,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
 }
 
-/** Opens the list of tokens. Its code is loaded only here, so that other commands start faster. */
+/** Opens the list of tokens. The code for tokens is loaded only at this call, so that other commands start faster. */
 async function tokensOf(store: Store): Promise<Tokens> {
   const { Tokens: Made } = await import('../../server/tokens.ts');
   return new Made(store);

@@ -6,7 +6,7 @@ import { plain, print, printJson } from '../terminal.ts';
 export function unfollow(command: CommandLine): void {
   command
     .description(
-      'Stops following one thing of this project. Name the thing by its id in the list of earpiece following. Its unread notifications are withdrawn; those about files and about the branch stay.',
+      'Stops following one thing of this project. Name the thing by its id in the list of earpiece following. Unread notifications about the thing are withdrawn, except notifications about files and about the branch.',
     )
     .example('earpiece unfollow f1')
     .action(async (id: string, options: GlobalOptions) => {

@@ -119,9 +119,9 @@ const cureSays = ({ kind }: Typed, verdict: Verdict): string =>
     : CURES[kind];
 
 function expiry(ms: number): string {
-  if (ms <= 0) return 'its end has passed';
+  if (ms <= 0) return 'its expiry time has passed';
   const coarse = ms > 3_600_000 ? 3_600_000 : ms > 60_000 ? 60_000 : 1_000;
-  return `ends in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
+  return `expires in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
 }
 
 function saying(decision: Exclude<Decision, { kind: 'take' }>): string {

@@ -113,7 +113,7 @@ async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): P
   ];
 }
 
-/** Reports on hooks that a plugin of the host contains, instead of an installation. */
+/** Reports on the hooks of a plugin, for a host without hooks of `earpiece install`. */
 async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
   const { hooks, name, title } = setup;
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
@@ -229,7 +229,10 @@ const variableFindings = (
   bad: Bad,
 ): readonly Finding[] => otherVariables(setup.variables(user), { named: db, said }).map(({ why, advice }) => bad(why, advice));
 
-/** If the agent's settings name the database in a variable, the hooks need not name it. `otherVariables` compares that database. */
+/**
+ * If the agent's settings name the database in a variable, the hooks need not name the database. `otherVariables` compares that
+ * database.
+ */
 function withoutSetDatabase(setup: Setup, first: Installed, wanted: Ours): Ours {
   const { db: _, ...rest } = wanted;
   const isSet = setup.variables(first.place).some(({ name, of }) => of === 'all' && name === 'EARPIECE_DB');

@@ -92,8 +92,8 @@ export type Verdict =
       /** When the notification was queued, if the agent has made no contact since. */
       readonly unseenSince: number | null;
       /**
-       * Whether the notification was offered before without a confirmation. The model may then see the notification twice, marked
-       * as repeated.
+       * Whether the notification was offered before without a confirmation. If so, the model may see the notification twice,
+       * marked as repeated.
        */
       readonly offered: boolean;
       /** The process that delivers to the agent, if it hides the notification because of its wrong clock. */

@@ -52,15 +52,15 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts the mute';
       return verdict.over
         ? `Filtered: ${mute} ${until}.`
-        : `Muted: ${mute} ${until}. The next message will filter the notification.`;
+        : `Muted: ${mute} ${until}. The notification will be filtered at the next message.`;
     }
     case 'filtered':
       return `Filtered: ${verdict.setting}${verdict.file === null ? '' : `, set in ${verdict.file}`}.${
-        verdict.over ? '' : ' The next message will filter the notification.'
+        verdict.over ? '' : ' The notification will be filtered at the next message.'
       }`;
     case 'budget':
       return verdict.how === 'waits'
-        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: rides next$/u, '')}). The message after that carries the notification.`
+        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: waits for the next message$/u, '')}). The message after that carries the notification.`
         : `Waiting: the next message has no room for the text (${verdict.reason}) and only counts the notification in a summary.`;
     case 'summarized':
       return `Counted in a summary: the message at ${clock(verdict.at)} had no room for the text. ${
@@ -68,15 +68,15 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
           ? 'The agent has not read the text.'
           : verdict.markedRead === true
             ? `The notification was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read the text.`
-            : `The agent has read the text since${reader(verdict.readBy)}.`
+            : `The agent has since read the text${reader(verdict.readBy)}.`
       }`;
     case 'gate': {
       const refused = gateCalls(verdict.refusals, verdict.withheld ?? 0);
       const carried = verdict.deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(verdict.deliveredAt)}.`;
       const passing = verdict.wrappedOnly ? ' The gate refuses calls of wrapped tools; built-in tools still run.' : '';
       return verdict.action === 'pause'
-        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate falls when a person resumes the agent.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate falls when the agent has read the interrupt.`;
+        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate goes down when a person resumes the agent.`
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when the agent has read the interrupt.`;
     }
     case 'behind_gate':
       return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). The notification is delivered after the agent has read that interrupt.`;
@@ -127,7 +127,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       if (verdict.held !== undefined) {
         const { log, refusals, withheld = 0, deliveredAt } = verdict.held;
         const carried = deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(deliveredAt)}.`;
-        return `Expired at ${clock(verdict.at)}, and the gate of ${log} fell then; until then ${gateCalls(refusals, withheld)}.${carried}`;
+        return `Expired at ${clock(verdict.at)}, and the gate of ${log} then went down; before that, ${gateCalls(refusals, withheld)}.${carried}`;
       }
       return verdict.offByMs === undefined
         ? `Expired at ${clock(verdict.at)}, before a message could carry the notification.`
@@ -218,8 +218,8 @@ function rode(on: RodeOn | null): string {
 }
 
 /**
- * Describes the moment for which a notification waits ("it arrives with the next tool result"). Uses the agent's contact points if
- * they are known.
+ * Describes the moment for which a notification waits ("it arrives with the next tool result"). Uses the agent's contact points
+ * if they are known.
  */
 export function momentOf(
   { deliver, reason, rides }: Omit<Extract<Verdict, { readonly kind: 'moment' }>, 'kind'>,

@@ -16,8 +16,8 @@ export function neutralize(body: string, maxChars: number): string {
 }
 
 /**
- * Whether the text has more than `maxChars` characters, so that `neutralize` cuts it. The cut of a text whose escapes exceed
- * twice the limit does not count.
+ * Whether the text has more than `maxChars` characters, so that `neutralize` cuts it. False if `neutralize` cuts the text only
+ * because the escapes make it longer than twice the limit.
  */
 export function isCutAt(body: string, maxChars: number): boolean {
   const trimmed = body.trim();
@@ -67,8 +67,8 @@ function makeSigns(): Signs {
   const slash = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
   const ep = String.raw`[${LIKE_E}]\p{M}*${blank}[${LIKE_P}]\p{M}*`;
   return {
-    // Control, bidi and zero-width characters, lone surrogates, tags and variation selectors. Attackers hide text in such
-    // characters.
+    // Attackers hide text in such characters: control, bidi, zero-width and tag characters, lone surrogates and variation
+    // selectors.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
     // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),

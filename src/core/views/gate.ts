@@ -38,9 +38,9 @@ const WITHHELD: Words = {
 };
 
 /**
- * Returns the answer to a call while an interrupt is unread or a pause holds. The answer says whether the call was made, shows
- * the interrupts (sender, request and exact words), and names the condition that ends the hold. All refused calls get the same
- * text. The signal views have a fixed text, which replaces any result.
+ * Returns the answer to a call while an interrupt is unread or a pause holds. The answer says whether the call was made, and
+ * shows the interrupts (sender, request and exact words). The answer also names the tool call or the person that lowers the gate,
+ * if there is one. All refused calls get the same text. The signal views have a fixed text, which replaces any result.
  */
 export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {

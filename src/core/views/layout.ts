@@ -8,7 +8,7 @@ export type Layout = {
   item(line: Line, how: How, alone: boolean): string;
   /** Whether this text has the form of this view's items. If so, the view copies the text unchanged. */
   owns(text: string): boolean;
-  /** Turns a text that was sent in another view into an item of this view. The view setting may have changed since then. */
+  /** Turns a text that was sent in another view into an item of this view, because the view setting may have changed. */
   adopt(text: string, about: About): string;
   page(page: Page): string;
 };
@@ -27,7 +27,7 @@ export type Page = {
   /** Whether all or some items were sent before. Undefined if no item was sent before. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
-  /** The notifications that are counted instead of shown. */
+  /** The notifications that the page only counts. */
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 

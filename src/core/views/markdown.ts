@@ -15,8 +15,8 @@ const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
  * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. If a person or an
- * agent wrote the item, or if the item asks to cancel, pause or resume, it begins with its source and sender in brackets. No
- * body can begin with a bracket.
+ * agent wrote the item, or if the item asks to cancel, pause or resume, its source and its `attribution` precede the body, in
+ * brackets. No body can begin with a bracket.
  */
 export const markdown: Layout = {
   item(line, how) {

@@ -6,8 +6,8 @@ import { attribution, indent, indentedBody, isListItem } from './wording.ts';
 const ITEM = new RegExp(`^[^ ]+ (?:${LEVELS.join('|')})[:,] `);
 
 /**
- * The default view: one line for each item, in words. Indented lines belong to the item above them. A dash before each item
- * would cost one token an item.
+ * The default view: one line for each item, in words. Indented lines belong to the item above them. The view has no dashes before
+ * items, because each dash would cost one token.
  *
  *     [ep k7f3] 2 notifications, automatic, no human typed this
  *     tool error: Tool `cargo_check` failed with exit code 101.

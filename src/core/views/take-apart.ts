@@ -1,4 +1,4 @@
-/** The views that `takeApart` parses. TOON and JSON have standard parsers instead. */
+/** The views that `takeApart` parses. Tests parse TOON and JSON with standard parsers. */
 export const LISTS = ['default', 'markdown', 'xml', 'xml_batch'] as const;
 export type ListView = (typeof LISTS)[number];
 export const isList = (format: string): format is ListView => (LISTS as readonly string[]).includes(format);

@@ -28,6 +28,7 @@ export type ViewInput = {
 
 /**
  * Turns a plan into the text for the model. The function is deterministic, and fails only if the encoder of TOON is missing. No
- * body can imitate the frame. Each line's text is in `items`. A line with `sent` is copied verbatim.
+ * body can imitate the frame. `items` has each line's text, and is empty in the signal views. A line with `sent` is copied
+ * verbatim.
  */
 export type Render = (format: ViewName, input: ViewInput) => SentView;

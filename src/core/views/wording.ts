@@ -6,11 +6,11 @@ import { neutralData } from './data.ts';
 import type { ViewInput } from './view.ts';
 
 /**
- * The maximum number of distinct messages that a line below error lists. A line at error or above, or whose template failed,
- * lists all messages.
+ * The maximum number of different messages that a line below error lists. Lines of level error or critical, and lines whose
+ * template failed, list all messages.
  */
 export const MESSAGES_BELOW_ERROR = 5;
-/** The minimum number of characters of each distinct message, even in a line of many messages. */
+/** The minimum number of characters of each different message, even in a line of many messages. */
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
@@ -131,7 +131,7 @@ function commonHead(texts: readonly string[]): string | undefined {
   return texts.every((text) => text.startsWith(`${head}: `)) ? head : undefined;
 }
 
-/** Returns the sender and its request, unless the notification is only a report of a source. */
+/** Returns the author of the line, or the action that it asks for. Undefined if the line is only a report of a source. */
 export function attribution(line: Line): string | undefined {
   const person = line.person === undefined ? undefined : neutralizeName(line.person);
   if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;

@@ -14,8 +14,8 @@ const onReset = new WeakMap<Socket, () => void>();
 /**
  * Sends an answer and settles its delivery. After the bytes have left this process, `settling` confirms the delivery, unless the
  * client cancels the request. If the client is killed before it reads the bytes, its operating system resets the connection, and
- * the delivery is released. After the bytes have left, a regular disconnect does not release the delivery. Before that, any
- * disconnect releases the delivery.
+ * the delivery is released. After the bytes have left, a regular disconnect does not release the delivery. Until the bytes have
+ * left, any disconnect releases the delivery.
  */
 export function deliver(
   response: ServerResponse,

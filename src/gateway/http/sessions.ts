@@ -328,8 +328,8 @@ class HttpSession {
   }
 
   /**
-   * Returns the POST whose response gets a server's frame. A frame that names no POST goes to the only waiting POST, or without
-   * an event stream to the newest. Otherwise the result is undefined.
+   * Returns the POST whose response gets a server's frame. A frame that names no POST goes to the only waiting POST. If several
+   * POSTs wait and there is no event stream, the frame goes to the newest. Otherwise the result is undefined.
    */
   #postFor(frame: Frame): Post | undefined {
     if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;

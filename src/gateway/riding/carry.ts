@@ -21,10 +21,13 @@ export type Outgoing = {
 /** Makes the answer to the request of `frame`. `bytes` are the bytes of the frame or a changed copy. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
-/** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
+/** One tools/call that is waiting for its answer. `cancelled` may become true at any time before the answer is sent. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
 
-/** Asks the rider what to add to a tools/call result, and makes the bytes for the client. This is the gateway's contact point. */
+/**
+ * Asks the rider what to add to a tools/call result, and makes the bytes for the client. The result of a tools/call is the
+ * gateway's contact point.
+ */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const { requestId } = call;
   const treatment = treatmentOf(call.connection.profile, schema);

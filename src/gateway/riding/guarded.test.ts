@@ -123,7 +123,7 @@ describe('a text that is too late for its result', () => {
     expect(textOf(await rider.after(connection, result))).toBe('');
   });
 
-  test('is released at once if its lease has passed its half, and if it has no lease', async () => {
+  test('is released at once if half of its lease has passed, or if it has no lease', async () => {
     await begun(() => ({ kind: 'none' }), lateRide('A', 400));
     const { leaseMs: _, ...without } = lateRide('B') as Extract<Ride, { kind: 'ride' }>;
     await begun(() => ({ kind: 'none' }), without);

@@ -17,14 +17,14 @@ import type {
 } from './rider.ts';
 
 /**
- * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides
- * the call. The result then gets at most the late text of an earlier call.
+ * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides a
+ * call, and a result gets at most the late text of an earlier call.
  */
 export const RIDER_WITHIN_MS = 250;
 /** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
 const INSTRUCTIONS_WITHIN_MS = 1_000;
 /**
- * How long each call waits while the rider is known not to answer. An outage then costs the agent 250 ms once, not with each
+ * How long each call waits while the rider is known not to answer. So an outage costs the agent 250 ms once, and not with each
  * call.
  */
 const OUTAGE_WITHIN_MS = 25;

@@ -16,8 +16,8 @@ export class LastGate {
 
   /**
    * Returns the text of the refusal: the first text for these interrupts of this conversation. The text may be sent before its
-   * record is written. Returns undefined if the call has passed or was refused with another text. The caller then records no
-   * refusal.
+   * record is written. Returns undefined if the call has passed or was refused with another text. In that case, the caller
+   * records no refusal.
    */
   known(gate: KnownGate, call: Call, conversation: string): string | undefined {
     const name = [conversation, ...gate.ids].join(' ');

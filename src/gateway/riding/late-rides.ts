@@ -1,6 +1,6 @@
 /**
- * Texts that the rider returned too late for their results. The next result of the connection without a newer text carries the
- * oldest of them. Without this class, an agent on a machine that exceeds the time limit for each text would never get a text.
+ * Texts that the rider returned too late for their results. The connection's next result that has no newer text carries the
+ * oldest late text. Without this class, an agent on a machine that exceeds the time limit for each text would never get a text.
  */
 import type { Connection, ReleaseReason, Ride } from './rider.ts';
 

@@ -4,8 +4,8 @@ import type { Profile } from './profiles.ts';
 /**
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
  * notifications. No method of a rider can stop traffic. If `before` throws or takes more than 250 ms, the call passes, unless
- * `held` refuses the call. If `after` does so, the result passes without its addition. Time while `working` is true does not
- * count, up to a limit. The gateway reports the beginning and the end of each outage.
+ * `held` refuses the call. If `after` throws or takes more than 250 ms, the result passes, at most with a late text of an earlier
+ * call. Time while `working` is true does not count, up to a limit. The gateway reports the beginning and the end of each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
@@ -33,8 +33,8 @@ export interface Rider {
   before(connection: Connection, call: Call): Awaitable<Verdict>;
 
   /**
-   * Returns the addition to a tools/call result on its way to the client, or a text in its place. The gateway also calls this for
-   * failing results.
+   * Returns the addition to a tools/call result on its way to the client, or a text in its place. The gateway also calls `after`
+   * for failing results.
    */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
@@ -63,9 +63,9 @@ export interface Rider {
   closed(connection: Connection): void;
 
   /**
-   * Called when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the open calls are answered
-   * after this call, so that their results can carry the notification. `of` is the key of the only connection that uses the
-   * upstream. Without `of`, all connections share the upstream.
+   * Called when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the gateway calls this method
+   * before the open calls are answered, so that their results can carry the notification. `of` is the key of the only connection
+   * that uses the upstream. Without `of`, all connections share the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }

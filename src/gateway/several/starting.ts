@@ -19,7 +19,7 @@ export type Patience = {
   readonly discoverMs: number;
   /**
    * How long a client waits for servers at most, unless the client reads its lists only once. The client's first lists have the
-   * servers that are ready then. list_changed announces later servers.
+   * servers that are ready when the wait ends. list_changed announces later servers.
    */
   readonly graceMs: number;
   /**

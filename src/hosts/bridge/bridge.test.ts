@@ -198,7 +198,7 @@ describe('the bridge of a plugin', () => {
     expect(said.filter((line) => 'push' in line)).toEqual([]);
   });
 
-  it('ends a request for a critical notification, denies its calls, and lets the next request end', async () => {
+  it('ends one request for a critical notification, denies the calls of that request, and lets the next request finish', async () => {
     await ask({ kind: 'session_start' });
     await ask({ kind: 'asked' });
     await queue({ id: 'n1', level: 'critical' });
@@ -231,7 +231,7 @@ describe('the bridge of a plugin', () => {
     expect(await pushed('gate')).toEqual({ push: 'gate', session: 's1', up: false });
   });
 
-  it('confirms from the transcript the deliveries of an earlier process', async () => {
+  it('confirms deliveries of an earlier process that the transcript proves', async () => {
     await queue({ id: 'n1' });
     const dying = open(pi, openInbox(2));
     const own = bridge;

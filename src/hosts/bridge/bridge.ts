@@ -35,7 +35,7 @@ export class Bridge {
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
   readonly #answering = new Set<number>();
-  /** Unanswered questions for whose answers the plugin no longer waits. */
+  /** Unanswered questions whose answers the plugin no longer waits for. */
   readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
@@ -75,7 +75,7 @@ export class Bridge {
   }
 
   /**
-   * Handles a line after the earlier receipts, states and `asked` questions, so that they are settled before a question is
+   * Handles a line after the earlier receipts, states and `asked` questions, so that these lines take effect before a question is
    * answered. A line does not wait for other questions.
    */
   async #handle(line: FromPlugin): Promise<void> {
@@ -152,7 +152,7 @@ export class Bridge {
     if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });
     if (AMONG_WORK.has(moment.kind) && session.conversation.quiet()) return NOTHING;
     const attended = await attend(place, host, caller, moment, session.conversation);
-    // An interrupt ended the request while this question was answered.
+    // An interrupt may have ended the request while this question was answered.
     if (moment.kind === 'before_tool' && session.forcing) {
       await attended.release();
       return refused(FORCED_FIRST);

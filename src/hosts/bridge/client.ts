@@ -54,7 +54,8 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A bridge that has left this many questions unanswered, and has written nothing for this long, counts as hanging. */
 const HANGS_AFTER = 3;
 const HANGS_AFTER_MS = 5_000;
-const GATE_UP = 'Not run: an interrupt waits for you. It could not be read in time; call a tool again to read it.';
+const GATE_UP =
+  'Not run: an interrupt waits for you. Earpiece could not show the interrupt in time; call a tool again to read the interrupt.';
 
 export class BridgeClient {
   readonly #options: ClientOptions;

@@ -24,7 +24,7 @@ export const claude: HookHost = {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5, marked: 'free', standsIn: true },
-    // This entry is only for the offer to follow a pull request. Such calls are rare, so the hook rarely runs.
+    // This entry is only for the offer to follow a pull request. The commands in `onlyIf` are rare, so the hook rarely runs.
     PostToolUse: { matcher: 'Bash', timeoutS: 5, onlyIf: ['Bash(gh pr create *)', 'Bash(git push *)'] },
     PostToolBatch: { timeoutS: 5, marked: 'quiet', served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },

@@ -1,6 +1,6 @@
 /**
  * Reads Claude Code's transcript of a session, `projects/<folder>/<session>.jsonl`. Measured with 2.1.330: a hook's context, a
- * refusal and a wake are in the file at most 50 ms after the request that contains them. Before that, a wake is a
+ * refusal and a wake are in the file at most 50 ms after the request that contains them. Before the request, a wake is a
  * `queue-operation` in the file.
  */
 import { dirname, join } from 'node:path';

@@ -16,7 +16,7 @@ const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
 
-/** Whether the session waits for its person; undefined if the file does not show that. */
+/** Whether the session waits for its person; undefined if the file does not show the state. */
 export function isIdle(file: string): boolean | undefined {
   const lines = tailOf(file)?.split('\n') ?? [];
   for (const line of lines.toReversed()) {

@@ -1,6 +1,6 @@
 /**
- * The hooks of GitHub Copilot CLI, written from its hooks reference and not tested with Copilot itself. Events with a capital
- * letter have the same fields as in other agents. Copilot ignores the output of SessionStart and UserPromptSubmit.
+ * The hooks of GitHub Copilot CLI, written from its hooks reference and not tested with Copilot itself. Events whose names begin
+ * with a capital letter have the same fields as in other agents. Copilot ignores the output of SessionStart and UserPromptSubmit.
  */
 import { eventOf, hookCallOf, printed, turnEndOf } from '../common.ts';
 import { SILENT, type HookCall, type HookHost, type Printed } from '../host.ts';

@@ -1,8 +1,9 @@
 /**
  * The hooks of Gemini CLI. Measured with 0.61: a hook's context is part of the result, in `<hook_context>`, with `<` and `>`
  * escaped. A long result with its context is cut to its last 32,000 characters. No event reports the end of a batch. PreCompress
- * fires before each model request, even if Gemini does not compress, and Gemini waits for it. A context at the start of a session
- * becomes part of the first prompt's message. `gemini --resume` drops such a message, so Earpiece adds no text at the start.
+ * fires before each model request, even if Gemini does not compress, and Gemini waits for the hook. A context at the start of a
+ * session becomes part of the first prompt's message. `gemini --resume` drops such a message, so Earpiece adds no text at the
+ * start.
  */
 import { createHash } from 'node:crypto';
 import { eventOf, hookCallOf, printed, startOf, withContext, turnEndOf } from '../common.ts';

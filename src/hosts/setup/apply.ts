@@ -73,7 +73,7 @@ function remove(file: string, before: string): void {
 const changedMeanwhile = (file: string): EarpieceError =>
   new EarpieceError(
     'conflict',
-    `${file} was saved by another program at the same moment; nothing in it was changed, run the command again`,
+    `${file} was saved by another program at the same moment; Earpiece changed nothing in this file; run the command again`,
     {
       retryable: true,
     },

@@ -8,14 +8,15 @@ import { endsEarly, type Ending } from '../quiet-mark.ts';
 import { hookGroups } from './hook-groups.ts';
 import { fetching, firstOf, onPath, SERVER_NAME } from './ours.ts';
 
-/** The name of the plugin, and of its marketplace: Claude Code calls it `earpiece@earpiece`. */
+/** The name of the plugin, and of its marketplace: Claude Code calls the plugin `earpiece@earpiece`. */
 export const PLUGIN = 'earpiece';
 
 /** The path of Earpiece's command line, if the plugin is in Earpiece's package. */
 const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
 
 /**
- * The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, no mark is found, and each hook starts Earpiece.
+ * The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, a hook finds no mark file
+ * (`hosts/quiet-mark.ts`), so each hook starts Earpiece.
  */
 const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
 

@@ -12,7 +12,8 @@ export type Ours = {
   /** The path of the database, if it is not the default that each process of this user finds. */
   readonly db?: string;
   /**
-   * The state folder with the marks of quiet sessions and the lists of wrapped servers; without it, no hook checks for a mark.
+   * The state folder with the mark files of quiet sessions (`quiet-mark.ts`) and the lists of wrapped servers. Without this
+   * folder, no hook checks for a mark file.
    */
   readonly state?: string;
   /**
@@ -30,10 +31,10 @@ export type Ours = {
 };
 
 /**
- * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. There, npx would run the
- * project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the program, so
- * npx works in the user's home. Without a network, npx fails at once. By default, npx retries after 10 s and after 60 s, which
- * would delay each hook until the agent ends the hook.
+ * Returns the arguments with which npx fetches this version. An agent starts npx in a project's folder. In this folder, npx would
+ * run the project's own `node_modules/earpiece` and use the registry of its `.npmrc`. A cloned repository must not choose the
+ * program, so npx works in the user's home. Without a network, npx fails at once. By default, npx retries after 10 s and after 60
+ * s, which would delay each hook until the agent ends the hook.
  */
 export const fetching = (version: string, home: string): readonly string[] => [
   '--prefix',

@@ -61,7 +61,7 @@ function withoutUs(parts: readonly Part[], text: string, known: Recorded | undef
   return bare.kind === 'text' ? bare.text : text;
 }
 
-/** Plans the removal from one host: from the recorded files, and from the files that its `setup` names. */
+/** Plans the removal for one host: in the recorded files, and in the files that `setup` names. */
 export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours, book: InstallBook): readonly FilePlan[] {
   const plans = new Map<string, FilePlan>();
   const recorded = book.list().filter(({ host }) => host === setup.name);

@@ -1,6 +1,6 @@
 /**
  * Keeps the record of the installation: for each file, the text without Earpiece's entries, and digests of the written texts. The
- * record is written before the file, so uninstall can undo every change even if the process is killed in between.
+ * record is written before the file, so uninstall can undo every change even if the process is killed between the two writes.
  */
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -28,8 +28,8 @@ export type Part = {
   /** Adds Earpiece's entries, and replaces older Earpiece entries. */
   add(text: string): Edited;
   /**
-   * Removes Earpiece's entries. `base`: the text before the first installation. A table of this text stays, even if it is then
-   * empty.
+   * Removes Earpiece's entries. `base`: the text before the first installation. A table of this text stays, even if the table
+   * becomes empty.
    */
   remove(text: string, base?: string): Edited;
   /** Set for a file of Earpiece that only its user may read. */

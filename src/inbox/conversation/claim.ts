@@ -1,9 +1,9 @@
 /**
- * Lets a slow carrier finish. The store refuses a carrier if another notification was counted into one of its items after its
- * plan. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims the items that
- * were counted up: the claim is a lease without a text. Later notifications are then queued separately. The next attempt appends
- * the release of the claims and the carrier in one step. If the process dies in between, the claims end like every lease, and the
- * model has seen nothing.
+ * Lets a slow carrier finish. The store refuses a carrier if, after the plan, another notification was folded into one of the
+ * planned items. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims the
+ * items into which notifications were folded. A claim is a lease without a text, so the store folds no later notification into a
+ * claimed item. The next attempt appends the release of the claims and the carrier in one step. If the process dies before this
+ * step, the claims end like every lease, and the model has seen nothing.
  */
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -19,7 +19,7 @@ export class Claim {
   #items: readonly Item[] = [];
   /**
    * The notifications of the first refused plan. Newer notifications wait for the next carrier, because other notifications may
-   * be counted into them too.
+   * be folded into the newer notifications too.
    */
   #planned: ReadonlySet<NotificationId> | undefined;
 
@@ -28,7 +28,7 @@ export class Claim {
     this.#at = at;
   }
 
-  /** The claimed notifications, including all notifications that were counted into them. */
+  /** The claimed items, with the counts of all notifications that were folded into these items. */
   get items(): readonly Item[] {
     return this.#items;
   }
@@ -51,7 +51,9 @@ export class Claim {
     });
   }
 
-  /** Claims the notifications that were counted up since the plan of a refused carrier. `planned`: all items of that plan. */
+  /**
+   * Claims the items into which notifications were folded after the plan of a refused carrier. `planned`: all items of that plan.
+   */
   async after(refused: Appended, planned: readonly Item[]): Promise<void> {
     const counted = refused.kind === 'conflict' ? refused.ids.flatMap(({ id, why }) => (why === 'counted' ? [id] : [])) : [];
     if (counted.length === 0) return;
@@ -65,7 +67,7 @@ export class Claim {
     this.#items = [...this.#items, ...appended.items];
   }
 
-  /** Ends the claims of a carrier that was not appended. If this fails, the leases end by themselves. */
+  /** Ends the claims of a carrier that was not appended. If the append fails, the claims end like every lease. */
   async drop(): Promise<void> {
     if (this.#carriers.size === 0) return;
     const { context, log } = this.#recipient;

@@ -61,7 +61,8 @@ export async function compose(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
-  // A signal view takes no notifications: it only says that notifications wait, and the model pulls them.
+  // In a transcript of another program, a signal view takes no notifications: the view only says that notifications wait, and the
+  // model pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)
@@ -112,7 +113,7 @@ function closingsOf(
     type: 'notification_closed',
     conversation,
     ids,
-    // If another notification is counted into an item after the plan, the append must fail, because the agent may not know the
+    // If another notification is folded into an item after the plan, the append must fail, because the agent may not know the
     // newer fact.
     ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
     outcome,

@@ -3,8 +3,8 @@
  *
  * - `carry`: this program owns the transcript. The record that is sent to the model contains the notifications, and the same
  *   append closes them. The notifications are delivered exactly once.
- * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If its owner dies before the
- *   confirmation, the notifications are offered again with the same text, marked as repeated.
+ * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If the owner of the lease dies
+ *   before the confirmation, the notifications are offered again with the same text, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -130,8 +130,8 @@ export class Conversation {
   }
 
   /**
-   * Appends records to a transcript that this program owns. The last `chat_request` or `tool_call_response` among them is the
-   * carrier, and it contains the due notifications.
+   * Appends records to a transcript that this program owns. The carrier is the last `chat_request` or `tool_call_response` among
+   * them. The carrier contains the due notifications, or none if all attempts fail (see `TRIES`).
    */
   async carry(records: Draft | readonly Draft[], options: CarryOptions): Promise<Carried> {
     const drafts: readonly Draft[] = Array.isArray(records) ? (records as readonly Draft[]) : [records as Draft];
@@ -230,14 +230,14 @@ export class Conversation {
     return this.#gate.refuse(call);
   }
 
-  /** Opens interrupts again if the host dropped their refusal and ran the refused call. */
+  /** Reopens interrupts if the host dropped their refusal and ran the refused call. */
   ran(results: readonly CallResult[]): Promise<void> {
     return this.#gate.ran(results);
   }
 
   /**
-   * Records that a model request contained everything that was delivered before. This usually lowers the gate of the delivered
-   * interrupts, except for a pause. Has an effect only at `turn_start`, `tool_batch_end` and `cycle_start`.
+   * Records that a model request contained everything that was delivered before. The record usually lowers the gate of the
+   * delivered interrupts, except for a pause. Has an effect only at `turn_start`, `tool_batch_end` and `cycle_start`.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
@@ -245,8 +245,8 @@ export class Conversation {
 
   /**
    * Returns the answer of `get_notifications`: the open notifications, notifications that a budget summarized or cut, the
-   * interrupts that hold the gate up, and withheld results. A lease claims the open notifications, and its confirmation marks all
-   * shown notifications as read. With `mark: false`, nothing is leased.
+   * interrupts that hold the gate up, and withheld results. The pull leases the open notifications that it shows, and the
+   * confirmation marks all shown notifications as read. With `mark: false`, nothing is leased.
    */
   pull(options: PullOptions): Promise<Pulled> {
     return pull(this.#parts, this.#gate, options);

@@ -21,8 +21,8 @@ export type Fits = (contents: Contents) => boolean;
 
 /**
  * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts are chosen first, because a gate
- * waits for them, and items that were read before, such as an active pause, last. With `fits`, the answer must fit. `show` shows
- * one item.
+ * waits for them, and items that were read before, such as an active pause, last. With `fits`, the answer must fit. `show` makes
+ * the form in which the answer shows an item.
  */
 export function fitting(
   all: readonly Item[],
@@ -50,7 +50,7 @@ export function fitting(
   if (withheld.length === 0 || count < all.length) return { items, takesWithheld: false, chars: whole };
   const notifications = shown.slice(0, count);
   if (fits({ notifications, withheld: shownResults(withheld) })) return { items, takesWithheld: true, chars: whole };
-  // The results wait until no unread notification is left. Then they are shortened.
+  // The results wait until no unread notification is left, and are then shortened.
   if (items.some((item) => !item.read)) return { items, takesWithheld: false, chars: whole };
   const most = Math.max(...withheld.map(({ body }) => body.length));
   return {

@@ -71,7 +71,7 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
     expect(await said(b)).toEqual(['hello', 'and now?', 'and now?']);
   });
 
-  it('a fork of an earlier point has the notifications that were open then, except those that were withdrawn since', async () => {
+  it('a fork of an earlier point has the notifications that were open at that point, except those that have since been withdrawn', async () => {
     const a = talk('a');
     await ask(a, 'one');
     const delivered = await send('shop/coder#a', 'delivered later');

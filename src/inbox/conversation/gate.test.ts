@@ -152,7 +152,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       },
     );
 
-    it('refuses a call for a critical notification in the result of another call, without the transcript, and for a pause', async () => {
+    it('refuses a call for an interrupt that the transcript does not show, for a pause, and for an interrupt in the result of another call', async () => {
       proves('gate:read-before');
       await stop();
       await (await talk(inbox, {}).offer({ at: 'turn_start' }))?.confirm();
@@ -168,7 +168,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toContain('and this');
     });
 
-    it('is lowered if the transcript has the text, a second after the last refusal', async () => {
+    it('is lowered by a call a second after the last refusal, if the transcript has the text', async () => {
       await stop();
       await refuse('transcript');
       now += 2_000;
@@ -420,7 +420,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).not.toContain('resume');
     });
 
-    it('a pause that was lifted several times is one notification, with the last message', async () => {
+    it('several resumes before the next delivery are one notification, with the last message', async () => {
       proves('gate:resume');
       for (const times of ['one', 'two', 'three']) {
         await inbox.queue('shop/coder', { id: times, message: 'hold on', action: 'pause' });
@@ -467,7 +467,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await inbox.sweep()).toMatchObject({ expired: 0 });
     });
 
-    it('a resume after its expiry lifts nothing and sends no message', async () => {
+    it('a resume after the expiry of the pause lifts nothing and sends no message', async () => {
       proves('gate:pause');
       await talk().seen();
       const hold = { message: 'hold on', action: 'pause', ttlMs: 1_000 } as const;

@@ -12,13 +12,13 @@
  * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
  * - A call, if the transcript shows the interrupt in a message before the batch of the call (`readBefore`).
  *
- * A call that begins sooner proves nothing, because Claude Code, Codex and Qwen send the writing calls of one batch one after the
- * other. These calls are 10 to 35 ms apart, and more on a busy machine. Each of the first `RENEWING_REFUSALS` refusals restarts
- * the time, and later only one in 100, so an agent that loops is not refused forever. At a host with a better proof (`Proof`),
- * time alone proves nothing. That proof may be missing, for example because a hook is not installed. A call then lowers the gate
- * if it begins at least `UNPROVEN_MS` after the first refusal and `ASKED_AGAIN_MS` after the last. The refusals of a signal view
- * show no message. If the model then has `get_notifications`, only a call of that tool proves that the model has read the
- * interrupt.
+ * The start of a call less than `ASKED_AGAIN_MS` after a refusal proves nothing. Claude Code, Codex and Qwen send the writing
+ * calls of one batch one after the other. These calls are 10 to 35 ms apart, and more on a busy machine. Each of the first
+ * `RENEWING_REFUSALS` refusals restarts the time. After these refusals, only one in 100 restarts the time, so an agent that loops
+ * is not refused forever. At a host with a better proof (`Proof`), time alone proves nothing. That proof may be missing, for
+ * example because a hook is not installed. Without the proof, a call lowers the gate if the call begins at least `UNPROVEN_MS`
+ * after the first refusal and `ASKED_AGAIN_MS` after the last. The refusals of a signal view show no message. With such a view
+ * and the tool `get_notifications`, only a call of this tool proves that the model has read the interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
  * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.
@@ -67,8 +67,8 @@ export type RefusedCall = {
   readonly proof?: Proof | undefined;
   /**
    * Called before the refusal is written, because the write may take long or fail. The host may send the returned text at once.
-   * If the function returns undefined, the call was already decided: it ran, or got another text. Then nothing is refused or
-   * written.
+   * If the function returns undefined, the call was already decided: it ran, or got another text. In that case, nothing is
+   * refused or written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };
@@ -95,8 +95,8 @@ export type KnownGate = {
 };
 
 /**
- * A call that begins this long after a refusal proves a new model request. A model needs more time than this to answer. The calls
- * of one batch follow each other in less time.
+ * A call that begins this long after a refusal proves a new model request. A model needs more than this time to answer, and the
+ * calls of one batch follow each other in less.
  */
 export const ASKED_AGAIN_MS = 1_000;
 /**
@@ -161,8 +161,8 @@ export class Gate {
       if (gate.length === 0) return undefined;
 
       const open = gate.filter((item) => item.state === 'open');
-      // A new offer must mark its repeated notifications. The text of an earlier refusal does not, so that text is not used
-      // again.
+      // A new offer must mark repeated notifications as repeated. The text of an earlier refusal does not mark them, so that text
+      // is not reused.
       const known = open.some((item) => item.offers > 0) ? undefined : earlierText(gate, past, made);
       const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
@@ -200,7 +200,7 @@ export class Gate {
     return { text, ids: up.map((item) => item.id), repeated: false };
   }
 
-  /** Opens interrupts again whose refusal the host dropped. The refused call ran, so its result does not contain the refusal. */
+  /** Reopens the interrupts whose refusal the host dropped. The refused call ran, so its result does not contain the refusal. */
   async ran(results: readonly CallResult[]): Promise<void> {
     if (results.length === 0) return;
     const { context, log, id } = this.#parts.recipient;

@@ -1,6 +1,7 @@
 /**
  * Leases for transcripts that another program owns. A carrier is offered first, and confirmed or released later. If the owner of
- * the lease dies in between, the lease ends. The next offer has the same item texts and marks them as repeated.
+ * the lease dies before the confirmation or release, the lease ends. The next offer has the same item texts and marks the items
+ * as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -4,8 +4,8 @@ import { isType } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
 
 /**
- * Finds open items that a newer item of their key supersedes although the plan does not see the newer item. Another carrier took
- * the newer item while an offer of the older item was in flight. `mine` selects the items that the conversation may take.
+ * Finds open items that a newer item of the same key supersedes, although the plan does not see the newer item. Another carrier
+ * took the newer item while an offer of the older item was in flight. `mine` selects the items that the conversation may take.
  */
 export async function overtaken(
   { context, log }: Recipient,

@@ -115,7 +115,8 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     fault('offer.appended');
     // Uses the state at the append, because another process may have offered and released an item after this process read it.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds the item and may have shown it. The item is listed only because it holds the gate up.
+    // Another carrier holds an offered item and may have shown it. The pull lists such an item only because the item holds the
+    // gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(

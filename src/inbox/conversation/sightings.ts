@@ -1,6 +1,6 @@
 /**
  * Records when an item was first seen, by this process's clock. If the item's stamps prove nothing, its age counts from that
- * time. A reminder "in 2 h" is then delivered two hours after its first sighting, and neither at once nor in a year. The store
+ * time. A reminder "in 2 h" is thus delivered two hours after its first sighting, and neither at once nor in a year. The store
  * keeps the time for other processes.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';

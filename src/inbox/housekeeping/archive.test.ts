@@ -131,7 +131,7 @@ describe('an archive', () => {
     },
   );
 
-  it('has no text of a forgotten agent that a slow process has read, although another process archives the agent again', async () => {
+  it('has no text that a slow process read before the agent was forgotten, even if another process archives the agent again', async () => {
     await add(0, 5);
     const forgetAndBegin = async (): Promise<void> => {
       await forget();

@@ -33,7 +33,8 @@ const zip = promisify(gzip);
 
 /**
  * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written,
- * and `store_refused` if the folder has files of another state of the database. The caller must then remove nothing.
+ * and `store_refused` if the folder has files of another state of the database. After such an error, the caller must remove
+ * nothing.
  */
 export async function archive(store: Store, root: string, { fileBytes = FILE_BYTES } = {}): Promise<Archived> {
   const folder = await folderOf(store, root);

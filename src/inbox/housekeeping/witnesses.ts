@@ -11,7 +11,7 @@ import { systemTime } from '../presence/processes.ts';
 const CLOCKS = 'clocks';
 /** How often a process records its clock. A rare record is enough: clocks agree if they differ by at most a day. */
 const NOTE_EVERY_MS = 10 * 60_000;
-/** How long a result is cached. */
+/** How long the result of a comparison is cached. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
 /** A process on another machine whose recorded time does not change for this long is treated as ended. */

@@ -93,8 +93,8 @@ export class Beat {
 }
 
 /**
- * Whether a process of another machine has ended. The answer takes about 5 s for a process that lives, and 20 s for a process
- * that died without removing its count. A process that was treated as dead can write nothing more.
+ * Whether a process of another machine has ended. The answer takes up to about 5 s for a process that lives, and 20 s for a
+ * process that died without removing its count. A process that was treated as dead can write nothing more.
  */
 export async function hasEnded(store: Kept, name: string): Promise<boolean> {
   const key = beatKey(name);

@@ -6,8 +6,9 @@ import { isSame } from './presence.ts';
 import { merge } from './succession.ts';
 
 /**
- * Binds a host process to the conversation that it shows now. The conversations of this process so far continue in this
- * conversation: those with this process in their presence, its placeholder, and the conversation of its former binding.
+ * Binds a host process to the conversation that it shows now. The process's earlier conversations continue in this conversation:
+ * the conversations with the process in their presence, the placeholder of the process, and the conversation of its former
+ * binding.
  */
 export async function bind(context: Context, host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
   const { store } = context;

@@ -76,7 +76,7 @@ describe('the conversation of a process', () => {
     ],
     ["the client's name", tree(shell, gateway), { client: 'Claude-Code' }, 'shop/claude-code#main', 'client name'],
     ['a strange client name', tree(shell, gateway), { client: 'a/b#c*\u202e' }, 'shop/a-b-c--#main', 'client name'],
-    ['nothing at all: one per agent, never one per process', tree(shell, gateway), {}, 'shop/agent#main', 'default'],
+    ['nothing at all: one conversation per agent, never one per process', tree(shell, gateway), {}, 'shop/agent#main', 'default'],
     [
       'HTTP: the ancestors are not the client',
       tree({ name: 'claude' }, gateway),
@@ -148,7 +148,7 @@ describe('the conversation of a process', () => {
     expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
   });
 
-  it('the identity is read from the real processes of this system', () => {
+  it('the parent process and the life of an owner are read from the real processes of this system', () => {
     expect(ancestors()[0]?.pid).toBe(process.ppid);
     expect(isAlive(selfOwner())).toBe(true);
     expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);

@@ -6,11 +6,11 @@
  * - The host's own session id in the environment.
  * - The nearest known host among the ancestors.
  *
- * If none is known, the conversation is `#main`: one for each agent, and never one for each process.
+ * If none of these facts is known, the conversation is `#main`, which all such processes of the agent share.
  *
  * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
- * is the nearest ancestor that is not a shell. Such a process can be bound to a conversation, but does not identify one by
- * itself.
+ * is the nearest ancestor that is neither a shell nor a launcher such as `npx`. Such a process can be bound to a conversation,
+ * but does not identify one by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -144,7 +144,7 @@ const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 
-/** Returns the process that started this process, without the shells between them. */
+/** Returns the nearest ancestor that is neither a shell nor a launcher such as `npx`. */
 function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
   const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
   return process && { process, nested: false };

@@ -69,7 +69,10 @@ export function isAlive(owner: Owner, processes: Processes = systemProcesses): b
   return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
 }
 
-/** Returns the kernel's time, epoch ms, independent of this process's clock. Undefined if the system does not show this time. */
+/**
+ * Returns the operating system's time, epoch ms, independent of this process's clock. Undefined if the system does not show this
+ * time.
+ */
 export function systemTime(): number | undefined {
   try {
     const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];

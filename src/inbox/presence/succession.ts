@@ -1,6 +1,6 @@
 /**
  * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins later
- * in the same worktree. One conditional record moves all of them. So only one of two heirs gets the notifications, and a crash
+ * in the same worktree. One conditional append moves all of them. So only one of two heirs gets the notifications, and a crash
  * cannot split the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -26,8 +26,8 @@ export type Heir = {
 };
 
 /**
- * `from`: the conversations whose notifications the heir took over. `waits`: an offer of a living process is in flight. Its items
- * pass on when the heir calls `inherit` again.
+ * `from`: the conversations whose notifications the heir took over. `waits`: some items have not passed on, usually because an
+ * offer of a living process is in flight. These items pass on when the heir calls `inherit` again.
  */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
@@ -128,7 +128,7 @@ async function passOn(
     const appended = await context.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
       swaps: others?.swaps ?? [],
     });
-    // Another heir or a carrier took some of the items first, so the items are read again.
+    // If another heir or a carrier took some of the items first, the items are read again.
     if (appended.kind !== 'appended') continue;
     await context.store.touch({ log, conversation: from, passedTo: to });
     return { any: true, waits };

@@ -29,7 +29,7 @@ export type InsideQuestion = {
 
 /** Returns the agent whose tool started this process. Undefined if no such agent is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
-  // The agent itself started the topmost process with these variables. A process below it may have changed the variables, so the
+  // The agent itself started the topmost process with these variables. A lower process may have changed the variables, so the
   // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial
   // environment.
   const marked = [env, environOf(process.pid) ?? {}, ...ancestors(processes).map(({ pid }) => environOf(pid) ?? {})].filter(

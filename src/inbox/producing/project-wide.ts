@@ -1,7 +1,7 @@
 /**
- * Project-wide notifications. An interrupt to `project/*` also reaches the conversations that begin while the notification is
- * open. The project's own log keeps the notification until it expires or is withdrawn, and a pause until a person resumes the
- * project.
+ * Project-wide notifications. An interrupt to `project/*` also reaches the conversations that begin while the interrupt is open.
+ * The project's own log keeps the interrupt until it expires or is withdrawn. A resume of the project withdraws the project's
+ * pauses.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -68,6 +68,6 @@ async function withdrawLateCopy(context: Context, { log, id }: Beginning, notifi
     reason: 'the notification was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
-  // Another carrier of this conversation has delivered the copy in the meantime, so its gate is lifted.
+  // Another carrier of this conversation has delivered the copy in the meantime, so the copy's gate is lowered.
   if (closed.kind !== 'appended') await context.store.append(log, [{ type: 'gate_lifted', ...ending }]);
 }

@@ -64,7 +64,7 @@ export async function queueOne(
 
 /**
  * Returns the audiences of a notification for an agent. An action is for each active conversation of its purpose. For any other
- * notification the list is empty: the agent's first conversation that carries notifications takes it.
+ * notification the list is empty: the agent's first conversation that carries notifications takes the notification.
  */
 export async function audienceOfAction(
   context: Context,

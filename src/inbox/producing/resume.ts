@@ -85,9 +85,9 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
 }
 
 /**
- * Lifts the pauses for conversations that begin later. The caller does this first, so that no conversation gets such a pause
- * after its agent's log was searched. No conversation is notified here, because each paused conversation also has the pause in
- * its agent's log.
+ * Lifts the pauses for conversations that begin later. The caller calls this function first, so that no conversation gets such a
+ * pause after its agent's log was searched. No conversation is notified here, because each paused conversation also has the pause
+ * in its agent's log.
  */
 async function liftProjectWide(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);

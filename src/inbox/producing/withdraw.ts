@@ -67,7 +67,7 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
 const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
   items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';
 
-/** Returns the pauses that a resume for this audience lifts. An empty audience means all. */
+/** Returns the pauses that a resume for this audience lifts. An empty audience means all pauses of the agent. */
 export async function pausesOf(context: Context, log: LogKey, audience: readonly ConversationId[]): Promise<readonly Item[]> {
   const gates = await context.store.items(log, { kind: 'gate' });
   return gates.filter(

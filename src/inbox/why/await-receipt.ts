@@ -49,8 +49,8 @@ export type Waiting = {
 
 /**
  * Waits for a receipt of the notification in all its logs, for at most `withinMs`. Resolves with undefined if no log has the
- * notification. Rejects with the signal's reason. A folded notification has the receipt of the notification into which it was
- * folded.
+ * notification. Rejects with the signal's reason if the signal aborts. A folded notification has the receipt of the notification
+ * into which it was folded.
  */
 export async function awaitReceipt(
   store: Store,

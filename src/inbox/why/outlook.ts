@@ -10,7 +10,8 @@ import { Conversation } from '../conversation/conversation.ts';
 import type { Carrier, Foreseen } from '../conversation/foresee.ts';
 
 /**
- * The decision for one conversation. `rides`: the contact points that would take the notification, if it waits for one of them.
+ * The decision for one conversation. `rides`: the contact points at which a carrier would take the notification, if the
+ * notification waits for one of them.
  */
 export type Outlook = { readonly conversation: ConversationId; readonly decision: Decision; readonly rides?: Rides };
 

@@ -36,7 +36,7 @@ export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly
 type Identified = { readonly id: string; readonly idAt: Range };
 
 /**
- * Classifies bytes without checking every string in them. This suffices for bytes that are passed on unchanged. To change or
+ * Classifies bytes without checking every string in them, which suffices for bytes that are passed on unchanged. To change or
  * answer a frame, use `soundFrameOf`.
  */
 export function frameOf(bytes: Buffer): Frame {

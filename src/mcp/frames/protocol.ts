@@ -21,7 +21,7 @@ export const STATELESS_SINCE = '2026-07-28';
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 export const LEGACY_VERSION = '2025-11-25';
 
-/** Whether a request contains its protocol version. Its result must then have `resultType`. */
+/** Whether a request contains its protocol version. The result of such a request must have `resultType`. */
 export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
 }

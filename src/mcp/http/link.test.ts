@@ -99,18 +99,18 @@ describe('a lost session', () => {
   });
 });
 
-describe('a POST whose answer has no answer to the request', () => {
+describe('the response to a POST', () => {
   it.each<[string, unknown]>([
     ['another id', answerTo(9)],
     ['a batch without the id', [answerTo(9), { jsonrpc: '2.0', method: 'n' }]],
     ['an empty batch', []],
-  ])('loses the answer: %s', async (_, body) => {
+  ])('loses the request if no message in the response answers the request: %s', async (_, body) => {
     const { send, said } = await linked(({ response }) => json(response, body));
     send(ask(1));
     await expect.poll(() => said).toContain('lost 1: The MCP server "web" answered a different request.');
   });
 
-  it('does not lose the answer if a batch has it', async () => {
+  it('may be a batch that contains the answer', async () => {
     const { send, said } = await linked(({ response, message }) => json(response, [answerTo(message.id)]));
     send(ask(1));
     await expect.poll(() => said).toEqual([JSON.stringify(answerTo(1))]);
@@ -118,7 +118,7 @@ describe('a POST whose answer has no answer to the request', () => {
 });
 
 describe('a reused connection that is reset before the answer', () => {
-  it('a tools/call is not sent twice; another request is', async () => {
+  it('a tools/call is not sent twice, but any other request is sent again', async () => {
     const got: string[] = [];
     const { send, said } = await linked(({ message, response }) => {
       got.push(message.method);

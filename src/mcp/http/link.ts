@@ -93,7 +93,7 @@ export class HttpLink implements Link {
         });
         response.resume();
       } catch {
-        // The server may have ended or may refuse. The session then expires by itself.
+        // The server may have ended or may refuse. In both cases, the session expires by itself.
       }
     }
     this.#target.close();
@@ -226,8 +226,8 @@ export class HttpLink implements Link {
   }
 
   /**
-   * Reads an event stream to its end. Then resumes a stream without the expected answer, and the stream of the server's own
-   * frames.
+   * Reads an event stream to its end. Resumes the stream of the server's own frames, and a stream with event ids that ends
+   * without the expected answer.
    */
   async #readEvents(response: IncomingMessage, request: Request | undefined): Promise<void> {
     let stream: IncomingMessage | undefined = response;
@@ -299,7 +299,8 @@ export class HttpLink implements Link {
 
   /**
    * Repeats the handshake, because the server has lost the session. The client already has an answer to its handshake, so the new
-   * answer is not passed on. If the handshake fails, the link keeps the old session, so that the next request tries again.
+   * answer is not passed on. If the handshake fails, the link keeps the old session, so that the next request repeats the
+   * handshake.
    */
   #renewSession(): Promise<boolean> {
     this.#renewing ??= (async () => {

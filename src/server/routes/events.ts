@@ -19,7 +19,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
 
   /**
    * Emits all events in their order, without waiting for each result, so that repeated events can be folded. A failed event does
-   * not stop the others. Then throws the first error.
+   * not stop the others. At the end, throws the error of the first failed event.
    */
   const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
     const to = emitter ?? refuseEvents();

@@ -43,7 +43,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       summary: 'Check the health of the server, without a token',
       security: [],
       responses: {
-        200: { description: 'it works', content: { 'application/json': { schema: health } } },
+        200: { description: 'the server and the store work', content: { 'application/json': { schema: health } } },
         503: { description: 'the store cannot be reached', content: { 'application/json': { schema: health } } },
       },
     }),

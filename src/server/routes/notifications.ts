@@ -208,7 +208,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/read',
       operationId: 'readNotification',
       tags: ['notifications'],
-      summary: 'Mark a notification as read: its gate falls, but a pause holds until a person resumes the agent',
+      summary: 'Mark a notification as read: its gate goes down, but a pause holds until a person resumes the agent',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.receipt, 'its current receipt'),
     }),

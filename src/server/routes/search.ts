@@ -1,6 +1,6 @@
 /**
- * Searches the whole history of a conversation for words or a period. A page of the console has loaded only a part of the
- * history.
+ * Searches the whole history of a conversation for words or a period. The console needs this search, because its page has loaded
+ * only a part of the history.
  */
 import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';

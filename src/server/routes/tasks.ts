@@ -44,7 +44,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
           ...projectQuery,
           status: z.string().max(200).optional().openapi({ description: 'only tasks with these statuses, separated by commas' }),
           assignee: nameParam.optional(),
-          open: flag.optional().openapi({ type: 'boolean', description: 'only open ones' }),
+          open: flag.optional().openapi({ type: 'boolean', description: 'only open tasks' }),
           before: z.string().max(20).optional(),
           limit: limitQuery(200, 50),
         }),

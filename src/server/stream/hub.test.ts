@@ -222,7 +222,7 @@ it('a stream counts against the limit before it opens, and no longer counts if i
   await again.stop();
 });
 
-it('simultaneous streams are opened in groups, so that other requests run in between', async () => {
+it('simultaneous streams are opened in groups, so that other requests run between the groups', async () => {
   const bodies = Promise.all(Array.from({ length: 200 }, () => hub.open(who, {})));
   const sizes: number[] = [];
   while (sizes.at(-1) !== 200) {
@@ -234,7 +234,7 @@ it('simultaneous streams are opened in groups, so that other requests run in bet
   await bodies;
 });
 
-it('one record for 1,000 streams is written in groups, so that other requests run in between', async () => {
+it('one record for 1,000 streams is written in groups, so that other requests run between the groups', async () => {
   proves('server:many-streams');
   const bodies = [];
   for (let i = 0; i < 1_000; i++) bodies.push(await hub.open(who, {}));

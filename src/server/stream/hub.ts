@@ -3,12 +3,12 @@
  * needed, because every record that it reads costs time. Each stream is in one of these modes.
  *
  * - **catching up**: the stream reads the store page by page from its last position, as fast as its reader takes the data.
- *   When it reaches the hub's position, it becomes *live* in the same step, so it misses no record.
+ *   A stream that reaches the hub's position becomes *live* in the same step, and misses no record.
  * - **live**: the hub pushes each matching record to the stream. A record is encoded once for all live streams.
  * - **ended**: the reader disconnected or did not keep up (`MAX_BEHIND_BYTES`), the token was revoked, the database was
  *   replaced or cannot be read, or the server stops.
  *
- * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for it.
+ * A disconnected reader reconnects with the last id that it received, so the hub stores nothing for that reader.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
@@ -212,7 +212,8 @@ export class Hub implements Streams {
   }
 
   /**
-   * Ends all streams after an older copy has replaced the database. A client that reconnects with an unknown id gets an error.
+   * Ends all streams after an older copy has replaced the database. A client that reconnects with a position after the newest one
+   * gets an error.
    */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
@@ -224,7 +225,7 @@ export class Hub implements Streams {
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
     let written = 0;
-    // The loop includes streams that join meanwhile; such a stream skips the records that it already has.
+    // The loop includes streams that join during the loop. Such a stream skips the records that it already has.
     for (const stream of this.#live) {
       stream.push(page, encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();

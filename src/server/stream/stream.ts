@@ -12,7 +12,7 @@ const MAX_BEHIND_BYTES = 512 * 1024;
  * memory.
  */
 const PAGE_BYTES = 64 * 1024;
-/** A stream reads its next page only while it holds fewer bytes than this for its reader. */
+/** A stream reads its next page only while the stream holds fewer than this many bytes for its reader. */
 const HELD_BYTES = 64 * 1024;
 /** The number of records on the first page of a stream. The number is small, because the size of the records is still unknown. */
 const FIRST_PAGE = 16;
@@ -114,7 +114,7 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // The reader has taken no data for several heartbeats, so it is disconnected. A living client reconnects.
+    // A reader that has taken no data for several heartbeats is disconnected. A living client reconnects.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);

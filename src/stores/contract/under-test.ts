@@ -5,8 +5,8 @@ import type { Clock, Store } from '../../core/ports.ts';
 export const CAPABILITIES = ['survives-restart', 'many-processes', 'overwrites-erased'] as const;
 
 /**
- * The properties that a store may lack: the data survives a close; several processes may open the store at once; its bytes
- * contain no erased data.
+ * The properties that a store may lack: the data survives a close; several processes may open the store at once; the store's
+ * bytes contain no erased data.
  */
 export type Capability = (typeof CAPABILITIES)[number];
 

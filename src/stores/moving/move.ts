@@ -4,7 +4,7 @@
  * The steps are:
  *
  * 1. The source is checked, and the target gets its mark. 2. The source gets its mark, and from then on refuses all writers.
- * 3. Records are copied in pages, then the rows. 4. Both stores are read and compared, and the target is checked.
+ * 3. The records are copied in pages, and then the rows. 4. Both stores are read and compared, and the target is checked.
  * 5. The mark of the source says that the target has everything. 6. The mark of the target is removed.
  */
 import { randomUUID } from 'node:crypto';
@@ -18,7 +18,10 @@ export type Phase = 'check' | 'copy' | 'compare' | 'verify';
 export type MoveOptions = {
   /** `done` of `of` records. */
   readonly onProgress?: (phase: Phase, done: number, of: number) => void;
-  /** Stops the copy after the current page, and the check of the source and the comparison after the store that is being read. */
+  /**
+   * Stops the move: during the copy after the current page, during the comparison after the store that is being read, and during
+   * the check of the source at the end of the check.
+   */
   readonly signal?: AbortSignal;
   /** Called as soon as the source refuses writers. */
   readonly onMarked?: (mark: Mark) => void;

@@ -123,6 +123,7 @@ export function nextLimit(bodies: readonly { readonly body: string }[]): number 
 export const PATIENCE_MS = 30_000;
 /**
  * The type of a record that a SQLite target adds at the newest position that the source has given, if no moved record has that
- * position. Without this record, the target would give the position again, because its newest record is its head.
+ * position. Without this record, the target would give the position to another record, because the head of a SQLite store is its
+ * newest record.
  */
 export const SKIPPED = 'positions_skipped';

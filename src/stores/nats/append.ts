@@ -148,7 +148,7 @@ class Run {
 
   /**
    * Settles the appends against the view, and publishes them in one message, unless another process has published a decided
-   * append meanwhile.
+   * append first.
    */
   async decide(view: View, part: readonly One[], look: Look): Promise<void> {
     if (this.#sent !== undefined && (await this.#wasStored(view, this.#sent))) return;
@@ -217,7 +217,7 @@ class Run {
   async #wasStored(view: View, { going, hold }: Sent): Promise<boolean> {
     this.#sent = undefined;
     const seq = view.found.get(hold.tx);
-    // If the message is void, another process queued one of the ids just before. The append is then settled again and refused.
+    // A message is void if another process queued one of its ids first. The next round settles the append again and refuses it.
     if (seq === undefined || view.void.has(seq)) {
       await this.#w.settings.release(hold);
       view.found.delete(hold.tx);
@@ -233,7 +233,7 @@ class Run {
   /** The message that may be in the log, because the result of its publication is unknown. */
   #sent: Sent | undefined;
 
-  /** Holds the settings that change; returns undefined if another writer has changed one of them meanwhile. */
+  /** Holds the settings that change; returns undefined if another writer has changed one of them first. */
   async #hold(rows: Parameters<Settings['hold']>[0], to: Hold['to'], tx: string): Promise<Hold | undefined> {
     return this.#w.settings.hold(rows, to, { tx, log: this.#log });
   }

@@ -116,7 +116,7 @@ export async function verify(of: Listing, onProgress?: (done: number, of: number
     if (lost.length > 0 && known === (await of.logs.fresh(name)))
       problems.push(`${name}: ${lost.length} records in memory are not in the stream, such as ${lost[0]?.seq}`);
     if (!hadIt) of.logs.forget(name);
-    // Other processes may have written more records meanwhile.
+    // During the check, other processes may have written more records.
     done = Math.min(done + records.length, all);
   }
   onProgress?.(all, all);

@@ -18,7 +18,7 @@ export type Cut = { readonly removed: readonly number[]; readonly upTo: number }
 /** The maximum number of logs in memory. Above this number, the least recently used logs without work are forgotten. */
 const MOST = 2_000;
 
-/** `works`: how many works run or wait for their turn. */
+/** `works`: how many calls of `exclusive` run or wait for their turn. */
 type Entry = { view: View | undefined; turn: Promise<unknown>; next: Promise<View> | undefined; works: number };
 
 /** Called for each message that is added to a view, with the message's effect, or with undefined if it has no effect. */
@@ -99,8 +99,8 @@ export class Logs {
   }
 
   /**
-   * Publishes the missing further records of the newest decided append. Its writer does this right after the append, unless the
-   * writer's process has ended.
+   * Publishes the missing further records of the newest decided append. The writer of the append usually publishes these records
+   * itself, unless its process has ended.
    */
   async finish(log: LogKey, view: View, onEffect: OnEffect = () => {}): Promise<void> {
     const { unfinished } = view;

@@ -50,7 +50,7 @@ export class Ranges {
     this.#ask = ask;
   }
 
-  /** Returns the messages of a subject, which may have wildcards, from after `after` up to and including `upTo`. */
+  /** Returns the messages of a subject, which may have wildcards, above position `after` and up to `upTo` (inclusive). */
   async range(stream: string, subject: string, after: number, upTo: number): Promise<Message[]> {
     const found: Message[] = [];
     for await (const page of this.pages(stream, subject, { after, upTo })) for (const message of page) found.push(message);
@@ -168,8 +168,8 @@ export class Ranges {
   }
 
   /**
-   * Makes a temporary consumer on the leader of the stream. A cluster puts a consumer on any replica, and another replica may be
-   * behind. After a disk fault, that replica may even lack messages without reporting an error.
+   * Makes a temporary consumer on the leader of the stream. A cluster puts a consumer on any replica, and a replica that is not
+   * the leader may be behind. After a disk fault, that replica may even lack messages without reporting an error.
    */
   async #consumer(stream: string, config: Partial<ConsumerConfig>): Promise<ConsumerInfo> {
     const over = new AbortController();

@@ -65,7 +65,7 @@ async function remove({ server, tables, logs }: Removing, view: View, seqs: read
   do {
     let listed: ReadonlySet<number> = new Set();
     await tables.change<Cut>(row, randomUUID(), (known) => {
-      // The row may also list records of another process's removal that is not complete. These stay listed.
+      // The row may also list records of another process's incomplete removal. These records stay listed.
       listed = new Set([...new Set([...(known?.removed ?? []), ...left])].slice(0, MOST_LISTED));
       return { removed: [...listed], upTo: Math.max(known?.upTo ?? 0, view.decided) };
     });

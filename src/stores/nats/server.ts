@@ -46,7 +46,7 @@ export class Server {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
-  /** The newest position to announce, the last announced one, and the pause after it. */
+  /** The newest position to announce, the last announced position, and the pause after an announcement. */
   #head = 0;
   #published = 0;
   #pause: NodeJS.Timeout | undefined;
@@ -161,7 +161,7 @@ export class Server {
 
   /**
    * Returns the state of a stream from its leader, with the number of messages on each subject that matches `subjects`. Throws
-   * `Late` while the stream has no leader, because the replica that then answers may be behind.
+   * `Late` while the stream has no leader, because a replica that answers without a leader may be behind.
    */
   async info(stream: string, subjects?: string): Promise<StreamInfo> {
     const filter = subjects === undefined ? {} : { subjects_filter: subjects };

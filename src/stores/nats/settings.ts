@@ -1,7 +1,8 @@
 /**
  * The settings: values by name. An append that changes settings first holds their rows, is then stored in its log, and then
  * writes the new values. A process that finds a held row searches that log for the append. If the append is stored, the process
- * writes the new value. Otherwise it restores the old value, but only after the holder had enough time to store the append.
+ * writes the new value. Otherwise the process restores the old value, but only after the holder had enough time to store the
+ * append.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogKey } from '../../core/address.ts';
@@ -32,7 +33,7 @@ export type Hold = {
 export type Look = (log: LogKey) => Promise<View>;
 
 /**
- * The time after which a held row gets its old value back. By then, the holder has given up, because it stores its append within
+ * The time after which a held row gets its old value back. The holder gives up earlier, because it stores its append within
  * `HOLD_MS` or not at all.
  */
 const PATIENCE_MS = 10_000;
@@ -78,7 +79,7 @@ export class Settings {
     return Promise.all(keys.map((key) => this.#settled(key, look)));
   }
 
-  /** Holds the rows in their seen state; returns undefined if another writer has changed one of them meanwhile. */
+  /** Holds the rows in their seen state; returns undefined if another writer has changed one of them first. */
   async hold(
     rows: readonly Found[],
     to: ReadonlyMap<string, Json | undefined>,

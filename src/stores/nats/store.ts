@@ -291,8 +291,8 @@ class NatsStore implements Store {
 }
 
 /**
- * The log that a hold without an append names. This log has no appends, so if the process ends meanwhile, the rows keep their old
- * values.
+ * The log that a hold without an append names. This log has no appends, so if the process ends during the hold, the rows keep
+ * their old values.
  */
 const FORGETTING = '/' as LogKey;
 /** The default time limit of a check, which reads all records. */

@@ -5,8 +5,8 @@
  * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows
  *   in another message (`c`), which any process may publish, once.
  * - A queued notification (`q`) is one message.
- * - A message is void if it queues an id that the log already has, or that a decided append will still queue. This happens only
- *   if two processes queue one id at the same moment.
+ * - A message is void if it queues an id that the log already has, or that a decided append will still queue. A void message
+ *   occurs only if two processes queue one id at the same moment.
  */
 import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';
@@ -94,7 +94,7 @@ export class View {
   }
 
   /**
-   * Whether the record at this position was removed. Its message may still be in the stream if the removing process has ended.
+   * Whether the record at this position was removed. Its message may stay in the stream until the removal is complete.
    */
   isRemoved(seq: number): boolean {
     return this.#removed.has(seq);

@@ -4,8 +4,8 @@
  *
  * An append is one statement, which writes only if the items and settings have not changed since the append was settled. An
  * append that only adds new notifications and records without items first tries this statement alone. Any other append first
- * reads the items and settings that it touches. If another process changes them in the meantime, the append reads them again
- * while it holds the lock of its log.
+ * reads the items and settings that it touches. If another process changes these items or settings in the meantime, the append
+ * reads them again while it holds the lock of its log.
  */
 import { randomFillSync } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';

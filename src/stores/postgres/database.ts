@@ -1,6 +1,6 @@
 /**
  * Connections to one database. The connections also work through a transaction pooler, because no connection keeps state between
- * transactions, and no statement has a name there.
+ * transactions, and a pooled connection uses no named statements (`statements.ts`).
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';

@@ -141,8 +141,8 @@ export async function migrate(db: Database): Promise<void> {
 }
 
 /**
- * Returns the version of the tables. 0 if there are no tables. Throws `store_refused` for an old server, and for tables with a
- * mark, of another program or of a newer major version.
+ * Returns the version of the tables. 0 if there are no tables. Throws `store_refused` if the server is older than PostgreSQL 13,
+ * or if the tables have the mark of a move, belong to another program, or have a newer major version.
  */
 export async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(

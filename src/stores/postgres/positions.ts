@@ -3,15 +3,15 @@
  *
  * - An append takes its positions while it holds the lock of its log. So the positions of a log become visible in their order.
  * - Before its first position, an append takes the shared lock of the writers, and holds the lock until its transaction ends. A
- *   reader of several logs reads the sequence first. Then it waits for the writers that hold the lock at that moment. Every
- *   position up to the value of the sequence is then visible, or will never be used.
+ *   reader of several logs reads the sequence first, and then waits for the writers that hold the lock at that moment. After this
+ *   wait, every position up to the value of the sequence is visible, or will never be used.
  */
 import { BEHIND_MS } from '../../core/clocks.ts';
 import { OPEN } from '../item-row.ts';
 import type { Query } from './database.ts';
 
 /**
- * The function `append` is one append in one statement. It returns:
+ * The function `append` makes one append in one statement, and returns:
  *
  * - `done`: the positions of the records, and their time
  * - `changed`: an item or a setting is no longer as the caller read it
@@ -224,7 +224,7 @@ export const POSITIONS = `
 `;
 
 /**
- * Returns a position up to which everything is visible: no record appears at it or below it later. Rejects if a writer does not
+ * Returns a position up to which every record is visible. Later records get only higher positions. Rejects if a writer does not
  * end within `ms`.
  */
 export async function settledUpTo(query: Query, ms: number): Promise<number> {

@@ -281,7 +281,7 @@ class PostgresStore implements Store {
     return this.#closing;
   }
 
-  /** Returns the position of the newest record below which no record appears later. */
+  /** Returns the position of the newest record up to `settledUpTo`. Later records get only higher positions. */
   async #askHead(options: Wait | undefined): Promise<number> {
     const read: Query = (text, ...values) => this.#db.read(options, text, ...values);
     const settled = await settledUpTo(read, options?.withinMs ?? DEFAULT_MS);

@@ -70,7 +70,7 @@ export const isLost = (error: unknown): boolean => isLoss(error) || error instan
 export const isPassing = (error: unknown): boolean =>
   isLoss(error) || PASSING.has(codeOf(error)) || CLASH.has(codeOf(error)) || error instanceof Unsure;
 
-/** Whether the disk is full. The server then cannot write the caches that a connection needs, and reports an internal error. */
+/** Whether the error shows a full disk: the server cannot write the caches that a connection needs. */
 const isUnwritable = (error: unknown): boolean =>
   codeOf(error) === 'XX000' && error instanceof Error && error.message.startsWith('could not write');
 

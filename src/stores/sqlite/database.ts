@@ -8,8 +8,8 @@ import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * `node:sqlite` is read from `process`, because an older Node lacks this module. An import would then fail before Earpiece can
- * print its message about the version.
+ * `node:sqlite` is read from `process`, because an older Node lacks this module. In such a Node, an import would fail before
+ * Earpiece can print its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
@@ -43,7 +43,7 @@ type Row = Record<string, SQLOutputValue>;
 export class Database {
   readonly path: string;
   /**
-   * Grows when the files are opened again, for example because the file was replaced. Caches of the old file are then invalid.
+   * Grows when the files are opened again, for example because the file was replaced. A cache is valid for one generation only.
    */
   generation = 0;
   /**
@@ -277,7 +277,7 @@ export class Database {
 
   /**
    * Leaves a main file that is no longer at the path. The close writes the old `-wal` into the old main file, and deletes the
-   * companions at the path. If another process has made companions of a new file there, the connection stays open.
+   * companions at the path. If another process has made new companions at the path, the connection stays open.
    */
   #leaveMoved(deleted: boolean): void {
     const aside = setAsideOf(this.#files, this.#real);

@@ -40,8 +40,8 @@ const identityOf = (path: string): string => identity(statSync(path, { throwIfNo
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
 /**
- * The minimum age of a folder's last change. A further change then certainly changes the folder's times. FAT stores times in
- * steps of two seconds.
+ * If a folder's last change is older than this, the next change certainly gives the folder other times. FAT stores times in steps
+ * of two seconds.
  */
 const SETTLED_MS = 3_000;
 
@@ -142,7 +142,7 @@ export function setAside(path: string): readonly string[] {
 
 /**
  * Renames the companions that belong to `opened`, whose main file was replaced, and returns the new paths. SQLite would read the
- * old `-wal` into the new main file. Another process may have done this first, and may have made new companions since.
+ * old `-wal` into the new main file. Another process may have renamed the companions first, and may have made new ones since.
  */
 export function setAsideOf(opened: Files, real: string): readonly string[] {
   const now = filesAt(real, real);
@@ -169,8 +169,8 @@ function renamed(real: string, side: 'wal' | 'shm'): readonly string[] {
 }
 
 /**
- * Other processes still have deleted files of this database open. These processes notice the deletion within a second. A retry
- * then succeeds.
+ * Other processes still have deleted files of this database open. These processes notice the deletion within a second, so a later
+ * retry succeeds.
  */
 export class Half extends Error {
   readonly error: EarpieceError;

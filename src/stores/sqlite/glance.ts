@@ -52,8 +52,8 @@ type Row = {
 };
 
 /**
- * Checks a conversation that is active and bound to one of the processes. `free`: no gate is up. `quiet`: also, no item is open,
- * offered or unproven, and the log does not have the setting. Returns undefined if a full check is needed.
+ * Checks a conversation that is active and bound to one of the processes. `free`: no gate is up. `quiet`: no gate is up, no item
+ * is open, offered or unproven, and the log does not have the setting. Returns undefined if a full check is needed.
  */
 export function glance({
   path,

@@ -11,8 +11,8 @@ import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /**
- * `node:sqlite` is read from `process`, because an older Node lacks this module. An import would then fail before Earpiece can
- * print its message about the version.
+ * `node:sqlite` is read from `process`, because an older Node lacks this module. In such a Node, an import would fail before
+ * Earpiece can print its message about the version.
  */
 const sqlite = process.getBuiltinModule('node:sqlite');
 

@@ -59,8 +59,8 @@ export const POSITIONS = { oldestFirst: positionsIn('ASC'), newestFirst: positio
 function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stored[] {
   const { log, project, after = 0, upTo, conversation, types, newestFirst, seqs } = query;
   const where = new Where();
-  // The + makes SQLite use the index of seq. SQLite then reads the records in their order, and does not sort the whole log or
-  // project.
+  // The + makes SQLite use the index of seq. With this index, SQLite reads the records in their order, and does not sort the
+  // whole log or project.
   if (log !== undefined) where.and('+log = (SELECT id FROM logs WHERE key = ?)', log);
   if (project !== undefined) where.and('+log IN (SELECT id FROM logs WHERE project = ?)', project);
   if (after > 0) where.and('seq > ?', after);

@@ -27,8 +27,9 @@ export function checkSqlite(version: string): void {
 }
 
 /**
- * Makes a missing file and folder that only this user can access. Takes the rights of users outside of the file's group away from
- * an existing file of this user. Throws if the path is unusable. Returns the new paths of files that `setAside` renamed.
+ * Makes a missing file and folder that only this user can access. If the file exists and belongs to this user, removes all
+ * permissions of others (users who are neither its owner nor in its group). Throws if the path is unusable. Returns the new paths
+ * of files that `setAside` renamed.
  */
 export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): readonly string[] {
   const folder = dirname(path);

@@ -11,9 +11,9 @@ const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 
 /**
- * Notices the appends of other processes. Without waiters there is no timer. The watch on the -wal file is kept, because it costs
- * nothing between writes and does not keep the process alive. While a caller waits, a poll also reads the head, more often without
- * a watch. The poll sets up a new watch after the file was replaced.
+ * Notices the appends of other processes. Without waiters, no timer runs. The watch on the -wal file is kept, because it costs
+ * nothing between writes and does not keep the process alive. While a caller waits, a poll also reads the head, more often
+ * without a watch. The poll sets up a new watch after the file was replaced.
  */
 export class Wakeups {
   readonly #walPath: string;

@@ -14,7 +14,7 @@ export type Method = Exclude<
 export type Setup = {
   readonly path: string;
   readonly busyMs: number | undefined;
-  /** The time of the calling thread's clock, if this is not the system clock. Each message then includes the time. */
+  /** The time of the calling thread's clock. Undefined for the system clock. With any other clock, each message has the time. */
   readonly now: number | undefined;
   /** Two numbers: the last answered `quiet` question, and the answer. */
   readonly quiet: SharedArrayBuffer;

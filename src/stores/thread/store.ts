@@ -278,7 +278,7 @@ class ThreadStore implements SqliteStore {
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }
 
-  /** Waits for the thread's answer. `waits`: the call fails this many ms, and `SPARE_MS`, after its start. */
+  /** Waits for the thread's answer. `waits`: the call fails this many ms plus `SPARE_MS` after its start. */
   async #answerTo<T>(
     ask: (id: number) => Ask,
     { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,

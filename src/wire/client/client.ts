@@ -20,7 +20,7 @@
  * await client.withdraw(id, { log: 'shop/coder' });
  * ```
  *
- * In a browser, omit `url` and `token`: requests send the browser's cookie, and changes send the header that the server requires.
+ * In a browser, omit `url` and `token`: requests send the browser's cookie, and the header that the server requires for changes.
  * A refused call throws `ApiError` with a stable `code`.
  */
 import { defined } from '../../core/defined.ts';

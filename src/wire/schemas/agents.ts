@@ -66,7 +66,7 @@ export const agent = z
       'the interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
-      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). It is null for the agents of other programs, because their records do not show when they are idle',
+      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the agents of other programs, because their records do not show when they are idle',
     ),
     failedAt: nullable(time).describe('when the last turn of the agent failed; null after any later activity'),
     doing,

@@ -72,8 +72,8 @@ export type AgentSummary = {
    */
   readonly held: Held | null;
   /**
-   * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). It is null
-   * for the agents of other programs, because their records do not show when they are idle.
+   * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the
+   * agents of other programs, because their records do not show when they are idle.
    */
   readonly asksSince: number | null;
   /** When the last turn of the agent failed; null after any later activity. */

@@ -32,7 +32,7 @@ export function check(group: CommandLine, answer: Answer): void {
 
 type Checkable = { readonly name: string; readonly files: FolderState['files']; readonly problems: readonly SubscriberProblem[] };
 
-/** Lists the existing folders that apply here. */
+/** Lists the folders that apply here: the existing folders, and missing folders with a problem. */
 function ofHere(): readonly Checkable[] {
   const { project, paths, source } = here();
   const { problems } = source.of(project);

@@ -187,7 +187,7 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { a: { state: 'offered', carrier: 'd', offers: 2, text: 'text of a' } },
   },
   {
-    name: 'the gate of a delivered notification falls when the transcript leaves the notification out',
+    name: 'the gate of a delivered notification goes down when the transcript leaves the notification out',
     given: [critical, queued('a'), result(['!'], 'x')],
     when: redacted(['!', 'a'], 3),
     becomes: { '!': { state: 'closed', outcome: 'left_out', gate: false, read: false } },

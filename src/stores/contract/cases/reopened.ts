@@ -218,7 +218,7 @@ export function reopened({ testWhere }: Suite): void {
   );
 
   keeps(
-    'nothing that prune removed, and the position of its newest record',
+    'nothing that prune removed, and the position of the newest record',
     async ({ store, append, clock }) => {
       await store.touch({ ...X, ended: true });
       await store.bind(ME, X);
@@ -241,7 +241,7 @@ export function reopened({ testWhere }: Suite): void {
   );
 
   keeps(
-    'nothing that forget removed, with its swaps',
+    'nothing that forget removed, and the settings that forget changed',
     async ({ store, append }) => {
       await append(said('1'), queued('a'), said('2'), said('3'));
       equal(await store.forget([1, 3], { swaps: [{ key: 's', from: undefined, to: 1 }] }), true);
@@ -285,7 +285,7 @@ export function reopened({ testWhere }: Suite): void {
       await append(...Array.from({ length: 50 }, (_, i) => queued(`n${i}`, { message: `${SECRET} ${'x'.repeat(i * 40)}` })));
       await append({ type: 'agent_forgotten' });
       await store.close();
-      assert.ok(holds(await contents(), SECRET), 'contents() returns bytes without the text that the store keeps');
+      assert.ok(holds(await contents(), SECRET), 'the store keeps a text that is missing in the bytes of contents()');
       const other = await also();
       await other.erase(LOG, await other.head());
       await other.close();

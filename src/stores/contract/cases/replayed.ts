@@ -53,7 +53,7 @@ export function replayed({ test }: Suite): void {
     );
   });
 
-  test('equals a replay if a notification is counted into a notification of two conversations', async ({ store, append }) => {
+  test('equals a replay if a notification is folded into a notification of two conversations', async ({ store, append }) => {
     await append(queued('n1', { conversation: 'y' }));
     await append(extended(['n1'], 'x'));
     await append(folded('n7', 'n1', { differs: { message: 'of n7' } }));

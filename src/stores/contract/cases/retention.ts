@@ -155,7 +155,7 @@ export function forget({ test }: Suite): void {
   const fact = (n: number): Draft => ({ type: 'of_somebody', n });
   const kept = async (store: Store): Promise<number[]> => (await store.read({})).map(({ seq }) => seq);
 
-  test('removes records of any log that concern no item, together with their settings; the other records replay as before', async ({
+  test('removes records of any log that concern no item, and changes settings in the same step; the other records replay as before', async ({
     store,
     append,
   }) => {

@@ -1,5 +1,5 @@
-// Two clients of a database server in one process: `engine-client.ts queue|insert URL NUMBER MS`. The process reports that it is
-// ready, waits for a message, and sends the time of each write.
+// Two clients of a database server in one process: `engine-client.ts queue|insert URL NUMBER MS`. After `WARM` writes, the process
+// reports that it is ready, waits for a message, and sends the time of each write.
 import { AGENT, data, message } from './ours.ts';
 import { openAt, openRawAt } from './engine.ts';
 
@@ -7,15 +7,21 @@ const [how, url = '', number = '0', ms = '0'] = process.argv.slice(2);
 const body = JSON.stringify({ type: 'system_notification_queued', kind: 'tool.stopped', message: message(1), data: data(1) });
 const took: number[] = [];
 const { write, close } = how === 'queue' ? await queueing() : await openRawAt(url, number, body);
-await write(0, 0);
+/** The number of writes of each client after which the code is compiled and the connections are open. */
+const WARM = 300;
+await Promise.all([0, 1].map(warm));
 
 process.send?.('ready');
 process.once('message', () => void run());
 
+async function warm(which: number): Promise<void> {
+  for (let n = 0; n < WARM; n++) await write(which, n);
+}
+
 async function run(): Promise<void> {
   const until = performance.now() + Number(ms);
   const client = async (which: number): Promise<void> => {
-    for (let n = 1; performance.now() < until; n++) {
+    for (let n = WARM; performance.now() < until; n++) {
       const start = performance.now();
       await write(which, n);
       took.push(performance.now() - start);

@@ -1,7 +1,7 @@
 /**
  * Names the statements that only call a function of the schema. The server parses and plans a named statement once for each
- * connection, which saves about a fifth of an append's processor time. Other statements have no name, because the best plan of a statement with a name
- * may depend on its first values.
+ * connection, which saves about a fifth of an append's processor time. Other statements have no name, because the best plan of
+ * such a statement may depend on its values.
  *
  * A pooler with a connection for each transaction may run a statement on a connection that does not know the name. So a statement
  * gets a name only on a connection that leads directly to a server process: the process id in the server's first message is then

@@ -18,13 +18,17 @@ import { isHousekeeping, isPast, removable, removableLoose } from './retention.t
 /** The cell of one item, which all indexes of the log share. When the item changes, the cell gets the new item. */
 export type Cell = { item: Item };
 
-/** The records of one log, and the indexes of its items. `records` and `open` are ordered oldest first. */
+/**
+ * The records of one log, and the indexes of its items. `records` and `open` are ordered oldest first. `newestOpened` is the
+ * highest position that an open item has had.
+ */
 export type Log = {
   readonly key: LogKey;
   readonly project: string;
   records: Stored[];
   readonly byId: Map<NotificationId, Cell[]>;
   readonly open: Set<Cell>;
+  newestOpened: number;
   readonly gate: Set<Cell>;
   readonly unread: Set<Cell>;
   readonly closed: Set<Cell>;
@@ -40,6 +44,7 @@ export function newLog(key: LogKey): Log {
     records: [],
     byId: new Map(),
     open: new Set(),
+    newestOpened: 0,
     gate: new Set(),
     unread: new Set(),
     closed: new Set(),
@@ -105,18 +110,28 @@ export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<
   return was && cells.find((cell) => now(cell) === was);
 }
 
-/** Types of records whose new items are copies. A copy has the age of its original. */
-export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
+/** Puts the new items into their cells. */
+export function placeAll(log: Log, changed: ReadonlyMap<Cell, Item>): void {
+  let sorted = true;
+  for (const [cell, item] of changed) {
+    if (item.state !== 'closed' && !log.open.has(cell)) {
+      // A copy, and an item that opens again, may belong before items that are open.
+      if (item.seq < log.newestOpened) sorted = false;
+      else log.newestOpened = item.seq;
+    }
+    place(log, cell, item);
+  }
+  if (!sorted) inOrder(log.open);
+}
 
 /** Puts the new item into the cell. Moves the cell into the indexes to which the new item belongs, and out of the others. */
-export function place(log: Log, cell: Cell, item: Item): void {
+function place(log: Log, cell: Cell, item: Item): void {
   const { key } = item.notification;
   const previous = cell.item;
+  const isClosed = item.state === 'closed';
   cell.item = item;
-  if (item.state === 'closed') {
-    log.open.delete(cell);
-    log.closed.add(cell);
-  } else log.open.add(cell);
+  keep(log.open, cell, !isClosed);
+  keep(log.closed, cell, isClosed);
   keep(log.gate, cell, item.gate);
   keep(log.unread, cell, isUnread(item));
   if (key !== undefined) index(log.byKey, key, cell, item.state === 'open');
@@ -124,8 +139,8 @@ export function place(log: Log, cell: Cell, item: Item): void {
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
 }
 
-/** Sorts cells by position. A new copy has the position of the original, so it may belong before other cells. */
-export function inOrder(cells: Set<Cell>): void {
+/** Sorts cells by position. */
+function inOrder(cells: Set<Cell>): void {
   const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
   cells.clear();
   for (const cell of sorted) cells.add(cell);
@@ -275,8 +290,7 @@ export function follow(log: Log, record: Stored): Item[] | undefined {
     }
     changed.set(cell, item);
   }
-  for (const [cell, item] of changed) place(log, cell, item);
-  if (COPIES.has(body.type)) inOrder(log.open);
+  placeAll(log, changed);
   return [...result.items];
 }
 

@@ -27,14 +27,12 @@ import { isHousekeeping, mustConcernNoItem } from './retention.ts';
 import { unsound } from './soundness.ts';
 import {
   cellOf,
-  COPIES,
   eraseLog,
   found,
-  inOrder,
   newLog,
   openOf,
   overviewOf,
-  place,
+  placeAll,
   pruneLog,
   select,
   selectRecords,
@@ -131,8 +129,7 @@ class MemoryStore implements Store {
     this.#head += records.length;
     if (records.length > 0) this.#lastAt = at;
     for (const [id, cells] of made) log.byId.set(id, [...(log.byId.get(id) ?? []), ...cells]);
-    for (const [cell, item] of changed) place(log, cell, item);
-    if (records.some(({ body }) => COPIES.has(body.type))) inOrder(log.open);
+    placeAll(log, changed);
     this.#waiters.wake(this.#head);
     return { kind: 'appended', records, items: [...changed.values()] };
   }

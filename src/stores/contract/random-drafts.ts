@@ -38,49 +38,79 @@ export type Step = { readonly tick: number } & (
   | { readonly kind: 'prune'; readonly keepMs: number }
 );
 
-/** Makes a draft. `fresh` names the carrier of a new offer, and `past` the carrier of an earlier offer. */
-type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft;
+/** Makes drafts. `fresh` names the carrier of a new offer, and `past` the carrier of an earlier offer. */
+type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft | readonly Draft[];
 
 /** The steps of the clock, which sometimes stops or runs backwards. */
 const TICKS = [0, 1, 10, 100, -50];
 
 export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {
   const draft = draftOf(fc);
+  const queueing = queuedOf(fc);
   const tick = fc.constantFrom(...TICKS);
   const append = fc.record({
     kind: fc.constant('append' as const),
     tick,
     log: fc.constantFrom(LOG, LOG, LOG, OTHER),
-    made: fc.array(draft, { minLength: 1, maxLength: 3 }),
+    // Mostly one draft, because a store that refuses one draft appends none.
+    made: fc.oneof(
+      { weight: 2, arbitrary: fc.tuple(draft) },
+      { weight: 1, arbitrary: fc.array(draft, { minLength: 2, maxLength: 3 }) },
+    ),
+  });
+  /** A history begins with notifications, because most other drafts are refused without them. */
+  const first = fc.record({
+    kind: fc.constant('append' as const),
+    tick,
+    log: fc.constant(LOG),
+    made: fc.array(queueing, { minLength: 3, maxLength: 8 }),
   });
   const pruning = fc.record({ kind: fc.constant('prune' as const), tick, keepMs: fc.constantFrom(0, 0, 100) });
-  return fc
-    .array(prune ? fc.oneof({ weight: 8, arbitrary: append }, { weight: 1, arbitrary: pruning }) : append, {
-      minLength: 5,
-      maxLength: 40,
-      size: 'max',
-    })
-    .map((all) => {
-      let made = 0;
-      const fresh = (): string => `c${made++}`;
-      const past = (n: number): string => `c${Math.max(0, made - 1 - n)}`;
-      return all.map((step): Step => {
-        if (step.kind === 'prune') return step;
-        const { made: drafts, ...rest } = step;
-        // An append may queue an id only once. Another test covers the refusal.
-        const queuedIds = new Set<string>();
-        return {
-          ...rest,
-          drafts: drafts
-            .map((make) => make({ fresh, past }))
-            .filter((one) => {
-              if (!one.type.startsWith('system_notification_')) return true;
-              const { id } = one as { id: string };
-              return queuedIds.has(id) ? false : queuedIds.add(id);
-            }),
-        };
-      });
+  const rest = fc.array(prune ? fc.oneof({ weight: 8, arbitrary: append }, { weight: 1, arbitrary: pruning }) : append, {
+    minLength: 5,
+    maxLength: 40,
+    size: 'max',
+  });
+  return fc.tuple(first, rest).map(([start, steps]) => {
+    let made = 0;
+    const fresh = (): string => `c${made++}`;
+    const past = (n: number): string => `c${Math.max(0, made - 1 - n)}`;
+    return [start, ...steps].map((step): Step => {
+      if (step.kind === 'prune') return step;
+      const { made: drafts, ...rest } = step;
+      // An append may queue an id only once. Another test covers the refusal.
+      const queuedIds = new Set<string>();
+      return {
+        ...rest,
+        drafts: drafts
+          .flatMap((make) => make({ fresh, past }))
+          .filter((one) => {
+            if (!one.type.startsWith('system_notification_')) return true;
+            const { id } = one as { id: string };
+            return queuedIds.has(id) ? false : queuedIds.add(id);
+          }),
+      };
     });
+  });
+}
+
+function queuedOf(fc: FastCheck): Arbitrary<Made> {
+  return fc
+    .record({
+      id: fc.constantFrom(...IDS),
+      level: fc.constantFrom('info', 'warning', 'error', 'critical', 'critical'),
+      key: fc.option(fc.constantFrom(...KEYS), { nil: undefined }),
+      to: fc.constantFrom('anyone', 'x', 'y', 'both'),
+    })
+    .map(
+      ({ id, level, key, to }): Made =>
+        () =>
+          queued(id, {
+            ...(level === 'info' ? {} : { level: level as 'error' }),
+            ...defined({ key }),
+            ...(to === 'both' ? { audience: CONVERSATIONS.map(conversation) } : to === 'anyone' ? {} : { conversation: to }),
+          }),
+    );
 }
 
 function draftOf(fc: FastCheck): Arbitrary<Made> {
@@ -88,22 +118,11 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
   const someIds = fc.uniqueArray(id, { minLength: 1, maxLength: 3 });
   const as = fc.constantFrom(...CONVERSATIONS);
   const maybe = <T>(arb: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(arb, { nil: undefined });
-  const level = fc.constantFrom('info', 'warning', 'error', 'critical', 'critical');
 
   return fc.oneof(
     {
       weight: 5,
-      arbitrary: fc
-        .record({ id, level, key: maybe(fc.constantFrom(...KEYS)), to: fc.constantFrom('anyone', 'x', 'y', 'both') })
-        .map(
-          ({ id, level, key, to }): Made =>
-            () =>
-              queued(id, {
-                ...(level === 'info' ? {} : { level: level as 'error' }),
-                ...defined({ key }),
-                ...(to === 'both' ? { audience: CONVERSATIONS.map(conversation) } : to === 'anyone' ? {} : { conversation: to }),
-              }),
-        ),
+      arbitrary: queuedOf(fc),
     },
     {
       weight: 2,
@@ -132,6 +151,14 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
         ),
     },
     {
+      // Separate drafts rarely deliver anything, and only a delivery can be released as unproven.
+      weight: 3,
+      arbitrary: fc.tuple(id, maybe(as)).map(([one, to]): Made => ({ fresh }) => {
+        const carrier = fresh();
+        return [offered(carrier, [one], defined({ conversation: to })), confirmed(carrier)];
+      }),
+    },
+    {
       weight: 2,
       arbitrary: fc.nat({ max: 3 }).map(
         (n): Made =>
@@ -140,11 +167,11 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
       ),
     },
     {
-      weight: 2,
-      arbitrary: fc.nat({ max: 3 }).map(
-        (n): Made =>
+      weight: 3,
+      arbitrary: fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('cancelled' as const, 'unproven' as const)).map(
+        ([n, reason]): Made =>
           ({ past }) =>
-            released(past(n)),
+            released(past(n), reason),
       ),
     },
     {

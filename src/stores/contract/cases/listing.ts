@@ -2,7 +2,7 @@
 import type { LogKey } from '../../../core/address.ts';
 import type { Item } from '../../../core/items.ts';
 import { equal } from '../check.ts';
-import { confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, result, said } from '../drafts.ts';
+import { confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, released, result, said } from '../drafts.ts';
 import { idsOf, type Suite } from '../suite.ts';
 
 export function listing({ test }: Suite): void {
@@ -86,6 +86,23 @@ export function listing({ test }: Suite): void {
     equal(await page({ state: 'closed' }), ['c', 'b']);
     equal(await page({ state: 'closed', before: 3 }), ['b']);
     equal(await page({ before: 1 }), []);
+  });
+
+  test('lists a notification that opens again at the position at which it was queued', async ({ store, append, clock }) => {
+    await append(queued('old', { key: 'k', supersede: true }));
+    clock.time += 10;
+    await append(offered('c', ['old'], { conversation: 'x' }), confirmed('c'));
+    await append(queued('new', { key: 'k', supersede: true }));
+    await append(released('c', 'unproven'));
+    equal(idsOf(await store.items(LOG, { kind: 'open' })), ['old', 'new']);
+    equal(idsOf(await store.items(LOG, { kind: 'open', limit: 1 })), ['old']);
+    equal(idsOf(await store.items(LOG, { kind: 'key', key: 'k' })), ['old', 'new']);
+    equal(idsOf(await store.items(LOG, { kind: 'latest', state: 'open', limit: 10 })), ['new', 'old']);
+    equal(await store.overview('shop'), [
+      { log: LOG, open: { info: 2, warning: 0, error: 0, critical: 0 }, oldestOpenAt: 1_000_000 },
+    ]);
+    await append(queued('later'));
+    equal(idsOf(await store.items(LOG, { kind: 'open' })), ['old', 'new', 'later']);
   });
 
   test('pages through the notifications that closed in a period, the last closed first', async ({ store, append, clock }) => {

@@ -62,7 +62,7 @@ async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Ite
 
 async function* pausesIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
   const found = await store.items(log, { kind: 'gate', read: true, ...only });
-  yield* found.filter((item) => item.state === 'closed' && holdsGate(item, store.now())).toReversed();
+  yield* found.filter((item) => holdsGate(item, store.now())).toReversed();
 }
 
 /** Yields items newest first, a page at a time, each once. */

@@ -149,6 +149,8 @@ function inOrder(cells: Set<Cell>): void {
 const isUnread = (item: Item): boolean =>
   item.state === 'closed' && !item.read && (item.outcome === 'delivered' || item.outcome === 'summarized');
 
+const isDone = (item: Item): boolean => item.state === 'closed' && !isUnread(item);
+
 function keep(set: Set<Cell>, cell: Cell, belongs: boolean): void {
   if (belongs) set.add(cell);
   else set.delete(cell);
@@ -178,7 +180,7 @@ export function select(log: Log, query: ItemQuery): Item[] {
     case 'held':
       return select(log, { kind: 'open' }).filter((item) => takenBy(item) !== ANYONE);
     case 'gate':
-      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation) && (!query.read || item.read));
+      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation) && (!query.read || isDone(item)));
     case 'unread':
       return newestFirst(log.unread)
         .filter((item) => item.seq < (query.before ?? Infinity))

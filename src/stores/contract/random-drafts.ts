@@ -99,15 +99,16 @@ function queuedOf(fc: FastCheck): Arbitrary<Made> {
     .record({
       id: fc.constantFrom(...IDS),
       level: fc.constantFrom('info', 'warning', 'error', 'critical', 'critical'),
+      action: fc.constantFrom('pause' as const, undefined, undefined, undefined),
       key: fc.option(fc.constantFrom(...KEYS), { nil: undefined }),
       to: fc.constantFrom('anyone', 'x', 'y', 'both'),
     })
     .map(
-      ({ id, level, key, to }): Made =>
+      ({ id, level, action, key, to }): Made =>
         () =>
           queued(id, {
             ...(level === 'info' ? {} : { level: level as 'error' }),
-            ...defined({ key }),
+            ...defined({ action, key }),
             ...(to === 'both' ? { audience: CONVERSATIONS.map(conversation) } : to === 'anyone' ? {} : { conversation: to }),
           }),
     );
@@ -202,11 +203,10 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
     },
     {
       weight: 2,
-      arbitrary: fc.tuple(someIds, maybe(as)).map(
-        ([of, to]): Made =>
-          () =>
-            read(of, to),
-      ),
+      arbitrary: fc.tuple(someIds, maybe(as), maybe(fc.constant(true as const))).map(([of, to, holds]): Made => () => ({
+        ...read(of, to),
+        ...defined({ holds }),
+      })),
     },
     {
       weight: 1,

@@ -56,7 +56,7 @@ export function findItems(query: Query, log: string, wanted: ItemQuery): Promise
       return items(`AND i.phase = ${OPEN} AND (i.audience <> '${ANYONE}' OR i.taken_by IS NOT NULL) ${oldest}`);
     case 'gate':
       return items(`AND i.gate ${wanted.read ? `AND i.phase = ${DONE}` : ''} ${oldest}`).then((all) =>
-        all.filter((item) => heldFor(item, wanted.conversation) && (!wanted.read || item.read)),
+        all.filter((item) => heldFor(item, wanted.conversation)),
       );
     case 'unread': {
       const { conversation, limit, before } = wanted;

@@ -1,8 +1,23 @@
 /** Lists of items: open, by agent, newest first, closed in a period, holding the gate. */
 import type { LogKey } from '../../../core/address.ts';
 import type { Item } from '../../../core/items.ts';
+import type { Draft } from '../../../core/records.ts';
 import { equal } from '../check.ts';
-import { confirmed, conversation, ELSEWHERE, LOG, offered, OTHER, queued, read, released, result, said } from '../drafts.ts';
+import {
+  confirmed,
+  conversation,
+  ELSEWHERE,
+  ids,
+  LOG,
+  offered,
+  OTHER,
+  queued,
+  read,
+  redacted,
+  released,
+  result,
+  said,
+} from '../drafts.ts';
 import { idsOf, type Suite } from '../suite.ts';
 
 export function listing({ test }: Suite): void {
@@ -145,5 +160,25 @@ export function listing({ test }: Suite): void {
     equal((await store.items(LOG, { kind: 'gate' })).length, 1);
     await append(read(['!'], 'x'));
     equal(await gates(), []);
+  });
+
+  test('lists the closed notifications that still hold a gate up and are not in the list of unread notifications', async ({
+    store,
+    append,
+  }) => {
+    const pause = (id: string): Draft => queued(id, { action: 'pause', conversation: 'x' });
+    const readBut = (id: string): Draft => ({ ...read([id], 'x'), holds: true });
+    await append(queued('!', { level: 'critical', conversation: 'x' }), ...['open', 'unread', 'read', 'left out'].map(pause));
+    await append(result(['unread', 'read', 'left out', '!'], 'x'), readBut('open'), readBut('read'));
+    await append(redacted(['left out', '!'], 3));
+    const held = async (): Promise<string[][]> => [
+      idsOf(await store.items(LOG, { kind: 'gate' })),
+      idsOf(await store.items(LOG, { kind: 'gate', read: true })),
+      idsOf(await store.items(LOG, { kind: 'gate', read: true, conversation: conversation('x') })),
+      idsOf(await store.items(LOG, { kind: 'gate', read: true, conversation: conversation('y') })),
+    ];
+    equal(await held(), [['open', 'unread', 'read', 'left out'], ['read', 'left out'], ['read', 'left out'], []]);
+    await append({ type: 'gate_lifted', ids: ids('read'), by: 'a person' });
+    equal((await held())[1], ['left out']);
   });
 }

@@ -26,13 +26,13 @@ const FORBIDDEN = /[/#*\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u206
 
 export function parseAddress(text: string): Address {
   const refuse = (why: string): never => {
-    const seen = text.length > 80 ? `${text.slice(0, 80)}…` : text;
     throw new EarpieceError(
       'bad_address',
-      `address ${JSON.stringify(seen)}: ${why}; write project/agent, project/agent#conversation or project/*`,
+      `address ${shown(text)}: ${why}; write project/agent, project/agent#conversation or project/*`,
     );
   };
-  if (typeof text !== 'string' || text === '') return refuse('is empty');
+  if (typeof text !== 'string') return refuse('is not a text');
+  if (text === '') return refuse('is empty');
   const slash = text.indexOf('/');
   if (slash < 0) return refuse('has no "/" between project and agent');
   const project = text.slice(0, slash);
@@ -50,6 +50,14 @@ export function parseAddress(text: string): Address {
   const badConversation = problem('conversation', conversation);
   if (badConversation) return refuse(badConversation);
   return { kind: 'conversation', project, agent, conversation: conversation as ConversationId };
+}
+
+/** Shows the given address in an error. A caller in JavaScript may give any value. */
+function shown(given: unknown): string {
+  if (typeof given === 'object' && given !== null) return 'an object';
+  const text = String(given);
+  const cut = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return typeof given === 'string' ? JSON.stringify(cut) : cut;
 }
 
 export function formatAddress(address: Address): string {

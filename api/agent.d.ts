@@ -325,6 +325,7 @@ type Item = {
   readonly closedAt?: number;
   readonly history: readonly number[];
 };
+type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -396,6 +397,7 @@ type Verdict =
   readonly key: string;
   readonly setting: string;
   readonly file: string | null;
+  readonly scope?: FileScope;
   readonly over: boolean;
   readonly holds: boolean;
 } |

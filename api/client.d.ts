@@ -293,6 +293,7 @@ type Stored = {
   readonly clock?: number;
   readonly body: Draft;
 };
+type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -364,6 +365,7 @@ type Verdict =
   readonly key: string;
   readonly setting: string;
   readonly file: string | null;
+  readonly scope?: FileScope;
   readonly over: boolean;
   readonly holds: boolean;
 } |

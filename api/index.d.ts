@@ -567,6 +567,7 @@ type Withheld = {
 interface Clock {
   now(): number;
 }
+type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -638,6 +639,7 @@ type Verdict =
   readonly key: string;
   readonly setting: string;
   readonly file: string | null;
+  readonly scope?: FileScope;
   readonly over: boolean;
   readonly holds: boolean;
 } |

@@ -333,6 +333,7 @@ type Rendered = {
   readonly kind: 'failed';
   readonly reason: string;
 };
+type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
@@ -404,6 +405,7 @@ type Verdict =
   readonly key: string;
   readonly setting: string;
   readonly file: string | null;
+  readonly scope?: FileScope;
   readonly over: boolean;
   readonly holds: boolean;
 } |

@@ -3,6 +3,7 @@
  * process stores the place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
+import type { FileScope } from '../core/filter.ts';
 import type { Policy } from '../core/policy.ts';
 import { deciderOf } from './explain.ts';
 import { formatSource } from './layers.ts';
@@ -17,9 +18,9 @@ export type PolicySource = {
   readonly policy: (project: string) => Policy;
   /**
    * Returns the place of a setting's value, for people: `/home/me/shop/earpiece.toml:3`, a variable or a flag. Undefined means
-   * the default.
+   * the default. `scope`: the kind of the file.
    */
-  readonly decidedBy: (project: string, key: string) => string | undefined;
+  readonly decidedBy: (project: string, key: string) => { readonly file: string; readonly scope?: FileScope } | undefined;
 };
 
 /**
@@ -77,7 +78,9 @@ export function policySource(
     decidedBy: (project, key) => {
       const source = deciderOf(configOf(project), key);
       if (source === undefined || source.kind === 'default') return undefined;
-      return source.kind === 'file' ? `${source.file}:${source.line}` : formatSource(source);
+      return source.kind === 'file'
+        ? { file: `${source.file}:${source.line}`, scope: source.scope }
+        : { file: formatSource(source) };
     },
   };
 }

@@ -152,6 +152,20 @@ describe('the policy of a project', () => {
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
   });
 
+  test('names the file, the variable or the flag that sets a value, and the kind of the file', () => {
+    const here = world({ project: 'min_level = "error"\n' });
+    const file = here.write('xdg/earpiece/earpiece.toml', '\nmax_open = 9\n');
+    const env = { XDG_CONFIG_HOME: join(file, '../..'), EARPIECE_VIEW: 'json' };
+    const { decidedBy } = policySource(here.options({ env }));
+    const of = (key: string): unknown => decidedBy('web', key);
+    expect([of('min_level'), of('max_open'), of('view'), of('budget.max_items')]).toEqual([
+      { file: `${here.projectFile}:1`, scope: 'project' },
+      { file: `${file}:2`, scope: 'user' },
+      { file: 'EARPIECE_VIEW' },
+      undefined,
+    ]);
+  });
+
   test('is found in the folder of its file, even below the root and under another name', () => {
     const here = two();
     const cwd = here.write('web/part/earpiece.toml', 'project = "part"\nview = "markdown"').replace(/\/earpiece\.toml$/, '');

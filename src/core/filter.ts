@@ -14,7 +14,10 @@ export type Mute = { readonly pattern: string; readonly until: number | null; re
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
-  | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
+  | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string; readonly scope?: FileScope };
+
+/** The user's configuration file, which applies to all projects, or the project's file. */
+export type FileScope = 'user' | 'project';
 
 /**
  * True for a notification that must not be filtered or dropped: a notification with an `action`, or a critical notification from

@@ -3,6 +3,7 @@
  * the class `Inbox`, which combines the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
+import type { FileScope } from '../core/filter.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Ids, LineRenderer, Presence, Store, Swap } from '../core/ports.ts';
@@ -21,7 +22,7 @@ export interface PolicySource {
    * Names the place that sets a project's setting: a file with its line, a variable or a flag. Undefined if nothing sets the
    * setting.
    */
-  decidedBy?(project: string, key: string): string | undefined;
+  decidedBy?(project: string, key: string): { readonly file: string; readonly scope?: FileScope } | undefined;
 }
 
 export interface Context {

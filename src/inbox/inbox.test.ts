@@ -32,7 +32,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   const openInbox = (owner: Owner = ME): Inbox =>
     new Inbox({
       store,
-      policies: { policy: () => policy },
+      policies: { policy: () => policy, decidedBy: () => ({ file: '/etc/xdg/earpiece/earpiece.toml:3', scope: 'user' }) },
       owner,
       isAlive: (o) => (o.machine === 'here' ? !dead.has(o.pid) : undefined),
       timeZone: 'UTC',
@@ -396,6 +396,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await inbox.queue('shop/coder', { message: 'green', kind: 'ci.ok', id: 'n1' });
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
       expect(await receipt('n1')).toEqual(['filtered']);
+      const origin = { file: '/etc/xdg/earpiece/earpiece.toml:3', scope: 'user' };
+      expect((await inbox.why('n1', LOG))?.items[0]?.verdict).toMatchObject({ kind: 'filtered', ...origin });
       policy = DEFAULT_POLICY;
       const again = await inbox.requeue('shop/coder', 'n1', 'me');
       expect(again.id).not.toBe('n1');

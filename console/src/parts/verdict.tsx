@@ -74,6 +74,7 @@ export function VerdictBox({
   );
   const setting = elsewhere ? cures.find((cure) => cure.kind === 'setting') : undefined;
   const file = verdict.kind === 'filtered' ? verdict.file : null;
+  const command = setting && settingCommand(setting.key, verdict);
   return (
     <div className={`verdict verdict-${TONES[verdict.kind]}`} data-verdict={verdict.kind}>
       <p className="verdict-says words">{visible(says)}</p>
@@ -104,9 +105,11 @@ export function VerdictBox({
             {`This setting belongs to the project ${project}, and Settings here change another project. `}
             {file === null
               ? `Run this in the folder of ${project}:`
-              : `The setting is in ${file}. Run this in that project's folder:`}
+              : command === undefined
+                ? `The setting comes from ${file}. Change its value where you start the server.`
+                : `The setting is in ${file}. Run this in that project's folder:`}
           </p>
-          <Command text={settingCommand(setting.key, verdict)} />
+          {command !== undefined && <Command text={command} />}
         </div>
       )}
       <p className="cure-said words muted" role="status">

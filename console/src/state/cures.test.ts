@@ -9,7 +9,11 @@ test('the command for a budget raises it, and the command for a filter removes t
   );
   const filtered = { kind: 'filtered', key: 'min_level', setting: 'x', file: null, over: true, holds: true } as const;
   expect(settingCommand('min_level', filtered)).toBe('earpiece config unset min_level --project');
-  expect(settingCommand('min_level', { ...filtered, file: '/home/a/.config/earpiece/earpiece.toml' })).toBe(
+  expect(settingCommand('min_level', { ...filtered, file: '/etc/xdg/earpiece/earpiece.toml:3', scope: 'user' })).toBe(
     'earpiece config unset min_level',
   );
+  expect(settingCommand('min_level', { ...filtered, file: '/home/a/.config/earpiece/earpiece.toml:3', scope: 'project' })).toBe(
+    'earpiece config unset min_level --project',
+  );
+  expect(settingCommand('min_level', { ...filtered, file: 'EARPIECE_MIN_LEVEL' })).toBeUndefined();
 });

@@ -2,16 +2,20 @@
 import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 
-/** Returns the command that changes a setting, to run in the project's folder. */
-export function settingCommand(key: string, verdict: Verdict): string {
-  // A budget may have its default value, and then no file has a value to unset. So the command sets a value.
+/**
+ * Returns the command that changes a setting, to run in the project's folder. Undefined if no file sets the setting: a command
+ * cannot change a variable or a flag.
+ */
+export function settingCommand(key: string, verdict: Verdict): string | undefined {
+  // A budget without a value in a file has its default, so there is nothing to unset.
   if (verdict.kind === 'budget') {
     const now = Number(/ (\d+)/u.exec(verdict.reason)?.[1] ?? 10);
     const most = key.endsWith('max_items') ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;
     return `earpiece config set ${word(key)} ${Math.min(now * 2, most)} --project`;
   }
-  const file = verdict.kind === 'filtered' ? verdict.file : null;
-  return `earpiece config unset ${word(key)}${file?.includes('/.config/earpiece/') === true ? '' : ' --project'}`;
+  const { file, scope } = verdict.kind === 'filtered' ? verdict : { file: null };
+  if (file !== null && scope === undefined) return undefined;
+  return `earpiece config unset ${word(key)}${scope === 'user' ? '' : ' --project'}`;
 }
 
 const MOST_ITEMS = 1_000;

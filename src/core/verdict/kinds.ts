@@ -1,4 +1,5 @@
 /** The kinds of verdict that answer `why`, each with the facts that explain it. */
+import type { FileScope } from '../filter.ts';
 import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 
@@ -50,7 +51,10 @@ export type Verdict =
       readonly key: string;
       /** The setting with its value: `conversation.notifications.kinds.ci.enable = false`, or `below min_level error`. */
       readonly setting: string;
+      /** The file and the line, the environment variable or the flag that sets the value. */
       readonly file: string | null;
+      /** The kind of the file. Missing for a variable, a flag and the default. */
+      readonly scope?: FileScope;
       readonly over: boolean;
       /** Whether a setting or mute still filters the notification, so that a requeued notification would be filtered again. */
       readonly holds: boolean;

@@ -196,6 +196,7 @@ function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boo
         key: cause.key,
         setting: cause.says,
         file: cause.file ?? null,
+        ...defined({ scope: cause.scope }),
         over,
         holds: filter !== undefined,
       };

@@ -39,8 +39,8 @@ export async function factsOf(
   const now = context.store.now();
   const mutes = await mutesOf(context, log);
   const withFile = (cause: FilterCause | undefined): FilterCause | undefined => {
-    const file = cause?.kind === 'setting' ? context.policies.decidedBy?.(project, cause.key) : undefined;
-    return cause?.kind === 'setting' && file !== undefined ? { ...cause, file } : cause;
+    const origin = cause?.kind === 'setting' ? context.policies.decidedBy?.(project, cause.key) : undefined;
+    return cause?.kind === 'setting' && origin !== undefined ? { ...cause, ...origin } : cause;
   };
   const gates = (await gatesOf(context, log)).filter((gate) => reader.item(gate));
   const known = (await context.store.presence({ log })).filter(

@@ -1036,6 +1036,7 @@ interface Client {
   }): Promise<Page<AgentSummary>>;
   conversations(agent: AddressText, query?: Paged & {
     readonly after?: string;
+    readonly conversation?: string;
   }): Promise<Page<ConversationSummary>>;
   records(conversation: AddressText, query?: Paged & {
     readonly after?: number;

@@ -186,3 +186,22 @@ for (const colorScheme of ['light', 'dark'] as const)
       });
       expect(says).toMatch(/records/u);
     });
+
+verifies(
+  'console:person',
+  'a conversation that the list of agents leaves out shows its host, its last contact and the effect of Stop',
+  async () => {
+    await using own = await Stage.open(browser);
+    for (let n = 0; n < 25; n++)
+      await own.ear
+        .conversation(`shop/many#s${n}`, { host: 'claude-code', carrier: 'hook', points: ['tool_result', 'forced'] })
+        .seen();
+    const page = await own.page();
+    await visit(page, conversation(own, 'shop/many', 's0'));
+    await page.locator('.talk-facts').getByText('leased · can refuse tools').waitFor();
+    await page.getByText(/^Nothing is open\. The last contact was/u).waitFor();
+    await page.getByRole('button', { name: 'Stop refuses the next tool call' }).waitFor();
+    await visit(page, conversation(own, 'shop/many', 'typo'));
+    await page.getByText('Nothing is open. This agent has not made contact yet.').waitFor();
+  },
+);

@@ -218,6 +218,8 @@ describe('agents and conversations', () => {
     expect((await client.agents({ limit: 1 })).next).toBe('shop/coder');
     expect((await client.agents({ limit: 1, after: 'shop/coder' })).items).toMatchObject([{ log: 'shop/writer' }]);
     expect((await client.conversations('shop/coder')).items).toMatchObject([{ conversation: 'a1' }]);
+    expect((await client.conversations('shop/coder', { conversation: 'a1' })).items).toMatchObject([{ conversation: 'a1' }]);
+    expect(await client.conversations('shop/coder', { conversation: 'a2' })).toEqual({ items: [], next: null });
     expect(await failure(client.conversations('shop/nobody'))).toMatchObject({ status: 404 });
   });
 

@@ -24,6 +24,7 @@ import { day, lasting, serverNow, useNow, useNowAt } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
 import { pausedUntil, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
+import { useSummary } from '../state/summary.ts';
 import { word } from '../state/text.ts';
 import { callsIn, contactIn, doingIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
@@ -45,11 +46,14 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const talk = useTalk(log, conversation);
   const agents = useAgents();
   const listed = agents.items.find((each) => each.log === log);
-  const agent = useMemo(() => withDoing(listed, conversation, talk.records), [listed, conversation, talk.records]);
+  const own = useSummary(log, conversation, agents);
+  const agent = useMemo(() => withDoing(listed, own, talk.records), [listed, own, talk.records]);
   const calls = useMemo(() => callsIn(talk.records), [talk.records]);
-  const listedAs = agent?.conversations.find((each) => each.conversation === conversation);
-  const summary = useMemo(() => withContact(listedAs, conversation, talk.records), [listedAs, conversation, talk.records]);
-  const heir = useMemo(() => heirOf(agent, conversation), [agent, conversation]);
+  const summary = useMemo(() => withContact(own, conversation, talk.records), [own, conversation, talk.records]);
+  const heir = useMemo(
+    () => heirOf([...(own ? [own] : []), ...(listed?.conversations ?? [])], conversation),
+    [own, listed, conversation],
+  );
   const [everything, setEverything] = useState(false);
   const { records, known } = talk;
   const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
@@ -178,7 +182,9 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
                 why={why}
                 onWhy={onWhy}
               >
-                {waiting.length === 0 && here.length === 0 && !talk.loading && <NothingOpen summary={summary} />}
+                {waiting.length === 0 && here.length === 0 && !talk.loading && (
+                  <NothingOpen summary={own === null ? null : summary} />
+                )}
                 {here.map((each) => (
                   <Pending key={each.id} said={each} />
                 ))}
@@ -207,20 +213,23 @@ const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }):
 );
 
 /** Takes the state of an Earpiece agent from its records, which are newer and more exact than the list of agents. */
-function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {
+function withDoing(
+  agent: AgentSummary | undefined,
+  own: ConversationSummary | null | undefined,
+  records: readonly Stored[],
+): AgentSummary | undefined {
   if (agent === undefined || !agent.active) return agent;
-  const own = agent.conversations.find((each) => each.conversation === conversation);
   const doing = own?.host === 'earpiece' ? doingIn(records) : null;
   return doing === null ? agent : { ...agent, doing };
 }
 
 /** Adds the last contact and the last delivery from the records, because presence is written less often. */
 function withContact(
-  summary: ConversationSummary | undefined,
+  summary: ConversationSummary | null | undefined,
   conversation: string,
   records: readonly Stored[],
 ): ConversationSummary | undefined {
-  if (summary === undefined) return undefined;
+  if (summary === null || summary === undefined) return undefined;
   const { seenAt, toldAt } = contactIn(records, conversation);
   const carriedAt = Math.max(summary.carriedAt ?? 0, toldAt ?? 0);
   return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
@@ -258,23 +267,23 @@ function Doing({
   );
 }
 
-const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | undefined }): ReactElement => (
+const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | null | undefined }): ReactElement => (
   <p className="muted nothing-open">
     {'Nothing is open. '}
-    {summary !== undefined && summary.carriedAt !== null ? (
+    {summary === null ? (
+      'This agent has not made contact yet.'
+    ) : summary === undefined ? null : summary.carriedAt !== null ? (
       <>
         {'The last delivery was '}
         <Ago at={summary.carriedAt} />
         {'.'}
       </>
-    ) : summary !== undefined ? (
+    ) : (
       <>
         {'The last contact was '}
         <Ago at={summary.seenAt} />
         {'.'}
       </>
-    ) : (
-      'This agent has not made contact yet.'
     )}
   </p>
 );

@@ -76,13 +76,14 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
             .string()
             .regex(/^\d{1,9}$/u, 'must be the `next` of the previous page')
             .optional(),
+          conversation: nameParam.optional().describe('list only this conversation'),
         }),
       },
       responses: answers(conversationsPage, 'conversations'),
     }),
     async (c) => {
       const { project, agent } = c.req.valid('param');
-      const { limit, after = '0' } = c.req.valid('query');
+      const { limit, after = '0', conversation } = c.req.valid('query');
       const log = agentIn(project, agent);
       const who = principalOf(c);
       mustRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
@@ -92,11 +93,12 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         .toSorted((a, b) => b.seenAt - a.seenAt);
       if (all.length === 0 && (await inbox.store.read({ log, limit: 1 })).length === 0)
         throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists the seen ones`);
+      const wanted = conversation === undefined ? all : all.filter((known) => known.conversation === conversation);
       const from = Number(after);
-      const items = onOnePage(all.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));
+      const items = onOnePage(wanted.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));
       return reply<Page<ConversationSummary>>(c, {
         items,
-        next: all.length > from + items.length ? String(from + items.length) : null,
+        next: wanted.length > from + items.length ? String(from + items.length) : null,
       });
     },
   );

@@ -51,7 +51,11 @@ export interface Client {
   logOut(): Promise<void>;
 
   agents(query?: Paged & { readonly project?: string; readonly after?: string }): Promise<Page<AgentSummary>>;
-  conversations(agent: AddressText, query?: Paged & { readonly after?: string }): Promise<Page<ConversationSummary>>;
+  /** Lists the conversations of an agent, or only the conversation with this name. */
+  conversations(
+    agent: AddressText,
+    query?: Paged & { readonly after?: string; readonly conversation?: string },
+  ): Promise<Page<ConversationSummary>>;
   /** Lists the records of a conversation. An address without a conversation means the agent's `#main`. */
   records(
     conversation: AddressText,

@@ -180,3 +180,26 @@ verifies(
     expect(await own.ear.mutes('shop/coder' as never)).toEqual([]);
   },
 );
+
+verifies(
+  'console:mute',
+  'a card still says that a mute will filter its notification if a later request for the verdict fails',
+  async () => {
+    await using own = await Stage.open(browser);
+    await own.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] } as never).seen();
+    await own.ear.mute('shop/coder', 'ci.failed', { by: 'mira', forMs: 3_600_000 });
+    await own.ear.queue('shop/coder#main', { id: 'n1', kind: 'ci.failed', message: 'main is red' });
+    const page = await own.page();
+    await page.goto(`${own.url}/#/agents/shop/coder/main`);
+    const muted = page.getByText('muted by mira: the next message will filter this notification');
+    await muted.waitFor();
+    const failed = new Set<string>();
+    page.on('requestfailed', (request) => failed.add(new URL(request.url()).pathname));
+    await page.route('**/api/notifications/*?*', (route) => route.abort());
+    await own.ear.queue('shop/coder#main', { id: 'n2', kind: 'docs.changed', message: 'one page changed' });
+    await expect.poll(() => failed.has('/api/notifications/n2')).toBe(true);
+    // The page shows the answers of all requests together, in its next frame.
+    await page.evaluate('new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))');
+    expect(await muted.count()).toBe(1);
+  },
+);

@@ -19,15 +19,16 @@ export function useVerdicts(log: string, conversation: string, ids: readonly str
     const ending = new AbortController();
     const { signal } = ending;
     const asking = soon(async () => {
-      const found = new Map<string, Verdict>();
-      for (const id of asked.split(' ')) {
-        // Without an answer, the card shows no verdict.
+      const answers = new Map<string, Verdict | null>();
+      const all = asked.split(' ');
+      for (const id of all) {
         const story = await client.why(id, log, { signal }).catch(() => undefined);
         if (signal.aborted) return;
-        const of = story?.items.find(({ notification: n }) => n.conversation === null || n.conversation === conversation);
-        if (of !== undefined) found.set(id, of.verdict);
+        if (story === undefined) continue;
+        const of = story.items.find(({ notification: n }) => n.conversation === null || n.conversation === conversation);
+        answers.set(id, of?.verdict ?? null);
       }
-      setVerdicts(found);
+      setVerdicts((before) => latest(before, answers, all));
     }, AFTER_MS);
     asking.ask();
     const again = back(() => asking.ask());
@@ -42,4 +43,18 @@ export function useVerdicts(log: string, conversation: string, ids: readonly str
     };
   }, [log, conversation, asked]);
   return useMemo(() => (asked === '' ? new Map() : verdicts), [asked, verdicts]);
+}
+
+/** Returns the verdict of each id. After a failed request, an id keeps its earlier verdict, so that its card stays unchanged. */
+function latest(
+  before: ReadonlyMap<string, Verdict>,
+  answers: ReadonlyMap<string, Verdict | null>,
+  ids: readonly string[],
+): ReadonlyMap<string, Verdict> {
+  return new Map(
+    ids.flatMap((id) => {
+      const verdict = answers.get(id) ?? (answers.has(id) ? undefined : before.get(id));
+      return verdict === undefined ? [] : [[id, verdict] as const];
+    }),
+  );
 }

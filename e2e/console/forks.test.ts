@@ -7,6 +7,7 @@ import { chooseConversation, type Wish } from '../../src/cli/chat/conversation-c
 import { verifies } from '../verifies.ts';
 import { conversation } from './articles.ts';
 import { openBrowser } from './browser.ts';
+import { heldTool } from './morning.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
@@ -128,3 +129,25 @@ for (const colorScheme of ['light', 'dark'] as const)
       await page.getByRole('dialog').getByText('The fork is a copy up to turn 2.').waitFor();
       await check('dialog');
     });
+
+verifies('console:forks', 'a running turn offers no fork after it until the turn has ended', async () => {
+  await using stage = await Stage.open(browser);
+  const held = heldTool('run', 'Runs a command.');
+  const { agent } = await stage.agent(
+    'shop/coder#main',
+    [{ text: 'Tabs it is.' }, { calls: [{ id: 'c1', name: 'run' }] }, { text: 'Formatted.' }],
+    { tools: [held.tool] },
+  );
+  await agent.send('Use tabs.');
+  const turn = agent.send('Format the file.');
+  await held.called;
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  const offers = (text: string): Locator => person(page, text).getByRole('button', { name: 'Fork after this turn' });
+  await offers('Use tabs.').waitFor({ state: 'attached' });
+  await person(page, 'Format the file.').waitFor();
+  expect(await offers('Format the file.').count()).toBe(0);
+  held.end('formatted');
+  await turn;
+  await offers('Format the file.').waitFor({ state: 'attached' });
+});

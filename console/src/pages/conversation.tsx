@@ -26,7 +26,7 @@ import { pausedUntil, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { useSummary } from '../state/summary.ts';
 import { word } from '../state/text.ts';
-import { callsIn, contactIn, doingIn, timelineOf } from '../state/timeline.ts';
+import { callsIn, contactIn, doingIn, runningTurnIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays } from '../words.ts';
@@ -81,6 +81,8 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const coming = useCameTo(page, talk, { at, why }, entries, reading);
   const forks = useForks(log, conversation);
   const ours = summary?.host === 'earpiece';
+  const isActive = summary?.active === true;
+  const running = useMemo(() => (isActive ? runningTurnIn(records) : null), [isActive, records]);
   // If this is null, the dialog is closed.
   const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
@@ -162,7 +164,10 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
               ) : entry.kind === 'ended' ? (
                 <Ended entry={entry} why={why} onWhy={onWhy} />
               ) : (
-                <TimelineEntry entry={entry} onFork={ours ? (from) => setForking({ at: from }) : undefined} />
+                <TimelineEntry
+                  entry={entry}
+                  onFork={ours && (running === null || entry.seq < running) ? (from) => setForking({ at: from }) : undefined}
+                />
               )}
             </Fragment>
           ))}

@@ -300,6 +300,14 @@ export function doingIn(records: readonly Stored[]): Doing | null {
   return thinking;
 }
 
+/** Returns the position at which the running turn of an Earpiece agent began; null if no turn runs. */
+export function runningTurnIn(records: readonly Stored[]): number | null {
+  const doing = doingIn(records);
+  if (doing === null || doing.kind === 'nothing') return null;
+  // If the beginning of the turn is not loaded, all loaded records belong to the turn.
+  return records.findLast(({ body }) => body.type === 'turn_start')?.seq ?? 0;
+}
+
 /** Records that only the host of the conversation writes. Such records prove that the host was active. */
 const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
 

@@ -28,6 +28,8 @@ test('a release is refused if a field is not filled, on another branch, and with
 test('the published package.json has the filled fields of the owner, and no fields that only the repository needs', () => {
   const manifest = { name: 'earpiece', scripts: { prepare: 'x' }, devDependencies: { y: '1' }, allowScripts: {} };
   expect(manifestOf(manifest, EMPTY)).toEqual({ name: 'earpiece' });
+  // A field that `refusals` calls unfilled is not published either.
+  expect(manifestOf(manifest, { ...EMPTY, repository: ' ', homepage: '\n', bugs: '\t' })).toEqual({ name: 'earpiece' });
   expect(manifestOf(manifest, FILLED)).toEqual({
     name: 'earpiece',
     repository: { type: 'git', url: 'git+https://example.org/e.git' },

@@ -4,8 +4,8 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /**
- * The content of `publisher.json`. An empty text means that the field is not filled yet. `repository` is the URL of a git
- * repository.
+ * The content of `publisher.json`. An empty or blank text means that the field is not filled yet. `repository` is the URL of a
+ * git repository.
  */
 export type Publisher = {
   readonly repository: string;
@@ -15,6 +15,8 @@ export type Publisher = {
   readonly branch: string;
 };
 
+const FIELDS = ['repository', 'homepage', 'bugs'] as const;
+
 /** Returns a text for each reason not to publish now. */
 export function refusals(state: {
   readonly publisher: Publisher;
@@ -22,7 +24,7 @@ export function refusals(state: {
   readonly changed: string;
 }): readonly string[] {
   const { publisher, branch, changed } = state;
-  const unfilled = (['repository', 'homepage', 'bugs'] as const).filter((field) => publisher[field].trim() === '');
+  const unfilled = FIELDS.filter((field) => publisher[field].trim() === '');
   return [
     ...(unfilled.length === 0 ? [] : [`publisher.json has no ${unfilled.join(', no ')}; fill it in`]),
     ...(branch === publisher.branch ? [] : [`this is branch ${branch}; releases are made from ${publisher.branch}`]),
@@ -31,7 +33,8 @@ export function refusals(state: {
 }
 
 /** Makes the package.json for publishing: with the owner's fields, and without fields that only this repository needs. */
-export function manifestOf(manifest: object, { repository, homepage, bugs }: Publisher): object {
+export function manifestOf(manifest: object, publisher: Publisher): object {
+  const [repository = '', homepage = '', bugs = ''] = FIELDS.map((field) => publisher[field].trim());
   const { devDependencies: _dev, scripts: _scripts, allowScripts: _allow, ...rest } = manifest as Record<string, unknown>;
   return {
     ...rest,

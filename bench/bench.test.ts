@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cpuUs, systemCalls } from './costs.ts';
 import { median, percentile, versus } from './rounds.ts';
@@ -160,6 +161,17 @@ describe('the bar', () => {
         '| lost  |          |        |       |             |              | >= 0.6 x | FAILED |',
       ].join('\n'),
     );
+  });
+});
+
+it('a curve of subscribers does not begin below the nine subscribers that match the events', () => {
+  const script = path.join(import.meta.dirname, 'scale.ts');
+  const { status, stderr } = spawnSync(process.execPath, [script, '--engine', '', '--subscribers', '9,8'], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringMatching(
+      /^--subscribers 8: must be whole numbers from 9 on, because 9 subscribers match the events\nusage: /u,
+    ) as string,
   });
 });
 

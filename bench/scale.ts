@@ -5,12 +5,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { MATCHING } from './bus/stage.ts';
 import { agentCurve, callerCurve, recordCurve, subscriberCurve, type Point } from './scale/curves.ts';
 import { ENGINES, start, type Engine } from './scale/engines.ts';
 import type { Measurements } from './scale/page.ts';
 import { machine } from './machine.ts';
 
-const usage = `usage: node bench/scale.ts [--engine ${ENGINES.join(',')}] [--callers 1,8,64] [--records 1e3,1e4,1e5,1e6] [--agents 1e2,1e3,1e4,1e5] [--subscribers 1,10,100,1000] [--json FILE]`;
+const usage = `usage: node bench/scale.ts [--engine ${ENGINES.join(',')}] [--callers 1,8,64] [--records 1e3,1e4,1e5,1e6] [--agents 1e2,1e3,1e4,1e5] [--subscribers 9,100,1000] [--json FILE]`;
 const { engines, callers, records, agents, subscribers, json } = readArguments();
 
 const work = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(import.meta.dirname, '..', '.cache', 'bench'));
@@ -62,7 +63,7 @@ function readArguments() {
         callers: { type: 'string', default: '1,8,64' },
         records: { type: 'string', default: '1e3,1e4,1e5,1e6' },
         agents: { type: 'string', default: '1e2,1e3,1e4,1e5' },
-        subscribers: { type: 'string', default: '1,10,100,1000' },
+        subscribers: { type: 'string', default: '9,100,1000' },
         json: { type: 'string' },
       },
     });
@@ -74,7 +75,10 @@ function readArguments() {
       callers: numbers('--callers', values.callers),
       records: numbers('--records', values.records),
       agents: numbers('--agents', values.agents),
-      subscribers: numbers('--subscribers', values.subscribers),
+      subscribers: numbers('--subscribers', values.subscribers, {
+        from: MATCHING,
+        why: `from ${MATCHING} on, because ${MATCHING} subscribers match the events`,
+      }),
       json: values.json,
     };
   } catch (error) {
@@ -83,14 +87,13 @@ function readArguments() {
   }
 }
 
-function numbers(option: string, text: string): number[] {
+function numbers(option: string, text: string, least = { from: 1, why: 'above 0, such as 1e3,1e4' }): number[] {
   return text
     .split(',')
     .filter(Boolean)
     .map((each) => {
       const n = Number(each);
-      if (!Number.isSafeInteger(n) || n <= 0)
-        throw new Error(`${option} ${each}: must be whole numbers above 0, such as 1e3,1e4`);
+      if (!Number.isSafeInteger(n) || n < least.from) throw new Error(`${option} ${each}: must be whole numbers ${least.why}`);
       return n;
     });
 }

@@ -22,6 +22,9 @@ const NINE = [
   'task_checkpoint',
 ];
 
+/** The number of subscribers that match the events of the bench. */
+export const MATCHING = NINE.length;
+
 /** Returns the n-th event, which one of the nine subscribers matches. The events name a few tools and files, repeatedly. */
 export function event(n: number): EventInput {
   const common = { source: 'agent', subject: AGENT, severity: 'warning' as const };

@@ -31,13 +31,13 @@ describe('two sides', () => {
     };
     const measured = await versus({
       ours: side('ours', [10, 20, 90]),
-      theirs: side('theirs', [10, 10, 30]),
+      theirs: side('theirs', [10, 5, 30]),
       unit: 'ms',
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // The ratio is the median of the ratios of the rounds, which are 1, 2 and 3.
-    expect(measured.figures['ratio']?.value).toBe(2);
+    // The ratio compares neighbouring rounds, so it is the median of 1, 4 and 3, and not 2, the ratio of the medians 20 and 10.
+    expect(measured.figures['ratio']?.value).toBe(3);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });
 });

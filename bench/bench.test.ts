@@ -164,13 +164,13 @@ describe('the bar', () => {
   });
 });
 
-it('a curve of subscribers does not begin below the nine subscribers that match the events', () => {
+it('a curve of subscribers does not begin below the nine subscribers that each measurement has', () => {
   const script = path.join(import.meta.dirname, 'scale.ts');
   const { status, stderr } = spawnSync(process.execPath, [script, '--engine', '', '--subscribers', '9,8'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({
     status: 2,
     stderr: expect.stringMatching(
-      /^--subscribers 8: must be whole numbers from 9 on, because 9 subscribers match the events\nusage: /u,
+      /^--subscribers 8: must be whole numbers from 9 on, because each measurement has the 9 subscribers of the first design\nusage: /u,
     ) as string,
   });
 });

@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { MATCHING } from './bus/stage.ts';
+import { OF_THE_FIRST_DESIGN } from './bus/stage.ts';
 import { agentCurve, callerCurve, recordCurve, subscriberCurve, type Point } from './scale/curves.ts';
 import { ENGINES, start, type Engine } from './scale/engines.ts';
 import type { Measurements } from './scale/page.ts';
@@ -76,8 +76,8 @@ function readArguments() {
       records: numbers('--records', values.records),
       agents: numbers('--agents', values.agents),
       subscribers: numbers('--subscribers', values.subscribers, {
-        from: MATCHING,
-        why: `from ${MATCHING} on, because ${MATCHING} subscribers match the events`,
+        from: OF_THE_FIRST_DESIGN,
+        why: `from ${OF_THE_FIRST_DESIGN} on, because each measurement has the ${OF_THE_FIRST_DESIGN} subscribers of the first design`,
       }),
       json: values.json,
     };

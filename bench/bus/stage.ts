@@ -22,8 +22,8 @@ const NINE = [
   'task_checkpoint',
 ];
 
-/** The number of subscribers that match the events of the bench. */
-export const MATCHING = NINE.length;
+/** The number of these subscribers. Seven of them match the events of the bench. */
+export const OF_THE_FIRST_DESIGN = NINE.length;
 
 /** Returns the n-th event, which one of the nine subscribers matches. The events name a few tools and files, repeatedly. */
 export function event(n: number): EventInput {

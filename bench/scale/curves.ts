@@ -2,7 +2,7 @@
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { toLog, type Inbox } from '../../src/inbox/index.ts';
 import os from 'node:os';
-import { flood, MATCHING, Stage } from '../bus/stage.ts';
+import { flood, OF_THE_FIRST_DESIGN, Stage } from '../bus/stage.ts';
 import { carryTen } from '../rows/carry-long-log.ts';
 import { fill } from '../log/fill.ts';
 import { CONVERSATION, data, message } from '../log/ours.ts';
@@ -174,7 +174,7 @@ const busyUs = (): number =>
 export async function subscriberCurve(sizes: readonly number[], report: Report): Promise<void> {
   const events = 40_000;
   for (const at of sizes) {
-    const stage = new Stage(undefined, { others: at - MATCHING });
+    const stage = new Stage(undefined, { others: at - OF_THE_FIRST_DESIGN });
     const cpu = process.cpuUsage();
     await flood(stage, events);
     const { user, system } = process.cpuUsage(cpu);

@@ -233,7 +233,7 @@ export type ItemQuery =
   | { readonly kind: 'held' }
   /**
    * Items that hold the gate up. With `conversation`: items for this conversation, items that it took, and untaken items for
-   * ANYONE. With `read`: only items that hold the gate up although they were read, such as a pause.
+   * ANYONE. With `read`: only closed items that `unread` does not return, such as a pause that was read.
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**

@@ -6,7 +6,7 @@ import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { defined } from './defined.ts';
 import { EarpieceError } from './errors.ts';
-import { isTooDeep, tooDeep, type Json } from './json.ts';
+import { isTooDeep, type Json, jsonSize, shownJson, tooDeep } from './json.ts';
 import { LEVELS, LIMITS, type Deliver, type Level, type NotificationInput, type Origin } from './notification.ts';
 
 export const SEVERITIES = ['debug', ...LEVELS] as const;
@@ -70,7 +70,7 @@ const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
  */
 export function makeEvent(input: EventInput, made: { readonly id: string; readonly now: number }): Event {
   const refuse = (field: string, value: unknown, allowed: string): never => {
-    const seen = JSON.stringify(value) ?? String(value);
+    const seen = shownJson(value);
     throw new EarpieceError('bad_event', `event ${field} ${seen.length > 80 ? `${seen.slice(0, 80)}…` : seen}: ${allowed}`, {
       data: { field },
     });
@@ -85,8 +85,9 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   if (!SEVERITIES.includes(severity)) refuse('severity', severity, `must be one of ${SEVERITIES.join(', ')}`);
   if (isTooDeep(data)) throw new EarpieceError('bad_event', tooDeep('event data'), { data: { field: 'data' } });
   if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data', data, 'must be a JSON object');
-  const size = JSON.stringify(data).length;
-  if (size > EVENT_LIMITS.dataBytes)
+  const size = jsonSize(data);
+  if (typeof size === 'string') refuse('data', typeof data, `must be JSON: ${size}`);
+  else if (size > EVENT_LIMITS.dataBytes)
     throw new EarpieceError(
       'bad_event',
       `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; write it to a file and send the path`,

@@ -20,6 +20,19 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
+/** Returns the number of characters of the value as JSON, or the reason why JSON cannot hold the value. */
+export function jsonSize(value: unknown): number | string {
+  try {
+    return JSON.stringify(value)?.length ?? `JSON has no ${typeof value}`;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+  }
+}
+
+/** Returns the value for an error message: as JSON, or as text if JSON cannot hold the value. */
+export const shownJson = (value: unknown): string =>
+  typeof jsonSize(value) === 'string' ? String(value) : JSON.stringify(value);
+
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**

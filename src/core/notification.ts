@@ -1,6 +1,6 @@
 import { isBlank } from './blank.ts';
 import { defined } from './defined.ts';
-import { isTooDeep, tooDeep, type Json } from './json.ts';
+import { isTooDeep, type Json, jsonSize, shownJson, tooDeep } from './json.ts';
 import { EarpieceError } from './errors.ts';
 
 /** The id of a notification, unique in its log. The producer chooses this id as an idempotency key, or the inbox makes the id. */
@@ -229,7 +229,7 @@ export function makeNotification(
   made: { id: string; now: number; ttlMs: Readonly<Record<Level, number | null>> },
 ): Notification {
   const refuse = (field: string, value: unknown, allowed: string): never => {
-    const seen = JSON.stringify(value) ?? String(value);
+    const seen = shownJson(value);
     throw new EarpieceError('bad_notification', `${field} ${seen.length > 80 ? `${seen.slice(0, 80)}…` : seen}: ${allowed}`, {
       data: { field },
     });
@@ -260,8 +260,8 @@ export function makeNotification(
     refuse('supersede', true, 'needs a key, because the newest notification of a key replaces the older ones');
   if (input.data !== undefined) {
     if (isTooDeep(input.data)) throw new EarpieceError('bad_notification', tooDeep('data'), { data: { field: 'data' } });
-    const size = JSON.stringify(input.data)?.length;
-    if (size === undefined) refuse('data', typeof input.data, 'must be JSON');
+    const size = jsonSize(input.data);
+    if (typeof size === 'string') refuse('data', typeof input.data, `must be JSON: ${size}`);
     else if (size > LIMITS.dataBytes)
       throw new EarpieceError(
         'bad_notification',

@@ -152,6 +152,31 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
   60_000,
 );
 
+it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
+  'while a disk is frozen, a read of the store in a thread fails at its time limit',
+  async () => {
+    proves('store:frozen-disk');
+    await using stage = new Stage();
+    using disk = new Disk(stage.folder);
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'reading.ts'), join(disk.folder, 'earpiece.db')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('ready');
+    disk.freeze();
+    child.stdin.end('\n');
+    // Without a time limit, the reads would be answered only after the disk thaws.
+    const thawing = setTimeout(() => disk.thaw(), FROZEN_MS);
+    const results = JSON.parse((await lines.next()).value as string) as unknown;
+    clearTimeout(thawing);
+    disk.thaw();
+    expect(results).toEqual({ items: 'store_unavailable', withheld: 'store_unavailable', secret: 'store_unavailable' });
+    expect(await ended).toEqual([0, null]);
+  },
+  60_000,
+);
+
 it('while another process holds the lock each call is answered, and notifications arrive after that', async () => {
   proves('store:frozen-disk');
   await using stage = new Stage();

@@ -67,6 +67,8 @@ const READS: ReadonlySet<Method> = new Set([
   'presence',
   'binding',
   'setting',
+  'withheld',
+  'secret',
 ]);
 
 /** Opens a database in a thread. Rejects like `openSqliteStore`. */
@@ -273,7 +275,9 @@ class ThreadStore implements SqliteStore {
 
   #call<T>(method: Method, args: readonly unknown[], given: (Wait & Progress) | undefined): Promise<T> {
     const { signal, onProgress, ...options } = given ?? {};
-    const waits = READS.has(method) ? (options.withinMs ?? this.#busyMs) : undefined;
+    // `withheld` with `take` removes the results that it returns, so it is a write.
+    const isRead = READS.has(method) && !('take' in options && options.take);
+    const waits = isRead ? (options.withinMs ?? this.#busyMs) : undefined;
     const progress = onProgress === undefined ? {} : { progress: true as const };
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 928, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 819, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 829, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 950, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 838, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 848, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_380,
+        kb: 1_412,
         packages: [
           'commander',
           'hono',

@@ -180,4 +180,40 @@ describe('a conversation', () => {
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered' });
     desk.check(['FIRST']);
   });
+
+  it("a notification with the user's message is delivered again if the save failed and the caller begins with its old messages", async () => {
+    proves('ai-sdk:receipts');
+    await using desk = await Desk.start(7, 'openai-chat', [{ says: [text('Well.')] }]);
+    await desk.queue('FIRST the build is red');
+    const full = (): never => {
+      throw new Error('no space left');
+    };
+    desk.ask('Why?');
+    const saved = [...desk.messages];
+    await expect(desk.ear.run(desk.sdk.streamText, desk.options({}), { keep: full })).rejects.toThrow('no space left');
+    expect(await desk.receipts()).toEqual({ FIRST: 'offered' });
+    // The caller reads its saved messages, which lack the notification.
+    desk.messages.splice(0, desk.messages.length, ...saved);
+    await desk.ear.run(desk.sdk.streamText, desk.options({}));
+    expect(await desk.receipts()).toEqual({ FIRST: 'delivered' });
+    desk.check(['FIRST']);
+  });
+
+  it('an interrupt is in the messages once if its save failed and the caller continues with the same messages', async () => {
+    proves('ai-sdk:receipts');
+    await using desk = await Desk.start(7, 'openai-chat', [
+      { before: async () => desk.queue('STOP the disk is full', { level: 'critical' }), says: [text('Well.')] },
+      { says: [text('I have stopped.')] },
+    ]);
+    const full = (messages: readonly unknown[]): void => {
+      if (JSON.stringify(messages).includes('STOP')) throw new Error('no space left');
+    };
+    desk.ask('Why?');
+    const options = { ...desk.options({}), onError: () => {} };
+    await expect(desk.ear.run(desk.sdk.streamText, options, { keep: full })).rejects.toThrow('no space left');
+    expect(await desk.receipts()).toEqual({ STOP: 'offered' });
+    await desk.ear.run(desk.sdk.streamText, options);
+    expect(await desk.receipts()).toMatchObject({ STOP: expect.stringMatching(/^(?:delivered|read)$/u) as string });
+    expect(JSON.stringify(desk.messages).split('STOP')).toHaveLength(2);
+  });
 });

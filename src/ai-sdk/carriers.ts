@@ -7,8 +7,10 @@ import type { Conversation, Offer, OfferOptions } from '../inbox/index.ts';
 import { errorWithView, withView } from './outputs.ts';
 import type { Message, ModelOutput } from './shapes.ts';
 
-/** A message that carries notifications. `call` is the tool call whose result it is, if any. */
-type Carrier = { readonly call: string | undefined; readonly settle: Pick<Offer, 'confirm' | 'release'> };
+/**
+ * A message that carries notifications: the result of the tool call `call`, or without `call` a user message that contains `text`.
+ */
+type Carrier = { readonly call: string | undefined; readonly text: string; readonly settle: Pick<Offer, 'confirm' | 'release'> };
 
 export class Carriers {
   readonly conversation: Conversation;
@@ -92,15 +94,14 @@ export class Carriers {
    * undefined if an earlier answer has leased them.
    */
   refused(call: string | undefined, offer: Offer | undefined): void {
-    if (offer !== undefined) this.#unkept.push({ call, settle: offer });
+    if (offer !== undefined) this.#unkept.push({ call, text: offer.view.text, settle: offer });
     if (call === undefined) this.#unreadMessage = true;
     else this.#unread.add(call);
   }
 
   /** Confirms the carriers in these messages, because the caller keeps the messages. */
   async kept(messages: readonly Message[]): Promise<void> {
-    const calls = callsIn(messages);
-    const mine = this.#unkept.filter(({ call }) => call === undefined || calls.has(call));
+    const mine = this.#unkept.filter(areIn(messages));
     this.#unkept = this.#unkept.filter((carrier) => !mine.includes(carrier));
     for (const { settle } of mine) await this.try(() => settle.confirm());
   }
@@ -111,8 +112,8 @@ export class Carriers {
    */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
-    const calls = callsIn(messages);
-    const mine = this.#unkept.filter(({ call }) => call === undefined || !calls.has(call));
+    const isIn = areIn(messages);
+    const mine = this.#unkept.filter((carrier) => !isIn(carrier));
     this.#unkept = this.#unkept.filter((carrier) => !mine.includes(carrier));
     for (const { call, settle } of mine) {
       if (call !== undefined) this.#views.delete(call);
@@ -154,6 +155,18 @@ export class Carriers {
     }
   }
 }
+
+/** Returns a function that says whether these messages contain the text of a carrier. */
+function areIn(messages: readonly Message[]): (carrier: Carrier) => boolean {
+  const calls = callsIn(messages);
+  return ({ call, text }) => (call === undefined ? messages.some((message) => hasText(message, text)) : calls.has(call));
+}
+
+const hasText = ({ role, content }: Message, text: string): boolean =>
+  role === 'user' &&
+  (typeof content === 'string'
+    ? content.includes(text)
+    : Array.isArray(content) && (content as readonly { text?: unknown }[]).some((part) => part.text === text));
 
 /** Returns the ids of the calls whose results are in these messages. */
 function callsIn(messages: readonly Message[]): ReadonlySet<string> {

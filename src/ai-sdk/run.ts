@@ -90,13 +90,14 @@ export class Run<M extends Message, R> {
 
   /** Begins the turn. Due notifications ride on the user's message. */
   async #openTurn(): Promise<void> {
-    // The messages may contain carriers that an earlier turn could not save.
+    // If an earlier turn could not save its messages, these messages may contain its carriers or lack them.
     await this.#carriers.kept(this.#transcript.messages);
+    await this.#carriers.dropped(this.#transcript.messages);
     if (this.#transcript.last?.role !== 'user') return;
     const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });
     if (view === undefined) return;
     await this.#transcript.addToLast(view);
-    await this.#carriers.kept([]);
+    await this.#carriers.kept(this.#transcript.messages);
   }
 
   get #mayInterrupt(): boolean {
@@ -123,7 +124,7 @@ export class Run<M extends Message, R> {
     // Gemini does not accept two consecutive user messages.
     if (partial.trim() === '' && this.#transcript.last?.role === 'user') await this.#transcript.addToLast(view);
     else await this.#transcript.add(...(partial.trim() === '' ? [] : [assistant(partial)]), user(view));
-    await this.#carriers.kept([]);
+    await this.#carriers.kept(this.#transcript.messages);
     return true;
   }
 

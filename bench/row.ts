@@ -28,7 +28,10 @@ export type Measured = {
   /** The figures of the two sides, if there are two. */
   readonly ours?: Figure;
   readonly theirs?: Figure;
-  /** Every measured figure by name; `ratio` is Earpiece's figure divided by the figure of the other side. */
+  /**
+   * Every measured figure by name. `ratio` is Earpiece's figure divided by the figure of the other side (with `versus`, the
+   * median of the rounds).
+   */
   readonly figures: Readonly<Record<string, Figure>>;
   /** Facts that a reader needs to judge the figures. */
   readonly note?: string;

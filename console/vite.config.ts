@@ -1,6 +1,6 @@
 /**
  * Builds the console into the package's folder, from which the server serves it. Scripts and styles are never inline, because the
- * content security policy forbids that.
+ * content security policy forbids inline code.
  */
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';

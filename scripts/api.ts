@@ -1,6 +1,6 @@
 /**
- * `node scripts/api.ts` compares the public declarations of each subpath with `api/`, so that no change of them stays unnoticed.
- * `--update` writes `api/`. The script reads `dist`, so build first.
+ * `node scripts/api.ts` compares the public declarations of each subpath with `api/`, so that every change of the public API is
+ * noticed. `--update` writes `api/`. The script reads `dist`, so build first.
  */
 import '../src/node-version.ts';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

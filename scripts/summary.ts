@@ -1,7 +1,7 @@
 /**
  * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
- * counts as a failure. So do an error outside of any test, and a run that fails for another reason. A test that passed only at a
- * retry may have a defect, too. So the reporter names each such test before the last line, with its failures.
+ * counts as a failure. An error outside of any test, and a run that fails for another reason, also count. A test that passed only
+ * at a retry may have a defect, too. So the reporter names each such test before the last line, with its failures.
  *
  * vitest's time limits cannot end a test whose worker never returns to its event loop. If no test ends for a long time, the
  * reporter names the unfinished tests and ends the run.

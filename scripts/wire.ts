@@ -2,8 +2,8 @@
  * `node scripts/wire.ts` checks that the types in `src/wire/types/` match the schemas of the HTTP API. `--update` writes the
  * types.
  *
- * The types are generated from the schemas. TypeScript could infer them, but inferred types have no comments in the declarations
- * of the package, and a client's declarations would need zod.
+ * The types are generated from the schemas. TypeScript could infer these types, but inferred types have no comments in the
+ * declarations of the package, and a client's declarations would need zod.
  */
 import '../src/node-version.ts';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ export async function openInbox(
   return new Inbox({ store, policies: { policy: () => whole } });
 }
 
-/** A policy without a limit of open notifications, because the other side has no such limit either. */
+/** A policy without a limit of open notifications, because the other side has no such limit. */
 export const NO_LIMIT: Partial<Policy> = { maxOpen: 1_000_000 };
 
 export const AGENT = 'bench/agent';

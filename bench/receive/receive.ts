@@ -10,8 +10,8 @@ const NOTHING_MS = 60_000;
 export type Received = { readonly close: () => Promise<void>; readonly several: (count: number) => Promise<readonly number[]> };
 
 /**
- * Opens both processes. `several` sends the given number of jobs, and returns the milliseconds from the sending of each job to
- * its receipt.
+ * Starts the sender in a separate process, and the receiver in this process. `several` sends the given number of jobs, and
+ * returns the milliseconds from the sending of each job to its receipt.
  */
 export async function between(name: SideName, url: string): Promise<Received> {
   let on: (since: string) => void = () => undefined;

@@ -72,8 +72,8 @@ const LONG: Readonly<Record<Force, string>> = {
 };
 
 /**
- * Describes how far a notification got. If a person marked it as read, the text names the person, because the agent may not have
- * read it.
+ * Describes how far a notification got. The text names a person who marked the notification as read, because the agent may not
+ * have read the notification.
  */
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');

@@ -18,7 +18,7 @@ type Cut = {
   readonly says: Answer;
   /** The answer is aborted before this chunk is sent; default: before the first byte. */
   readonly at?: { readonly part: number; readonly delta: number };
-  /** Resolves when the agent has read up to the abort; an earlier abort would test something else. */
+  /** Resolves when the agent has read the answer up to `at`; an earlier abort would test something else. */
   readonly heard?: (talk: Talk) => Promise<void>;
   /** The kept records. `reasoning` is kept only if the API can sign it. */
   readonly kept: (api: Api) => readonly string[];

@@ -14,8 +14,8 @@ import { randomKill, runKilled, seeded, type Kill } from './crash/run.ts';
 const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_written', 'append.committed'];
 
 /**
- * For each process of the agent, the number of requests after which it is killed. The talk has at least twelve requests, so it
- * continues after the last of these processes.
+ * For each random kill, the number of requests after which the agent's process is killed. The talk has at least twelve requests,
+ * so the talk continues after the last kill.
  */
 const LIVES = [1, 2, 1, 2];
 

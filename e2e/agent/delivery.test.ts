@@ -223,7 +223,7 @@ describe.each(APIS)('%s', (api) => {
       ],
     });
     await talk.agent.send('go');
-    // A made-up call has no signature, and Gemini accepts a placeholder instead.
+    // A made-up call has no signature. Gemini accepts a placeholder in place of the signature.
     talk.check(['DURING call_1', 'DURING call_2'], { except: ['gemini:real-signature'] });
     await talk.golden('synthetic-tool');
   });

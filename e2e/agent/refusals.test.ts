@@ -117,7 +117,7 @@ describe.each(APIS)('%s', (api) => {
     }
     const before = provider.refusals;
     expect(before).toBeGreaterThan(0);
-    // A person continues, with a restart in between, until the provider accepts the request.
+    // After a restart, a person continues until the provider accepts the request.
     await talk.restart();
     for (let n = 0; n < 6; n++) {
       const result = await talk.agent.send('go on');

@@ -106,7 +106,7 @@ describe('thresholds', () => {
     const talk = await start([...calls(3), says(text('done'))], { budget: { tokens: 75 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
     talk.check([]);
-    // The fourth answer is the last, and uses 60 of 75 tokens, so there is nothing to report.
+    // The turn reaches 80 % (60 of 75 tokens) only with its last answer, so there is nothing to report.
     expect(times(talk, 'budget_warn')).toBe(0);
     const more = await start([...calls(5), says(text('done'))], { budget: { tokens: 105, warnAt: { tokens: 0.7 } } });
     expect(await more.agent.send('go')).toMatchObject({ how: 'complete', cycles: 6 });

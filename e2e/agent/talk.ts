@@ -20,10 +20,10 @@ import { changes, partsOf } from './prefix.ts';
 
 export type TalkOptions = Partial<AgentOptions> & {
   readonly store?: Store;
-  /** Replaces an inbox on `store` with `policy`. The talk closes this inbox at its end. */
+  /** Takes the place of the inbox that the talk makes from `store` and `policy`. The talk closes this inbox at its end. */
   readonly inbox?: AgentOptions['earpiece'];
   readonly policy?: Partial<Policy>;
-  /** Chooses the step for each request, instead of the order of the script. */
+  /** Chooses the step for each request. By default, the n-th request gets the n-th step. */
   readonly stepOf?: (request: Request, n: number) => Step;
   /** Replaces the scripted model. The talk disposes of this model at its end. */
   readonly server?: Model<Recorded>;

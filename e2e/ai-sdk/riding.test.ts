@@ -48,7 +48,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(desk.requests).toHaveLength(4);
     desk.check(['FIRST', 'SECOND', 'THIRD']);
     desk.checkBytes();
-    // One frame for the batch, in its last result, after the tool's own text.
+    // The last result of the batch has the batch's only frame, after the tool's own text.
     expect(find(desk.requests, 'FIRST')).toMatchObject({ first: 1, places: [{ result: { no: 3 } }] });
     expect(find(desk.requests, 'SECOND')).toMatchObject({ first: 1, places: [{ result: { no: 3 } }] });
     expect(find(desk.requests, 'THIRD')).toMatchObject({ first: 3, places: [{ result: null, role: 'user' }] });

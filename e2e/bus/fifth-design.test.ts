@@ -25,7 +25,7 @@ const named = [
   ...Object.values(REQUIREMENTS).map(({ behaviour }) => behaviour),
 ].join('\n');
 
-/** The ranges such as `FR-007..012`, which also name all rows in between. */
+/** The ranges such as `FR-007..012`, which name all rows from the first to the last. */
 const spans = [...named.matchAll(/FR-(\d{3})\.\.(\d{3})/gu)].map(([, from, to]) => [Number(from), Number(to)] as const);
 const inSpan = (row: string): boolean =>
   row.startsWith('FR-') && spans.some(([from, to]) => Number(row.slice(3)) >= from && Number(row.slice(3)) <= to);

@@ -35,7 +35,7 @@ const find = (id: string): Subscriber => {
   return found;
 };
 
-/** Renders the notifications of these events; `rest` is the number of surplus events of a storm. */
+/** Renders the notifications of these events; `rest` is the number of further events, which a storm only counts. */
 const render = (id: string, happened: readonly Happened[], rest = 0): Promise<string> =>
   renderGroup(id, [
     ...happened,

@@ -17,7 +17,8 @@ describe('an agent that starts a sub-agent', { timeout: 120_000 }, () => {
       if (isSub(request))
         return [
           { says: [text('I count.'), call('s1', 'run', { command: 'echo 42' })], before: hold.stop },
-          // The sub-agent ends only after the parent's last check, because an earlier end would be reported there.
+          // The sub-agent ends only after the parent's last request before `await`. A notification in that request would report
+          // an earlier end.
           { says: [text('There are 42 of them.')], before: awaited.stop },
         ][Math.min(sub++, 1)] as never;
       return [

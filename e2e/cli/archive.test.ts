@@ -19,7 +19,7 @@ class ArchivingShell extends Shell {
     this.home('config/earpiece/earpiece.toml', `archive = "${archive ?? this.archive}"\n`);
   }
 
-  /** Queues and closes notifications: one record each, and one for all closings. */
+  /** Queues notifications, with one record for each, and closes all of them with one record. */
   async past(from: number, count: number, message = 'x'): Promise<void> {
     const ear = await this.open();
     const ids = Array.from({ length: count }, (_, n) => `n${from + n}`);

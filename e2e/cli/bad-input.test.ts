@@ -286,7 +286,7 @@ async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: 
   return got();
 }
 
-/** Replaces an answer that the server itself made by `{server}`; returns an answer of the gateway unchanged. */
+/** Returns `{server}` for an answer of the server, and an answer of the gateway unchanged. */
 function serverSaid(answer: string): string {
   const { result, error } = JSON.parse(answer) as { result?: unknown; error?: { data?: { server?: string } } };
   return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;

@@ -8,7 +8,7 @@ export type Row = {
   readonly args: readonly string[];
   /** The content of stdin; `shown` describes bytes that are not readable. */
   readonly stdin?: { readonly bytes: string | Uint8Array; readonly shown: string };
-  /** The input of the client of a gateway that continues. The client disconnects when `stdout` has arrived. */
+  /** The input of a client whose gateway keeps running. The client disconnects when `stdout` has arrived. */
   readonly client?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Files of the project's folder, in addition to an `earpiece.toml` with `project = "shop"`. */

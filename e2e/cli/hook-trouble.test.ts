@@ -160,7 +160,7 @@ describe('a missing working folder', () => {
     const event = JSON.stringify({ ...EVENT, cwd: shell.folder, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
     const ran = inGoneFolder(shell, lineOf('hook', 'claude'), event);
     expect(ran).toEqual({ code: 0, stdout: expect.stringContaining('the build ended') as string, stderr: '' });
-    // `./earpiece.db` in the event's folder.
+    // A relative `--db` leads to the same database in the event's folder, in which the notification is already offered.
     const relative = inGoneFolder(shell, lineOf('hook', 'claude', '--db', 'earpiece.db'), event);
     expect(relative).toEqual({ code: 0, stdout: '', stderr: '' });
   });

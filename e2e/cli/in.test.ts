@@ -14,7 +14,7 @@ const NUDGE = 'Earpiece: notifications wait for you.';
 type Agent = {
   /** The lines that the agent has sent, in order. */
   readonly sent: () => readonly string[];
-  /** Resolves when the terminal matches. */
+  /** Resolves when `like` accepts the output of the terminal. */
   readonly shows: (like: (output: string) => boolean) => Promise<void>;
   readonly type: (keys: string) => void;
 };

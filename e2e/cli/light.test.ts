@@ -39,7 +39,7 @@ async function start(shell: SourceShell, args: readonly string[], input = ''): P
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Step);
-  // The wrapped server inherits the variable, too.
+  // The wrapped server inherits `EARPIECE_TEST_LOADED`, so lines of other processes are left out.
   const own = all.filter(({ pid, main, url }) => pid === all[0]?.pid && main && url !== `${ROOT}e2e/loaded.ts`);
   const children = own.flatMap(({ started }) => started ?? []);
   const steps = own.filter(({ started }) => started === undefined).map(({ url = '' }) => url.replace(ROOT, ''));

@@ -15,7 +15,7 @@ const SESSION = 'session-1';
 const LOG = logKey('shop', 'claude-code');
 const SHELLS = ['/bin/sh', '/bin/bash', '/bin/ksh', '/bin/zsh'].filter((shell) => existsSync(shell));
 
-/** Opens a session of this process. Its hook calls start a replacement for Node that leaves a trace. */
+/** Opens a session of this process. The session's hook calls start a replacement for Node that leaves a trace. */
 async function scene(shell: string) {
   const stage = new Stage();
   const ear = await stage.open();

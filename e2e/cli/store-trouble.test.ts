@@ -14,8 +14,8 @@ import { Running, Shell } from './shell.ts';
 
 const CODER = { args: ['--as', 'coder'] };
 /**
- * A call that takes longer than this has waited for the store. During store trouble, a call takes about 250 ms more than usual. A
- * wait for the lock would take 5 s.
+ * A call that takes longer than this has waited for the store. An outage delays its first call by about 250 ms, and later calls
+ * less. A wait for the lock would take 5 s.
  */
 const BLOCKED_MS = 4_000;
 

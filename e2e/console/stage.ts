@@ -140,7 +140,7 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
   }
 }
 
-/** The time is 10:15, so no run falls on two days, or into two bars of half an hour. */
+/** The time is 10:15, so no run spans two days, or two bars of half an hour. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
 /** Returns folders and an environment in which no setting of the machine's user takes effect. */

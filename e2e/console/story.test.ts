@@ -126,7 +126,7 @@ verifies(
   async () => {
     await using stage = await Stage.open(browser);
     const { ear } = stage;
-    // A gateway sees no turns, so its agent's notifications do not wait for a turn.
+    // The agent has hooks. A gateway sees no turns, so behind a gateway no notification would wait for turns.
     const points = ['turn_start', 'tool_result', 'turn_end'] as const;
     await ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points }).seen();
     const { id } = await ear.queue('shop/coder#main', { kind: 'mcp.disconnected', level: 'error', message: 'vault is gone' });

@@ -19,8 +19,8 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const FROZEN_MS = 8_000;
 const LOCKED_MS = 4_000;
 /**
- * The bench has a limit of 300 ms. A test on a busy machine allows more, because a call that waited for the disk would take
- * seconds.
+ * The promise `store:frozen-disk` is 300 ms. A test on a busy machine allows more, because a call that waited for the disk would
+ * take seconds.
  */
 const SOON_MS = 1_500;
 
@@ -78,7 +78,9 @@ function after(ms: number): () => boolean {
 
 const NEWS = 'the build has ended';
 const tells = ({ text }: Calls[number]): boolean => text.includes(NEWS);
-/** Returns a condition that holds 20 calls after the first carrier; a repetition would have arrived by then. */
+/**
+ * Returns a condition that holds more than 20 calls after the first carrier. A repetition would arrive with one of these calls.
+ */
 const told =
   (before: Calls) =>
   (calls: Calls): boolean =>
@@ -130,7 +132,7 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
     };
     expect(await queue({ message: 'first', key: 'k' })).toMatchObject({ kind: 'queued' });
     disk.freeze();
-    // The thread hangs in this write, and then does not answer the read of a notification with a key.
+    // The store's thread hangs in this write. So the thread does not answer the read that a notification with a key needs.
     ask({ message: 'hangs' });
     const refused = await queue({ message: NEWS, key: 'other' });
     disk.thaw();

@@ -1,6 +1,6 @@
 /**
- * Tests at real gateways when the gate falls. The waits are real too, because the tests depend on a call that comes a second
- * later.
+ * Tests at real gateways when the gate goes down. The waits are real too, because the gate depends on the time between a refusal
+ * and a later call.
  */
 import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -150,7 +150,7 @@ describe('two gateways of one conversation', () => {
       const first = await pulled(a);
       expect(first).toMatchObject([{ id: `stop-${i}` }]);
       expect(first[0]).not.toHaveProperty('repeated');
-      // On a slow machine the first answer may be confirmed by now, and nothing is shown again.
+      // On a slow machine the first answer may be confirmed by now. The other gateway then shows nothing.
       for (const again of await pulled(b)) expect(again).toMatchObject({ id: `stop-${i}`, repeated: true });
     }
   });

@@ -82,7 +82,8 @@ describe('once', () => {
       const ear = await stage.open();
       const doomed = await stage.gateway({ env: { EARPIECE_FAULT: `${point}:1` } });
       await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
-      // The gateway may send the bytes before it dies. Then the client gets the notification again, marked as repeated.
+      // If the gateway sends the bytes before it dies, the client gets the notification twice, the second time marked as
+      // repeated.
       await doomed.call('echo', { text: 'x' }).catch(() => undefined);
       doomed.send({ method: 'notifications/initialized' });
       expect(await doomed.exited).toBe('SIGKILL');
@@ -163,7 +164,7 @@ describe('once', () => {
     await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
     const { id, answer } = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'a' } });
     expect(textOf((await answer) as never)).toContain('the build has ended');
-    // A cancel within 250 ms may have crossed the answer. After that the gateway counts the answer as read.
+    // A cancel within 250 ms may have crossed the answer. After 250 ms, the gateway counts the answer as read.
     await expect.poll(() => ear.store.read({ log: LOG, types: ['carrier_confirmed'] })).toHaveLength(1);
     gateway.cancel(id);
     expect(textOf(await gateway.call('echo', { text: 'b' }))).toBe('b');

@@ -137,7 +137,7 @@ describe('a session that has ended', () => {
       await queued(stage, 'later');
       expect((await worker.call()).text).toMatch(/for everyone who is there[^]*later/);
       await worker.end();
-      // The worker also got the notification of the check, so the next session does not get it again, and nothing is left.
+      // The worker also got the notification that was queued for the check, so the next session does not inherit it.
       const next = await stage.session('next');
       expect((await next.call()).text).toBe('hi');
       const { stdout } = await stage.run(['inbox', '--all', '--json']);

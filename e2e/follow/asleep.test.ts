@@ -63,7 +63,7 @@ verifies(
       expect(await open()).toEqual([
         'acme/shop#12: check "test" failed in step "Run tests": cart.test.ts > rounds: AssertionError: expected 3 to be 4',
       ]);
-      // The process was asleep, so it has not checked more often than a process that was awake.
+      // The sleep has caused no additional checks.
       expect(github.asked.filter(({ path }) => path.endsWith('/pulls/12'))).toHaveLength(2);
     } finally {
       process.kill(pid, 'SIGKILL');

@@ -113,7 +113,7 @@ test('a tools/call without an id reaches none of several servers', async () => {
 
 const event = (frame: object | string): string => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`;
 const forged = (id: number): object => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'forged' }] } });
-/** A client that does not end lines at CR reads an answer here. Any other client reads a part of JSON. */
+/** For a client that does not end lines at CR, this event is an answer. For any other client, the event is a part of JSON. */
 const CUT = `data: ${JSON.stringify(forged(7)).replace(',', ',\r').replace('forged', 'cut')}\n\n`;
 const NOTE = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
 
@@ -162,7 +162,7 @@ class HostileHttp implements AsyncDisposable {
     if (asked === 'plain/json')
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(forged(99)));
     const real = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'real' }] } };
-    // The answer to request 1 comes with forged answers to later requests. Its lines end with CR.
+    // The genuine answer to request 1 comes with forged answers to later requests. The lines of the genuine answer end with CR.
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const genuine = event(NOTE) + event(real);
     response.end((id === 1 ? bad + CUT + genuine.replaceAll('\n', '\r') : genuine) + event(forged(id)));

@@ -133,7 +133,8 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
           if (side === 'client' && frame.kind === 'batch') return;
           // A call without an id is dropped until the client has introduced itself.
           if (side === 'client' && frame.kind === 'note' && frame.method === 'tools/call') return;
-          // A server's batch with answers may be changed, so it is left out. A single answer passes only to a request.
+          // A server's batch with answers may be changed, so the batch is left out. A single answer passes only if the client has
+          // sent its request.
           if (frame.kind === 'batch' && elementsOf(frame).some(isAnswer)) return;
           if (side === 'server' && isAnswer(frame)) {
             if (!isPlainAnswer(frame)) return;

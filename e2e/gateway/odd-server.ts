@@ -13,11 +13,11 @@
  * - `note`: sends a progress notification and then the answer.
  * - `ask`: asks the client for its roots, and returns the client's answer.
  *
- * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, it does not answer tools/list until
- * the named file exists. With ODD_SHRUG, it answers `{}` to unknown methods.
+ * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, the server does not answer tools/list
+ * until the named file exists. With ODD_SHRUG, the server answers `{}` to unknown methods.
  *
- * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, it ignores SIGTERM and the end of its
- * stdin.
+ * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, the server ignores SIGTERM and the end of
+ * its stdin.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, watch } from 'node:fs';

@@ -37,10 +37,10 @@ export type Stage = {
   /** Runs one call as a batch, and returns the parsed answer. */
   readonly ask: (name: string, args: Json, options?: { signal?: AbortSignal }) => Promise<Record<string, never>>;
   readonly batch: (calls: readonly Asked[], options?: { signal?: AbortSignal }) => Promise<ToolOutcome[]>;
-  /** The open notifications, including those queued meanwhile: `tool.stopped info message`. */
+  /** Returns the open notifications, such as `tool.stopped info message`, when all notifications so far are queued. */
   readonly open: () => Promise<string[]>;
   readonly items: () => Promise<readonly Item[]>;
-  /** Resolves when the handle with this name matches. */
+  /** Resolves when `is` accepts the view of the handle with this name. */
   readonly until: (id: string, is: (view: HandleView) => boolean) => Promise<HandleView>;
 };
 

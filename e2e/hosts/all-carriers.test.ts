@@ -39,7 +39,7 @@ test.for(HOOKED)('$client reads 200 notifications over all carriers at once, eac
   };
   const script: Script = [
     ...Array.from({ length: STEPS }, (_, step) => ({ calls: callsOf(step) })),
-    // The other notifications come now, at most ten by each carrier.
+    // These steps carry the other notifications, at most ten with each carrier.
     ...Array.from({ length: 5 }, (_, step) => ({ calls: [shell(`last${step}`), pull('fixture')] })),
     { text: 'ALL-DONE' },
   ];

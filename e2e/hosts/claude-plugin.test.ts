@@ -175,8 +175,8 @@ test('in a cloned repository with its own earpiece and its own registry, only th
       expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece')).toMatchObject({ code: 0 });
       const work = path.join(home, 'work');
       fromClone = clonedInto(work, registry.version);
-      // npx installs the package now, because on a busy machine that may take longer than a hook's time limit. The call is
-      // asynchronous, because this process also serves the registry.
+      // npx installs the package now, because an installation may take longer than a hook's time limit on a busy machine. The
+      // call is asynchronous, because this process also serves the registry.
       const args = [...fetching(registry.version, home), '--version'];
       expect(await promisify(execFile)('npx', args, { cwd: work, env: environment(home) })).toMatchObject({
         stdout: `${registry.version}\n`,

@@ -20,7 +20,7 @@ export const wrappedFixture = (database: string): McpServer => ({
   env: { EARPIECE_DB: database, EARPIECE_ADDRESS: address },
 });
 
-/** Queues a notification from another process; it is durable when the promise resolves. */
+/** Queues a notification from another process. The notification is durable when the promise resolves. */
 export async function send(home: string, database: string, message: string, ...options: readonly string[]): Promise<void> {
   await earpiece(home, database, 'send', '--to', address, ...options, message);
 }

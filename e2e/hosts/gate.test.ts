@@ -45,7 +45,7 @@ describe.for(clientNames)('%s whose model never calls get_notifications', (clien
         onRequest: (request) => void requests.push(request),
         async onToolStep({ step, home }) {
           if (step === 1) await send(home, database, 'CRITICAL-WORD the disk burns', '--level', 'critical');
-          // A real model takes longer than this to answer. The next call then counts as a new request.
+          // A real model needs more time than ASKED_AGAIN_MS to answer. So the next call counts as a new request.
           if (step === 2 || step === 4) await think(ASKED_AGAIN_MS);
           if (step === 3) await send(home, database, 'PAUSE-WORD hold on', '--action', 'pause');
           if (step === 5) lifted.push(await earpiece(home, database, ...resumeIn(requests)));

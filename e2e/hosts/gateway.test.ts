@@ -89,7 +89,7 @@ const endOf = (seen: Run) => ({
   requests: seen.main.length,
 });
 
-// How often each request holds the marker, and the tool result around it.
+// Returns, for each marker, how often each request holds the marker, and the number of the tool result that holds the marker.
 const deliveries = (seen: Run, markers: readonly string[]) =>
   Object.fromEntries(
     markers.map((marker) => {

@@ -86,7 +86,7 @@ async function storm(
     async onToolStep({ step, home }) {
       const critical = CRITICALS[from + step];
       if (critical !== undefined) await say(home, critical, '--level', 'critical');
-      // A real model takes longer than this to answer. The next call then counts as a new request.
+      // A real model needs more time than ASKED_AGAIN_MS to answer. So the next call counts as a new request.
       if (from + step - 1 in CRITICALS) await pause(ASKED_AGAIN_MS);
       // The last call carries the notifications that were queued in the meantime.
       if (step === script.length - 2) await Promise.all(sending);

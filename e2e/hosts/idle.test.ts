@@ -58,7 +58,7 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
         await agent.prompt('Anything else?');
         await agent.idleAgain(3);
         expect(heard(agent.main)).toEqual([1, 1]);
-        // No notification woke the agent in between.
+        // No notification woke the agent between its last two turns.
         expect(agent.main).toHaveLength(5);
         expect(prefixChanges(agent.main)).toEqual([]);
       },

@@ -69,8 +69,8 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
     });
     expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
     expect(countsOf(seen, words(0, 20), unflagged)).toEqual(all(words(0, 20), 1));
-    // The refusal shows a critical notification. The agent then calls `get_notifications`, which shows it again, marked as
-    // repeated.
+    // The refusal shows a critical notification. The agent then calls `get_notifications`, which shows the notification again,
+    // marked as repeated.
     expect(countsOf(seen, [13, 18], most)).toEqual(all([13, 18], 2));
     for (const refused of ['NOTED-refused-one', 'NOTED-refused-two']) expect(most(seen, refused)).toBe(0);
     for (const made of ['NOTED-one', 'NOTED-three', 'NOTED-six', 'NOTED-seven', 'OUT-small']) expect(most(seen, made)).toBe(1);

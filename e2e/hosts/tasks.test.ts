@@ -38,7 +38,7 @@ describe('Claude Code on a task that a person blocks', () => {
           { text: 'ALL-DONE' },
         ],
         async onToolStep({ step }) {
-          // This runs after the answer to the first note, and before the second note.
+          // The person blocks the task after the answer to the first note, and before the second note.
           if (step === 2) await person('status', 't1', 'blocked', '--as', 'Ann', '--reason', 'LEGAL-SAYS-NO');
         },
       });

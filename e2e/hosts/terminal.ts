@@ -33,7 +33,7 @@ export interface AgentTerminal {
   readonly main: readonly Recorded[];
   /** The visible rows. */
   readonly screen: () => string;
-  /** Resolves when the screen matches. Rejects after two minutes with the screen. */
+  /** Resolves when `like` accepts the screen. Rejects after two minutes with the screen. */
   readonly shows: (like: (screen: string) => boolean) => Promise<void>;
   /** Types without Enter. */
   readonly type: (keys: string) => void;

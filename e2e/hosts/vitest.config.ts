@@ -17,8 +17,9 @@ export default defineConfig({
   test: {
     dir: import.meta.dirname,
     include: ['**/*.test.ts'],
-    // Each test starts whole agents, in its own process so that a signal ends the agents too. The agents wait most of the time,
-    // so two tests at a time take half as long. More than two would wait for the processor and exceed their timeouts.
+    // Each test file starts whole agents. The file runs in a separate process, where a signal reaches the handler that ends the
+    // agents. The agents wait most of the time, so two test files at a time take half as long. With more than two, tests would
+    // wait for the processor and exceed their timeouts.
     pool: 'forks',
     globalSetup: new URL('../built-setup.ts', import.meta.url).pathname,
     maxWorkers: 2,

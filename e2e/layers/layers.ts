@@ -1,6 +1,6 @@
 /**
- * The allowed imports between the rooms of `src`, and the search for others in the sources. Rooms are the folders of `src`. The
- * files directly in `src` and the files outside of it are composition roots and may import every room.
+ * Lists the allowed imports between the rooms of `src`, and finds all other imports in the sources. Rooms are the folders of
+ * `src`. The files directly in `src` and the files outside of it are composition roots and may import every room.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,12 +32,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   tasks: { mayImport: ['core', 'inbox'] },
   // Messages between agents.
   talk: { mayImport: ['core', 'inbox'] },
-  // Frames and links of MCP, over stdio and HTTP, in both generations. This room does not use notifications.
+  // Frames and links of MCP, over stdio and HTTP, in both generations of the protocol. This room does not use notifications.
   mcp: { mayImport: [] },
   gateway: { mayImport: ['core', 'inbox', 'tasks', 'mcp'] },
   // The extension points of coding agents: their input, and the answers to it.
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
-  // The agent reaches its MCP servers as the gateway does, and uses the same tools for its tasks.
+  // The agent reaches its MCP servers through `mcp`, and takes the tools for its tasks from `tasks`, as the gateway does.
   agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'mcp'] },
   // Notifications and the gate for loops of the AI SDK.
   'ai-sdk': { mayImport: ['core', 'inbox'] },

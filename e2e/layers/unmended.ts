@@ -1,6 +1,6 @@
 /**
  * Files that break a rule of `circles.ts` now. Remove a fixed file here: the test fails for a listed file that follows the rule,
- * so these lists only shrink. Never add one.
+ * so these lists only shrink. Never add a file.
  */
 
 /** The files of import cycles. */

@@ -29,7 +29,7 @@ export interface Turn {
 /**
  * Returns the index of the step that answers this conversation, computed from the messages alone. Tool results count for steps
  * with calls, and answers without calls count for steps with text. So a second turn, a resumed session and a turn that a hook
- * continues get the next step. This is also true for clients that rename call ids or insert messages.
+ * continues get the next step. The index is also right for clients that rename call ids or insert messages.
  */
 export function nextStep(messages: readonly Turn[], script: Script<NativeCall>): number {
   let results = messages.filter((message) => message.role === 'tool').length;

@@ -15,7 +15,7 @@ import type { Stage, StageOptions } from './stage.ts';
 export type Attack = {
   readonly what: string;
   readonly seen: string;
-  /** The reason why this reaction is enough, which the page shows; absent if the reason is obvious. */
+  /** The reason, for the page, why this reaction is enough; absent if the reason is obvious. */
   readonly so?: string;
   readonly options?: () => StageOptions;
   readonly attempt: (stage: Stage) => Promise<string>;

@@ -60,7 +60,7 @@ it('the server removes one space before an id, which escapes the id, and no othe
 });
 
 /**
- * Returns the words that other routes have in place of the last part of this path. The client must know each of them
+ * Returns the words that other routes have in place of the last part of this path. The client must know each of these words
  * (`src/wire/client/paths.ts`).
  */
 async function wordsBeside(stage: Stage, path: string): Promise<readonly string[]> {

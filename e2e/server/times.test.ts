@@ -97,7 +97,7 @@ describe('the notifications of a period', () => {
     expect(delivered.items.every(({ closedAt, outcome }) => closedAt === at && outcome === 'delivered')).toBe(true);
     const queued = await client.notifications({ from: T0, to: T0 + 2 * HOUR, kind: 'ci.first' });
     expect(ids(queued.items)).toEqual(['n1-0', 'n0-0']);
-    // One notification of each earlier hour waits, and so do all of the last hour.
+    // One notification of each of the hours 0 to 5 waits, and all 150 notifications of hour 6 wait.
     const waiting: string[] = [];
     let before: string | null = '';
     while (before !== null) {

@@ -57,8 +57,8 @@ describe('2,000 streams without readers', () => {
         }
       });
 
-      // All streams are opened at the same time, so that the server must also count streams that are still opening. Another
-      // process polls the health meanwhile.
+      // All streams are opened at the same time, so that the server must also count streams that are still opening. At the same
+      // time, another process polls the health.
       const prober = new Prober(`${url}/healthz`);
       await prober.asked(1);
       const statuses = await Promise.all(Array.from({ length: STREAMS }, () => open(url, tokens.project, sockets)));

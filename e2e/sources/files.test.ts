@@ -185,7 +185,7 @@ describe('a file that the agent has read', () => {
     rmSync(at('a'));
     put('b', '');
     put('sentinel', 'first');
-    // By then the watcher has checked both files once.
+    // When the event of `sentinel` arrives, the watcher has checked both files once.
     await seen.until('file.changed sentinel');
     put('a', '2');
     put('b', '2');

@@ -93,7 +93,7 @@ async function started(
   });
   ends.push(() => source.stop());
   await source.start();
-  /** Returns the events up to now: a stop emits every change seen, and a start the changes in between. */
+  /** Returns the events up to now: a stop emits the changes that the source has seen, and a start emits the other changes. */
   const told = async (): Promise<string[]> => {
     await source.stop();
     await source.start();

@@ -55,7 +55,7 @@ test('a webhook is added, changed, broken or removed without a restart', async (
   rmSync(config);
   expect(await send()).toBe(404);
 
-  // A webhook of the project is not trusted until its user trusts it.
+  // A webhook in the project's own `earpiece.toml` is ignored until `earpiece trust`.
   shell.config(ci('shop/coder'));
   expect(await send()).toBe(404);
   await said(() => expect(server.stderr).toContain('is not trusted and is ignored'));

@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const write = (store: Pick<SqliteStore, 'append'>, message: string): Promise<unknown> =>
   store.append(LOG, [{ type: 'chat_response', message }]);
 
-/** Opens and closes the database in another process. SQLite deletes the `-wal` then, if no other process holds a lock. */
+/** Opens and closes the database in another process. The close deletes the `-wal` if no other process holds a lock. */
 function openAndClose(): void {
   const code = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.prepare('SELECT count(*) FROM records').get(); db.close()`;
   execFileSync(process.execPath, ['-e', code, path]);

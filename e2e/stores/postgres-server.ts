@@ -1,5 +1,5 @@
 /**
- * A real PostgreSQL for tests. Its cluster is in a temporary folder and listens on a free port. If the tests run as root, the
+ * A real PostgreSQL for tests. The cluster is in a temporary folder and listens on a free port. If the tests run as root, the
  * server runs as the user nobody. The server is ended by its process id.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -92,7 +92,7 @@ test('a position becomes visible after every lower position, also across logs; a
   const url = address();
   await withStore(url, async (store) => {
     const schema = new URL(url).searchParams.get('schema');
-    // A writer of LOG waits between its position and its commit.
+    // A writer of LOG gets a position, and then waits before its commit.
     await admin.query(
       `CREATE FUNCTION ${schema}.late() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN IF NEW.log = '${LOG}' THEN PERFORM pg_advisory_xact_lock(4711); END IF; RETURN NEW; END $$;

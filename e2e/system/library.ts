@@ -112,8 +112,8 @@ async function queue(): Promise<void> {
 }
 
 /**
- * Reports a message to the model. `askedAt` is the time of the request to the library; on a busy machine, the report may be much
- * later.
+ * Writes to the journal that the model gets this message. `askedAt` is the time of the request to the library; on a busy machine,
+ * the line may be written much later.
  */
 function message(askedAt: number, key: string, text: string): void {
   tap.write({ t: now(), kind: 'message', way, askedAt, key, text });

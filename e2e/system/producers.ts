@@ -117,8 +117,8 @@ export class Producer {
       case 'cancel':
         return this.#send({ ...this.#sending(), level: 'warning', action: 'cancel' });
       case 'supersede': {
-        // Each address has a separate key, because conversations of one agent may merge. Then only the newest notification of a
-        // key counts for all merged conversations.
+        // Each address has a separate key, because conversations of one agent may merge. After a merge, only the newest
+        // notification of a key counts.
         const sending = this.#sending();
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }

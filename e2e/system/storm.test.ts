@@ -21,7 +21,7 @@ it('every rule holds while hosts, gateways, the server and commands are killed f
   expect(Object.values(verdict.kills).reduce((sum, kills) => sum + kills, 0)).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.acknowledged).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.calls).toBeGreaterThanOrEqual(20);
-  // Each window starts with some actions; a kill may end one window before that.
+  // Each window starts with some actions. A kill may end one window before its actions are complete.
   const { crossed, cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured } = verdict.reached;
   const moments = { cancelled: crossed + cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured };
   const missed = Object.entries(moments).flatMap(([moment, times]) => (times === 0 ? [moment] : []));

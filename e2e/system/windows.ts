@@ -63,7 +63,7 @@ export class Window {
   /** Whether the window does not read now, so that a kill of its host would lose bytes that the gateway has written. */
   isDeaf = false;
   quiet: Quiet | undefined;
-  /** Whether the window has worked during this quiet time. */
+  /** Whether the window works in the current quiet time: see `Quiet`. */
   isAtWork = false;
   /** The person of this window, at another terminal. */
   person: Producer | undefined;

@@ -160,7 +160,7 @@ export class World {
     return new Host(this, program, options, env);
   }
 
-  /** Starts a process. Its `ready` resolves when a line of its stdout or stderr reports that the process is ready. */
+  /** Starts a process. `ready` resolves when a line of the process's stdout or stderr matches `said`. */
   service(what: string, args: readonly string[], said: RegExp, env: Record<string, string> = {}): Service {
     return new Service(this, what, args, said, env);
   }

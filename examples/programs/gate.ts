@@ -9,8 +9,8 @@ await using ear = await openEarpiece({ db: 'memory:', clock: { now: () => now } 
 const coder = ear.conversation('coder');
 const refused = async (): Promise<boolean> => (await coder.refuse('deploy')) !== undefined;
 
-// 1. All calls of one model answer get the same refusal text. The gate falls at `batchEnded`, because the model then gets this
-//    text.
+// 1. All calls of one model answer get the same refusal text. The gate goes down at `batchEnded`, because the model then gets
+//    this text.
 await ear.queue('coder', { level: 'critical', message: 'Do not deploy', origin: { person: 'anna' } });
 const [first, second] = [await coder.refuse('deploy'), await coder.refuse('list_files')];
 console.log(first?.text);

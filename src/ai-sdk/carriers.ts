@@ -57,7 +57,8 @@ export class Carriers {
   }
 
   /**
-   * Returns the error to throw for a failed call. The error carries notifications if no other call of the batch can carry them.
+   * Returns the error to throw for a failed call. The error carries due notifications only if no other call of the batch can
+   * carry them.
    */
   async failed(call: string, on: string, error: unknown): Promise<unknown> {
     this.#running.delete(call);
@@ -90,8 +91,8 @@ export class Carriers {
   }
 
   /**
-   * Records that the result of this call, or without a call the last user message, contains notifications. `offer`: their lease;
-   * undefined if an earlier answer has leased them.
+   * Records that the result of this call, or without a call the last user message, contains notifications. `offer` is the lease
+   * of these notifications, or undefined if an earlier message has leased or delivered them.
    */
   refused(call: string | undefined, offer: Offer | undefined): void {
     if (offer !== undefined) this.#unkept.push({ call, text: offer.view.text, settle: offer });
@@ -99,7 +100,7 @@ export class Carriers {
     else this.#unread.add(call);
   }
 
-  /** Confirms the carriers in these messages, because the caller keeps the messages. */
+  /** Confirms the tool results in these messages, and all user messages, because the caller keeps these carriers. */
   async kept(messages: readonly Message[]): Promise<void> {
     const mine = this.#unkept.filter(areIn(messages));
     this.#unkept = this.#unkept.filter((carrier) => !mine.includes(carrier));
@@ -107,8 +108,8 @@ export class Carriers {
   }
 
   /**
-   * Ends a call of the SDK with these messages. Notifications that no message contains are released, and a later message carries
-   * them.
+   * Ends a call of the SDK, whose transcript is `messages`. Releases the notifications of user messages that were not confirmed
+   * and of tool results that the transcript lacks. A later message carries these notifications.
    */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
@@ -129,8 +130,8 @@ export class Carriers {
   }
 
   /**
-   * Marks the notifications in these messages as read, because the model has answered a request with them. The gate then falls,
-   * unless a pause holds it up.
+   * Marks the notifications in these messages as read, because the model has answered a request with them. The gate then goes
+   * down, unless a pause or another unread interrupt holds it up.
    */
   asked(messages: readonly Message[]): Promise<void> {
     this.#asked = this.#asked.then(async () => {

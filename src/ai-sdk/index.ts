@@ -20,7 +20,8 @@ export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Messa
 
 export type AiSdkOptions = {
   /**
-   * Called once if the store cannot be used; the agent then continues without notifications. Default: prints a line to stderr.
+   * Called at the first failure of the store. The agent continues, without notifications while the store fails. Default: prints a
+   * line to stderr.
    */
   readonly onTrouble?: (line: string) => void;
 };
@@ -46,8 +47,8 @@ export class AiSdk {
   }
 
   /**
-   * Wraps tools so that their results carry notifications. `run` wraps the tools in its options by itself. Call this method for
-   * an agent that has its own tools.
+   * Wraps tools so that each call checks the gate and the results carry notifications. `run` wraps the tools in its options by
+   * itself. Call this method for an agent that has its own tools.
    */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
     return wrapTools(tools, { carriers: this.#carriers, stop: () => this.#run?.stopTools ?? new AbortController().signal });
@@ -55,7 +56,8 @@ export class AiSdk {
 
   /**
    * Calls `call(options)`, and calls it again after an interrupt. New messages are added to `options.messages`, which is the
-   * transcript to keep. Rejects with the error of the call. `messages` then holds the steps that had finished.
+   * transcript to keep. Rejects with the error of the call or of `keep`. After an error, `options.messages` holds the finished
+   * steps.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,

@@ -8,7 +8,7 @@ export class Interrupts implements AsyncDisposable {
   readonly #watching: Promise<void>;
   readonly #found: (interrupts: readonly Item[]) => void;
 
-  /** `found` is called at each change of the store while undelivered interrupts exist. `found` must not throw. */
+  /** If undelivered interrupts exist, calls `found` at the start and after each change of the store. `found` must not throw. */
   constructor(conversation: Conversation, found: (interrupts: readonly Item[]) => void) {
     this.#conversation = conversation;
     this.#found = found;

@@ -3,7 +3,7 @@
  *
  * Anthropic and OpenAI's Responses API keep the parts of a result separate, so the view becomes a separate part. Other providers'
  * packages turn several parts into JSON (OpenAI chat), or into several results, which Gemini refuses. For these providers, the
- * view is appended to the text of the result.
+ * view is appended to the result's text, if the result ends with text.
  */
 import { defined } from '../core/defined.ts';
 import type { ModelOutput, TextPart } from './shapes.ts';

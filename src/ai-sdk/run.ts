@@ -37,7 +37,7 @@ export type Turn<M extends Message, R> = {
   readonly result: Awaited<R> | undefined;
 };
 
-/** The maximum number of interrupts after which a turn continues. Later interrupts wait for the next turn. */
+/** The maximum number of interrupts after which a turn continues. Later interrupts wait for the next tool result or turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -88,7 +88,7 @@ export class Run<M extends Message, R> {
     }
   }
 
-  /** Begins the turn. Due notifications ride on the user's message. */
+  /** Begins the turn. If the last message is a user message, it carries the due notifications. */
   async #openTurn(): Promise<void> {
     // If an earlier turn could not save its messages, these messages may contain its carriers or lack them.
     await this.#carriers.kept(this.#transcript.messages);
@@ -109,11 +109,15 @@ export class Run<M extends Message, R> {
       if (this.#mayAbort && this.#mayInterrupt) this.#request.abort();
       return;
     }
-    // Running tools are aborted, and their results carry the interrupt, so that the model reads their effects too.
+    // A cancel or a pause aborts the running tools. The results of these tools carry the interrupt, so that the model also reads
+    // what the tools have done.
     if (found.some(({ notification }) => notification.action !== undefined)) this.#stopTools.abort();
   }
 
-  /** Adds the interrupt as a message after the model's partial answer. Resolves to false if the interrupt no longer exists. */
+  /**
+   * Adds the undelivered interrupts to the transcript, after the model's partial answer. Resolves to false if there is none or
+   * the store fails.
+   */
   async #interrupted(partial: string): Promise<boolean> {
     const { conversation } = this.#carriers;
     this.#mayAbort = false;

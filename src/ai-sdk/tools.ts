@@ -4,8 +4,7 @@ import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
 
 /**
- * The error that is thrown instead of running a tool while an interrupt is unread. The SDK answers the call with the error's
- * text.
+ * The error that is thrown instead of running a tool while the gate is up. The SDK answers the call with the error's text.
  */
 export class ToolRefused extends Error {
   override readonly name = 'ToolRefused';

@@ -44,7 +44,7 @@ const REDACT = /\bredact["']?\s*=/u;
 
 /**
  * Returns the entries of a broken file. Only redaction takes effect: if the file seems to set `redact`, whole texts are redacted,
- * because its list is unknown.
+ * because the list of the file is unknown.
  */
 function broken(text: string, problem: Problem): Checked {
   if (!REDACT.test(text)) return { entries: [], problems: [problem] };

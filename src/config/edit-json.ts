@@ -1,6 +1,6 @@
 /**
  * Changes one place of a JSON text that a person wrote, and nothing else. Comments, trailing commas, layout and line ends stay,
- * byte for byte. Each result is parsed again and must equal the old value with the change; otherwise it is discarded.
+ * byte for byte. Each result is parsed again. A result that does not equal the old value with the change is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Edited } from './edit.ts';
@@ -11,11 +11,11 @@ export type JsonPath = readonly (string | number)[];
 type Container = Extract<Node, { kind: 'object' | 'array' }>;
 type Sheet = { readonly text: string; readonly root: Node; readonly end: '\n' | '\r\n'; readonly unit: string };
 
-/** Sets a member, and adds missing objects above it. An empty text counts as `{}`. Never throws. */
+/** Sets a member, and adds the missing objects around the member. An empty text counts as `{}`. Never throws. */
 export const setJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, false);
 
-/** Appends a value to a list, and adds the list and the objects above it if they are missing. Never throws. */
+/** Appends a value to a list, and adds the list and the objects around the list if they are missing. Never throws. */
 export const appendJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, true);
 
@@ -181,7 +181,7 @@ function commaBehind(text: string, at: number, before: number): number | undefin
   return comma < before && text[comma] === ',' ? comma : undefined;
 }
 
-/** Returns the end of the last character that is not white space; a comment counts as characters. */
+/** Returns the position after the last character that is not white space. A comment is not white space. */
 function lastWritten(text: string, from: number, to: number): number {
   let at = to;
   while (at > from && /\s/u.test(text[at - 1] ?? '')) at--;

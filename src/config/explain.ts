@@ -68,8 +68,8 @@ const tables = (): string[] =>
     .map((path) => path.join('.'));
 
 /**
- * Finds the entry that decides the current value of a setting. This is the entry for the setting itself, or the entry that
- * switches off its whole event source. Returns the source of that entry; undefined for the default.
+ * Finds the entry that decides the current value of a setting: the setting's own entry, or the entry that switches off its whole
+ * event source. Returns the source of that entry; undefined for the default.
  */
 export function deciderOf(config: Config, key: string): Source | undefined {
   const winner = config.layers.get(key)?.[0];

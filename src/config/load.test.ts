@@ -436,7 +436,6 @@ describe('the gateway', () => {
       project: '[gateway.servers.a]\nurl = "http://127.0.0.1:1/mcp"',
     });
     expect(read().config.gateway.servers['a']?.target).toMatchObject({ command: 'mine' });
-    // Now the file is trusted.
     trustBook(options()).trust(join(options().cwd, 'earpiece.toml'));
     expect(read().config.gateway.servers['a']?.target).toEqual({ kind: 'http', url: 'http://127.0.0.1:1/mcp', headers: {} });
   });

@@ -146,7 +146,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     files.push({ scope: 'project', file: candidate });
     break;
   }
-  // The user's configuration folder may itself be a repository. Its file must not be read twice.
+  // The user's configuration folder may itself be a repository. In that case, the user's file must not be read twice.
   const entriesOfUser = userFile === projectFile ? undefined : entriesIn(userFile, problems);
   if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
 
@@ -179,7 +179,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
     ...defined({ address, archive: archiveOf(layers, cwd, at) }),
-    // This is a getter, because reading the system's time zone takes 20 ms, and most commands do not need it.
+    // `timeZone` is a getter, because reading the system's time zone takes 20 ms, and most commands do not need the time zone.
     get timeZone() {
       return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     },

@@ -41,7 +41,7 @@ function contentOf(name: string): string | undefined {
   try {
     return readFileSync(name, 'utf8');
   } catch {
-    // Another process took this lock for stale, and has released its own.
+    // Another process removed this lock as stale, and has released its own lock since.
     return undefined;
   }
 }

@@ -85,7 +85,8 @@ export function parseMcpServers(text: string, file: string, options: Options): M
 }
 
 /**
- * Returns the base folder of relative paths. For a file in a settings folder (`.cursor/mcp.json`), this is the project's folder.
+ * Returns the base folder of relative paths: the file's folder. For a file in a settings folder (`.cursor/mcp.json`), the base is
+ * the project's folder.
  */
 function baseOf(file: string): string {
   const folder = dirname(file);

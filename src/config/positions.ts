@@ -26,8 +26,8 @@ export type Piece =
   | {
       readonly kind: 'pair';
       /**
-       * `path` starts at the root. `table` is its beginning, which comes from the header above or from the enclosing inline
-       * table.
+       * `path` starts at the root. `table` is the beginning of `path` that comes from the header above or from the enclosing
+       * inline table.
        */
       readonly path: Path;
       readonly table: Path;

@@ -1,6 +1,6 @@
 /**
- * A conversation has the policy of its project, and not the policy of the folder in which the reading process works. So each
- * process stores the place of its project's configuration for other processes.
+ * The policy of a conversation comes from its project, and not from the working folder of the process that reads the policy. So
+ * each process stores the place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
 import type { FileScope } from '../core/filter.ts';

@@ -57,7 +57,7 @@ export function folderOf(entries: readonly Entry[], name: string): string | unde
 }
 
 /**
- * Makes the name of a root whose configuration sets no name. This is the name of its folder, or a longer name if another root has
+ * Makes the name of a root whose configuration sets no name: the name of the root's folder, or a longer name if another root has
  * that name.
  */
 export function ownName(entries: readonly Entry[], root: string): string {

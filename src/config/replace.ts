@@ -39,8 +39,8 @@ export type ReplaceOptions = {
 /**
  * Changes a file. `change` gets the text of the file (`''` if there is no file) and returns the new text. If `change` throws, the
  * file stays unchanged, and the caller gets the exception. Returns false, and writes nothing, if the text stays the same. Follows
- * links; keeps mode and owner. Throws `bad_config` for a file that cannot be read or written, and `conflict` if another process
- * holds the lock or has just saved the file.
+ * links. Keeps the mode, and the owner if the user may set it. Throws `bad_config` for a file that cannot be read or written, and
+ * `conflict` if another process holds the lock or has just saved the file.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));

@@ -146,7 +146,7 @@ describe('the policy of a project', () => {
   test("the policy of an unknown project comes from the user's file", () => {
     const here = two();
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);
-    // This is true even if the user's home is a repository with a configuration file.
+    // The policy does not come from the user's home, even if the home is a repository with a configuration file.
     here.write(join(here.home, '.git'), '');
     here.write(join(here.home, 'earpiece.toml'), 'view = "xml"');
     expect(brief(policySource(here.options()).policy('api'))).toEqual(['default', 9]);

@@ -20,8 +20,8 @@ export type WatchOptions = LoadOptions & {
 
 /**
  * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing: the
- * earlier configuration is used until the file is valid, unless its trust is withdrawn. The list of watched files is made only
- * once.
+ * earlier configuration is used until the file is valid, or until the trust in the project's file is withdrawn. The list of
+ * watched files is made only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };

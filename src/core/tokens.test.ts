@@ -43,7 +43,7 @@ describe('estimateTokens', () => {
 
   it.each(['a', ' ', '\n', '.', 'あ', '😀', 'a b\n  ', '\ud800', '1'])('needs linear time for a long text of %j', (part) => {
     const text = part.repeat(1_000_000 / part.length);
-    // This takes about 10 ms. An algorithm that scans backwards from each character takes minutes.
+    // The estimate takes about 10 ms. An algorithm that scans backwards from each character takes minutes.
     expect(leastProcessorMs(() => estimateTokens(text), { enoughMs: 500 })).toBeLessThan(500);
   });
 });

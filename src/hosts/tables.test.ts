@@ -70,7 +70,7 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
     // Qwen Code also fires UserPromptSubmit before a model request with tool results. Qwen Code's transcript would lack a text
     // that a hook adds to such a request. So the moment is `asked`, at which Earpiece adds no text.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
-    // This prompt is the text that held the turn.
+    // Qwen Code also fires UserPromptSubmit for the text with which a Stop hook has held the turn.
     [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
     [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
     // Qwen Code fires PostToolBatch after each call of a batch.

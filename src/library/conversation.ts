@@ -53,8 +53,8 @@ export type ToolResult = {
   /** The tool's name, for notifications that wait for this tool. */
   readonly name?: string;
   /**
-   * Facts that the agent learned by this call, such as `file:/a/b.ts`, each with its time in milliseconds since the epoch. No
-   * notification repeats them.
+   * Facts that the agent learned by this call, such as `file:/a/b.ts`, each with its time in milliseconds since the epoch.
+   * Earlier notifications about such a fact close as `known`.
    */
   readonly known?: Readonly<Record<string, number>>;
 };
@@ -116,7 +116,7 @@ export type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> 
 export type Preview = {
   readonly text: string | undefined;
   readonly ids: readonly string[];
-  /** The plan for each open notification, with its reason. */
+  /** The decision for each open notification, with its reason. */
   readonly decisions: readonly Decision[];
 };
 
@@ -160,7 +160,7 @@ export class Conversation {
   /** The last refusal of this loop that is not confirmed yet. */
   #refusal: { readonly lease: Lease; readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
 
-  /** Use `Earpiece.conversation` instead. */
+  /** Programs call `Earpiece.conversation`, and not this constructor. */
   constructor(inner: { readonly address: string }) {
     this.#inner = inner as Inner;
     this.address = inner.address;
@@ -273,7 +273,10 @@ export class Conversation {
     await this.#inner.ended();
   }
 
-  /** Confirms the last refusal: the loop has continued, so it has received that refusal. */
+  /**
+   * Begins the conversation if necessary, and confirms the last refusal. The loop has continued, so the loop has received the
+   * refusal.
+   */
   async #goOn(): Promise<void> {
     await this.#begin();
     await this.#confirmRefusal();
@@ -290,7 +293,7 @@ export class Conversation {
     await lease?.confirm();
   }
 
-  /** Takes over the unread notifications of an earlier conversation. */
+  /** Begins the conversation at its first call. The conversation takes over the unread notifications of earlier conversations. */
   async #begin(): Promise<void> {
     mustBeOpen(this.#inner.inbox);
     this.#begun ??= begin(this.#inner).catch((error: unknown) => {

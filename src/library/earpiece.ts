@@ -110,7 +110,7 @@ export class Earpiece implements AsyncDisposable {
   readonly tasks: Tasks;
   readonly #opened: LoadedInbox;
 
-  /** Use `openEarpiece` instead. */
+  /** Programs call `openEarpiece`, and not this constructor. */
   constructor(inbox: object) {
     this.#opened = inbox as LoadedInbox;
     this.project = this.#opened.project;
@@ -120,9 +120,9 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Queues a notification. When this resolves, the notification survives a crash, unless the store is in memory. `*` addresses
-   * every active conversation of the project. Throws `bad_notification` or `bad_address`, and `nobody_there` if a notification
-   * for `*` has no effect.
+   * Queues a notification. When the promise resolves, the notification survives a crash, unless the store is in memory. `*`
+   * addresses every active conversation of the project. Throws `bad_notification` or `bad_address`, and `nobody_there` if a
+   * notification for `*` has no effect.
    */
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
@@ -224,8 +224,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Yields the records after position `after` when any process writes them: of this project, or of the agent, conversation or
-   * project in `of`. By default, yields only new records. Ends when `signal` aborts.
+   * Yields records of this project, or of the agent, conversation or project in `of`, as any process writes them. Begins after
+   * the position `after`; without `after`, yields only new records. Ends when `signal` aborts.
    */
   watch(
     query: {

@@ -16,7 +16,7 @@ export type Subscribers = {
 export class Events {
   readonly #inbox: LoadedInbox;
 
-  /** Use `Earpiece.events` instead. */
+  /** Programs use `Earpiece.events`, and not this constructor. */
   constructor(inbox: object) {
     this.#inbox = inbox as LoadedInbox;
   }

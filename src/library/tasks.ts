@@ -6,8 +6,8 @@ import { check, type Table } from './arguments.ts';
 import { mustBeOpen } from './inner.ts';
 
 /**
- * `by` is the person or agent that changes a task, and `expected` the status or version that you saw. If the task has changed
- * since then, the call throws `conflict`.
+ * `by` is the person or agent that changes a task, and `expected` the status or version that you saw. If the task has another
+ * status or version now, the call throws `conflict`.
  */
 export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
 
@@ -16,7 +16,7 @@ const TASK: Table<TaskInput> = {
   title: { needed: 'text' },
   description: 'text',
   priority: TASK_PRIORITIES,
-  // Null: unassigned.
+  // Null means that no agent is assigned.
   assignee: 'any',
   status: ['backlog', 'todo'],
 };
@@ -28,7 +28,7 @@ export class Tasks {
   readonly #inbox: LoadedInbox;
   readonly #inner: Inner;
 
-  /** Use `Earpiece.tasks` instead. */
+  /** Programs use `Earpiece.tasks`, and not this constructor. */
   constructor(inbox: object) {
     this.#inbox = inbox as LoadedInbox;
     this.#project = this.#inbox.project;

@@ -15,7 +15,7 @@ export type Source = {
 };
 
 export type Modes = {
-  /** Starts the source. `signal` aborts if `stop` is called meanwhile; `leave` is called in that case, too. */
+  /** Starts the source. If `stop` is called before the start ends, `signal` aborts, and `leave` is called after the start. */
   readonly enter: (signal: AbortSignal) => Promise<void>;
   /** Stops the source. */
   readonly leave: () => Promise<void>;

@@ -83,7 +83,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const ours = summary?.host === 'earpiece';
   const isActive = summary?.active === true;
   const running = useMemo(() => (isActive ? runningTurnIn(records) : null), [isActive, records]);
-  // If this is null, the dialog is closed.
+  // While `forking` is null, the dialog is closed.
   const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
   // Another part of the console may open the search with words or a period.

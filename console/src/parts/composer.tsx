@@ -151,7 +151,7 @@ const once =
     if (detail < 2) void act();
   };
 
-/** The button Stop, which asks once, and names the effect at this host in advance. */
+/** The button Stop, which asks for confirmation, and names the effect at this host in advance. */
 function Stop({
   does,
   reason,

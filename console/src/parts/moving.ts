@@ -1,6 +1,6 @@
 /**
  * Moves a delivered notification from its place among the waiting notifications to its carrier, in 150 ms. With reduced motion,
- * the notification appears there at once.
+ * the notification appears at its carrier at once.
  */
 import { useLayoutEffect, useRef, type RefObject } from 'react';
 

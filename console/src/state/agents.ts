@@ -67,7 +67,7 @@ export function beginAgents(): void {
   }, ASK_EVERY_MS);
 }
 
-/** Forgets the agents of an earlier login, and drops its late answers. */
+/** Forgets the agents of an earlier login, and drops late answers to the requests of that login. */
 export function forgetAgents(): void {
   answered = ++asked;
   pages = 1;

@@ -15,7 +15,7 @@ export function serverSaid(now: number): void {
 
 export const serverNow = (): number => Date.now() + skewMs;
 
-/** Returns the server's time, and renders again each second. */
+/** Returns the server's time, and renders the component again each second. */
 export function useNow(): number {
   useEffect(() => {
     if (lookers++ === 0) timer = setInterval(() => tick.set(serverNow()), 1_000);
@@ -26,7 +26,7 @@ export function useNow(): number {
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
 
-/** Returns the server's time, and renders again when that time reaches `moment`. */
+/** Returns the server's time, and renders the component again when that time reaches `moment`. */
 export function useNowAt(moment: number): number {
   const [, again] = useState(0);
   useEffect(() => {

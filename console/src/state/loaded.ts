@@ -10,13 +10,13 @@ export type Loaded<T> = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
-  /** Sets a value that is newer than the server's answer. Before the first answer, asks again instead. */
+  /** Sets a value that is newer than the server's answer. Before the first answer, drops the value and repeats the request. */
   readonly set: (value: T) => void;
   /** Sets a value that is computed from the current value. */
   readonly change: (to: (before: T) => T) => void;
 };
 
-/** Sends the request when `key` changes. Drops its answer if the key has changed or a value was set meanwhile. */
+/** Sends the request when `key` changes. Drops the answer if the key has changed or a value was set since the request. */
 export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; loading: boolean; problem: string | null }>({
     key,

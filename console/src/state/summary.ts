@@ -7,9 +7,9 @@ import { useLoaded } from './loaded.ts';
 import { client } from './server.ts';
 
 /**
- * Returns the summary of a conversation; null if the conversation has not made contact yet, and undefined if this is not known
- * yet. The list of agents has only the newest conversations of the agents on the loaded pages. For any other conversation, the
- * server is asked again whenever that list has changed.
+ * Returns the summary of a conversation; null if the conversation has not made contact yet, and undefined until the server has
+ * answered. The list of agents has only the newest conversations of the agents on the loaded pages. For any other conversation,
+ * the server is asked again whenever that list has changed.
  */
 export function useSummary(log: string, conversation: string, agents: Agents): ConversationSummary | null | undefined {
   const { items, loading, problem, more } = agents;

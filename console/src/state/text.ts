@@ -26,7 +26,7 @@ export const visibleOrEmpty = (text: string): string => {
   return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
 };
 
-/** A message shows more lines before it is collapsed, because the person wants to read it. */
+/** A message may be longer than other texts before it is collapsed, because the person wants to read the message. */
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
 

@@ -6,7 +6,9 @@ import { back } from './loaded.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
 
-/** The maximum number of notifications for which a verdict is requested, the newest first, because each verdict is a request. */
+/**
+ * The number of newest notifications for which a verdict is requested. The number is small, because each verdict is a request.
+ */
 const MOST = 10;
 const AFTER_MS = 300;
 const DECIDES = /^(?:notifications_(?:un)?muted|system_notification_queued|notification_|gate_|conversation_)/u;

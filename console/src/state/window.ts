@@ -1,4 +1,7 @@
-/** Computes which part of a long timeline is on the page. A record names a position in the list of entries. */
+/**
+ * Computes which part of a long timeline is on the page. A position in the list is stored as the `seq` of an entry's record,
+ * because the index of an entry changes when earlier entries are loaded.
+ */
 
 /**
  * The number of entries on the page, at most doubled while the reader has scrolled up: a browser takes noticeable time to lay out
@@ -9,7 +12,7 @@ export const SHOWN = 240;
 const STEP = 80;
 
 /**
- * The end of the shown part. `upTo` is the record of its last entry; null means the newest entry, even after new entries have
+ * The end of the shown part. `upTo` is the `seq` of its last entry; null means the newest entry, even after new entries have
  * arrived.
  */
 export type Place = { readonly upTo: number | null };
@@ -19,8 +22,8 @@ export type Span = { readonly start: number; readonly end: number };
 type Placed = { readonly seq: number };
 
 /**
- * Returns the shown part. If the reader has scrolled up, `keep` is the previous first entry. That entry stays on the page while
- * entries are added below, until the part has doubled.
+ * Returns the shown part. If the reader has scrolled up, `keep` is the `seq` of the previous first entry. That entry stays on the
+ * page while entries are added below, until the part has doubled.
  */
 export function spanOf(entries: readonly Placed[], { upTo }: Place, keep: number | null = null): Span {
   const last = upTo === null ? entries.length : entries.findLastIndex(({ seq }) => seq <= upTo) + 1;

@@ -1,6 +1,6 @@
 /**
- * Starts an agent again after each kill -9, until its talk has ended. A *life* is one process of the agent. Another process
- * queues notifications meanwhile.
+ * Starts an agent again after each kill -9, until its talk has ended. A *life* is one process of the agent. During the talk,
+ * another process queues notifications.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -130,7 +130,7 @@ export const randomKill = (chance: () => number, times = 1 + Math.floor(chance()
   afterMs: chance() * 25,
 });
 
-/** Returns a function that gives numbers from 0 to 1, which the seed determines. */
+/** Returns a function that gives numbers from 0 to below 1, which the seed determines. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

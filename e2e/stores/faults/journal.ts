@@ -4,7 +4,8 @@ import type { Problem } from './checker.ts';
 import { PAST, type Told } from './roles.ts';
 
 /**
- * Checks that no clock has closed a notification, since each lives for at least a day, and that only its producer withdrew it.
+ * Checks that no acknowledged notification expired, because each lives for at least a day. Checks that no notification was
+ * withdrawn without a request.
  */
 export function judgeEndings(told: readonly Told[], records: readonly Stored[], problem: Problem): void {
   const acknowledged = new Set(told.flatMap((line) => (line.kind === 'queued' ? [line.id] : [])));

@@ -11,7 +11,7 @@ import type { Death } from './schedule.ts';
 const READY_MS = 20_000;
 /** A worker that does not reach the point of its death in this time is killed. */
 const OVERDUE_MS = 4_000;
-/** A worker without output is killed after this time. */
+/** If a worker writes nothing for this time, its death does not wait for more lines. */
 const SILENT_MS = 1_500;
 
 type End = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
@@ -19,7 +19,7 @@ type End = { readonly code: number | null; readonly signal: string | null; reado
 export class Life {
   readonly name: string;
   readonly told: Told[] = [];
-  /** Whether the worker was killed before it reached the point of its death. */
+  /** Whether the worker was killed before its planned death. */
   overdue = false;
   readonly #child: ChildProcess;
   readonly #ended: Promise<End>;

@@ -43,7 +43,7 @@ export type Schedule = {
   readonly number: number;
   /** JetStream: 1 is one server; 3 is a cluster of three servers with three copies. */
   readonly replicas: 1 | 3;
-  /** Two processes create the store at the same time. This is how one of them dies. */
+  /** How a process dies that creates the store at the same time as another process. */
   readonly opening: Death;
   /**
    * How the processes of each slot die, one after the other. Then each slot starts a last process, which runs to the end of the
@@ -90,7 +90,7 @@ export function scheduleOf(number: number, wanted: Wanted): Schedule {
     const points = pointsOf(engine, role);
     const [, nth = '1'] = slot.split('-');
     return Array.from({ length: LIVES[role] }, (_, life) => {
-      // The two slots of a role take every other card.
+      // Two slots of a role take the cards alternately.
       const at = (number * LIVES[role] + life) * 2 + Number(nth) - 1;
       const point = card<Point | 'kill'>(role, [...points, ...points.map(() => 'kill' as const)], at);
       return point === 'kill' || points.length === 0 ? killed(chance, 40) : { kind: 'point', point, times: chance.between(1, 4) };
@@ -124,8 +124,8 @@ function livesWith(bug: Bug, chance: Chance): Record<Slot, readonly Death[]> {
 type Drawing = { readonly chance: Chance; readonly card: <T>(name: string, cards: readonly T[], at: number) => T };
 
 /**
- * Returns the faults of the machine. Faults of the engine follow each other, so that only one node fails at a time. Faults of the
- * clients overlap with them.
+ * Returns the faults of the machine. Faults of the engine follow each other, so that only one node fails at a time. Pauses and
+ * wrong clocks of workers may overlap with the engine's faults.
  */
 function actionsOf(
   engine: EngineName,
@@ -136,7 +136,7 @@ function actionsOf(
   const actions: Action[] = [];
   let at = chance.between(300, 700);
   for (let nth = 0; nth < 2; nth++) {
-    // Both kinds of servers go through all their faults.
+    // A single NATS server and a cluster have separate decks, so that each goes through all its faults.
     const faults: readonly EngineFault[] = ENGINE_FAULTS[engine].filter(
       (fault) => replicas === 3 || !fault.startsWith('leader.'),
     );

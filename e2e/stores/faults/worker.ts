@@ -87,7 +87,7 @@ async function produce(): Promise<never> {
     await queue(`${name}-${n}`, deed === 'fan_out' ? 'shop/*' : to);
     if (deed !== 'fan_out' && chance.of(0.05)) await withdraw(`${name}-${n}`);
     await sleep(chance.next() * 4);
-    // Carriers keep up on average; a log that only grows would slow the check.
+    // A producer waits while more than 60 notifications are open, because a growing list would slow the check.
     while (n % 20 === 19 && (await insist(() => store.countOpen(LOGS.coder as LogKey))) > 60) await sleep(5);
   }
 }
@@ -156,7 +156,7 @@ async function perform(deed: Deed | 'gate' | 'pull'): Promise<void> {
       await conversations.own.seen({ pulls: true });
       return;
     case 'prune':
-      // This prunes only the old records of the set-up. The checker needs the new records.
+      // This call prunes only the old records of the set-up. The checker needs the new records.
       await store.prune(Date.now() - DAY);
       return;
     case 'queue':
@@ -241,7 +241,7 @@ async function follow(): Promise<never> {
     });
 }
 
-/** Does the rest of a server's work: releases the leases of dead processes, and counts for the console. */
+/** Does a server's other work: releases the leases of dead processes, and counts for the console. */
 async function keepHouse(): Promise<never> {
   for (;;) {
     await attempt(async () => {

@@ -1,11 +1,12 @@
 /**
- * Some clients show a model only the `structuredContent` of a result that has it. For these clients, the frame appears there
- * again as `_notices`, and the tool's schema declares that field. Other clients show the blocks, and have no such field.
+ * Some clients show a model only the `structuredContent` of a result that has it. For these clients, the structured content
+ * repeats the frame as `_notices`, and the tool's schema declares that field. Other clients show the blocks, and get no such
+ * field.
  */
 
 /**
- * The clients of the system test that show the blocks of a result, as measured with the real programs. Its other clients get the
- * frame in both places.
+ * The clients of the system test that show the blocks of a result, as measured with the real programs. The test's other clients
+ * get the frame in both places.
  */
 const SHOWS_BLOCKS: ReadonlySet<string> = new Set(['qwen-code', 'opencode', 'gemini-cli-mcp-client']);
 const NOTICES = '_notices';

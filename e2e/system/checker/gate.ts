@@ -60,8 +60,8 @@ export function throughGate(
 const STORE_WITHIN_MS = 250;
 
 /**
- * Whether the gateway's report of an outage may be lost. This needs a call that reached its server late enough for an unreachable
- * store, and a host that was killed before it read the report.
+ * Whether the gateway's report of an outage may be lost. The report may be lost if the call reached its server at least
+ * `STORE_WITHIN_MS` after its start, and the host had already ended without an answer.
  */
 const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
   receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;
@@ -112,9 +112,9 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
 
 /**
  * Returns the time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was
- * shown, the first call that may have been refused counts. A gateway records a refusal before it answers, and may be killed in
- * between. Until the interrupt is shown, such a refusal is a lease, which is released. After a result that carried the interrupt,
- * the model has read it.
+ * shown, but a result has carried the interrupt, the first later call that may have been refused counts. That call reached no
+ * server and got no answer, because its gateway may have been killed after it recorded the refusal. Before the interrupt is
+ * shown, such a refusal is only a lease, which is released.
  */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
   const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);

@@ -33,7 +33,7 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
 
 /**
  * Returns the time until which the interrupt certainly raises this session's gate. An agent's only window gets the interrupt in
- * every session: as an active session, as an heir, or as the first session. In an agent with two windows, this is uncertain for a
+ * every session: as an active session, as an heir, or as the first session. If an agent has two windows, no time is certain for a
  * critical notification to the agent, because either window may get it. When a conversation ends, the first later one inherits
  * its interrupts.
  */

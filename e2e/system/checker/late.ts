@@ -48,9 +48,9 @@ const isOpenAt = (one: Notification, pull: Shown, all: All): boolean =>
   !isReplaced(one, all, pull.t);
 
 /**
- * Whether the pulling conversation is a recipient: any conversation of the agent, or a conversation that was active under the
- * named address all the time. After an end in between, an heir may have taken some of its notifications. `isOwn` says that each
- * conversation has a separate copy.
+ * Whether the pulling conversation is a recipient. Without `isOwn` (a separate copy for each conversation) and without a named
+ * conversation, any conversation of the agent is a recipient. Any other recipient must have been active from the request to the
+ * pull, because an heir may take some notifications of an ended conversation.
  */
 function isFor(
   one: Notification,
@@ -64,8 +64,8 @@ function isFor(
 }
 
 /**
- * Whether another answer may have held notifications at that time. This is possible if another request of the agent was in
- * flight, or had just ended without an answer. It is also possible if a gateway had just reported an unreachable store.
+ * Whether another answer may have held notifications at the time of the pull. Another answer may hold notifications if another
+ * request of the agent was in flight or had just ended without an answer, or if a gateway had just reported an unreachable store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

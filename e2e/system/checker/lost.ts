@@ -49,8 +49,8 @@ export function lost(
 
 /**
  * Whether an heir of the conversation that ended at `end` has the notification, or has dropped it. An heir drops a notification
- * that a conversation before it got. A simultaneous conversation has a separate copy, which proves nothing. An heir that has
- * pulled holds nothing back.
+ * that a conversation before it got. A simultaneous conversation has a separate copy, which proves nothing. If an heir ended
+ * without a pull, the heir of that heir may have the notification.
  */
 function hasHeir(nonce: string, end: number, runs: readonly Run[]): boolean {
   const tells = ({ reading, from, until }: Run): boolean =>

@@ -91,7 +91,8 @@ export const statesIn = memo((all: All): ReadonlyMap<string, readonly Notificati
 });
 
 /**
- * Whether a newer state of its key was, or may have been, requested by then: the order of two overlapping requests is unknown.
+ * Whether a newer state of the notification's key was, or may have been, requested before the time `by`. If two requests overlap,
+ * their order is unknown.
  */
 export const isReplaced = ({ nonce, supersedes, to, t }: Notification, all: All, by: number): boolean =>
   supersedes !== undefined &&

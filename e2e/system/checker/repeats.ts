@@ -132,7 +132,7 @@ export function readBy({ t, connection, reading: { session, requests } }: Seen):
   );
 }
 
-/** Whether the gateway of one of the two sights reports that it could not write a receipt in between. */
+/** Whether the gateway of one of the two sights reported an outage between them: see `unheardOf`. */
 const isUnheard = (earlier: Seen, later: Seen, storm: History['storm']): boolean =>
   [earlier.reading, later.reading].some((reading) => overlaps(unheardOf(reading, storm), earlier.sentAt, later.t));
 

@@ -16,13 +16,13 @@ export type Spans = readonly (readonly [from: number, to: number])[];
 export const overlaps = (spans: Spans, from: number, to: number): boolean =>
   spans.some(([start, end]) => start <= to && end >= from);
 
-/** A part of a session under one name and without an end in between. */
+/** A part of a session under one name: see `runsOf`. */
 export type Run = {
   readonly reading: Reading;
   readonly conversation: string | undefined;
   readonly from: number;
   readonly until: number;
-  /** The time by which a call was answered. */
+  /** The time of the first answer to a call. */
   readonly answeredBy: number;
   /**
    * The time from which other processes certainly knew of the session, because a gateway that could reach its store had answered
@@ -32,7 +32,7 @@ export type Run = {
 };
 
 /**
- * Splits a session into runs. A run ends when the session gets another name or when its connection closes. Over HTTP, it also
+ * Splits a session into runs. A run ends when the session gets another name or when its connection closes. Over HTTP, a run also
  * ends when the gateway is killed, because no other process shows that the session exists. Over stdio, a killed gateway changes
  * nothing while its host lives.
  */

@@ -29,8 +29,8 @@ export function uncalled(all: All, readings: readonly Reading[], storm: History[
 }
 
 /**
- * Whether a notification was shown to a wrong conversation. The right conversations are its own conversation, that conversation's
- * heir, and further heirs in turn.
+ * Whether a notification was shown to a wrong conversation. The right conversations are the conversation that the address names,
+ * its heir, and the heirs of that heir.
  */
 function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: Reading, runs: readonly Run[]): boolean {
   const named = conversationOf(to);

@@ -6,9 +6,9 @@ import type { FrameItem } from './frames.ts';
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * Checks that a shown notification contains its producer's words, and that a repeat has the same text as the first time. When a
- * part of its line has ended, the rest gets a new text. A notification to all agents may have a different text in each
- * conversation.
+ * Checks that a shown notification contains its producer's words, and that a repeat has the same text as the first time. If some
+ * notifications of a line have ended, the other notifications of the line get a new text. A notification to all agents may have a
+ * different text in each conversation.
  */
 export function reworded(all: All, readings: readonly Reading[]): string[] {
   const problems: string[] = [];

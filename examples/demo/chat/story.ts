@@ -165,7 +165,7 @@ class ChatStory {
     if (this.#stopped === undefined) this.disturbed = true;
   }
 
-  /** A real model does not follow the script, so the events start as soon as it has edited the file. */
+  /** A real model does not follow the script, so the events start as soon as the model has edited the file. */
   #happenAnyway(): void {
     if (this.#imported !== undefined) return;
     void this.#import().then(

@@ -251,7 +251,7 @@ describe('attacks', () => {
       const from = usedMs();
       outcome = await run();
       ms = usedMs() - from;
-      // The measured time includes work that the attack causes later in this thread.
+      // `longestTurn` also measures the work that the attack causes later in this thread.
       expect(await engine.render(named('next {{ n }}'), { n: 1 })).toEqual({ kind: 'text', text: 'next 1' });
     });
     return { outcome, ms, blockedMs };
@@ -291,7 +291,7 @@ describe('attacks', () => {
     ['a chain of filters', `{{ 1${'|int'.repeat(15_000)} }}`, deep],
   ])('%s: the render fails in time, with its reason', async (_what, text, reason) => {
     const seen = await attack(() => engine.render(named(text), CONTEXT));
-    // On a busy machine the deadline may pass first.
+    // On a busy machine, the deadline may pass before the template reaches its other limit.
     if (seen !== slow) expect(seen).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
   });
 

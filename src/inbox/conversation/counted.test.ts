@@ -32,7 +32,7 @@ describe.each(STORES)('a notification that is counted between a plan and its app
   let dead: Set<number>;
   let producer: Inbox;
   let made: number;
-  /** Called before each append that `takes`. */
+  /** Called before each append for which `takes` returns true. */
   let before: (drafts: readonly Draft[]) => Promise<void>;
 
   const openInbox = (over: Store, owner: Owner): Inbox =>

@@ -67,7 +67,7 @@ describe('a project with more agents than one page', () => {
     armFaults(undefined);
     appends = 0;
     await queue('n2');
-    // The second process tries at most one page again, and then queues its own notification.
+    // The second process repeats at most one page (1,000 agents), completes the fan-out, and then queues its own notification.
     expect(appends).toBeLessThan(AGENTS.length - after + 1_000 + AGENTS.length + 20);
     expect(await countsOpen()).toEqual(AGENTS.map(() => 2));
     const done = await store.read({ log: PROJECT_LOG, types: ['fan_out_done'] });

@@ -141,7 +141,7 @@ it('a stream of large records reads more records when its reader has received so
   const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
   const reader = new Reader(await own.open(who, { after: 0 }));
   await settled();
-  // The records fill exactly one page.
+  // Two of the records fill a page.
   expect(sentIn(metrics)).toBe(2);
   expect(await reader.until(60)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
   await own.stop();

@@ -24,7 +24,7 @@ type EntriesDeps = {
   readonly maxFiles: number;
   /** Whether the globs match this path. */
   readonly isInGlobs: (path: string) => boolean;
-  /** Called when the agent reads a file in this folder for the first time. */
+  /** Called with a folder when the agent first reads a file in that folder. */
   readonly follow: (folder: string) => void;
 };
 
@@ -75,7 +75,8 @@ export class Entries {
   }
 
   /**
-   * Records that the agent has just read the file. If there are more than `maxFiles`, the file with the oldest read is forgotten.
+   * Records that the agent has just read the file. If more than `maxFiles` read files are remembered, the file with the oldest
+   * read is forgotten.
    */
   isRead(entry: Entry): void {
     entry.read = true;

@@ -1,8 +1,8 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
  * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized. The
- * agent's own write emits nothing, and a `touch` emits nothing for files up to 16 MiB. A file that gets its earlier content back
- * emits `file.restored`.
+ * agent's own write emits nothing, and a `touch` emits nothing for files up to 16 MiB. If a file gets its earlier content back
+ * after an event about a change, the source emits `file.restored`.
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -63,9 +63,9 @@ export type FilesSource = Source & {
   noteWrite(path: string, content?: FileContent): Promise<void>;
   /** Runs `write`. All changes to these files during the write count as the agent's changes. Returns and throws like `write`. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
-  /** Returns the content of each file that the agent knows, as a hash, by absolute path. Pass it to the next process. */
+  /** Returns the content of each file that the agent knows, as a hash, by absolute path. Pass the result to the next process. */
   known(): Readonly<Record<string, Hash>>;
-  /** Returns the fact that a tool puts into `ToolOutcome.knows` when it shows the file. */
+  /** Returns the fact that a tool puts into `ToolOutcome.knows` when the tool shows the file. */
   about(path: string): string;
 };
 
@@ -354,7 +354,7 @@ class Files implements FilesSource {
     this.#entries.isRead(entry);
   }
 
-  /** Handles a file whose state is unclear. The agent's knowledge of its earlier content is kept. */
+  /** Handles a file whose state is unclear: keeps the known content of the file. Forgets a file without known content. */
   #unknown(entry: Entry): undefined {
     if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }

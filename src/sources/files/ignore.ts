@@ -62,7 +62,7 @@ export class Ignored {
     return ignored;
   }
 
-  /** Whether the rules ignore a path. The last matching rule of the nearest file decides. */
+  /** Whether the rules ignore a path. The nearest file with a matching rule decides, by the last such rule of this file. */
   #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
       const inside = names.slice(depth);

@@ -1,5 +1,5 @@
 /**
- * Follows another agent until its turn ends, an interrupt blocks it, or its session ends; then the follower ends, too. The
+ * Follows another agent until its turn ends, an interrupt blocks it, or its session ends. The follower ends at the same time. The
  * agent's host reports the ends of turns and sessions. If a session's process was killed, this follower reports the end of the
  * session.
  */

@@ -1,6 +1,6 @@
 /**
  * A follower checks one external thing, such as a pull request, a log file or a URL. A check returns states and news. A state is
- * open until a check no longer finds the state; then its notification is withdrawn. Each news item is reported once.
+ * open until a check no longer finds the state. The notification of an ended state is withdrawn. Each news item is reported once.
  */
 import type { Event, EventInput, Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
@@ -23,8 +23,8 @@ export type News = Told & {
   readonly id: string;
   readonly key?: string;
   /**
-   * The key of a state that ends. If an agent has not read about the state, its notification is withdrawn, and the agent does not
-   * get this news item.
+   * The key of a state that ends. If an agent has not read about the state, the state's notification is withdrawn, and the agent
+   * does not get this news item.
    */
   readonly endOf?: string;
 };

@@ -1,6 +1,6 @@
 /**
  * The lease of the process that runs a project's followers. A project has at most one such process. The lease ends with its
- * process. If the process cannot be checked, such as in another container, the lease ends 2 minutes after its last renewal.
+ * process. If the process cannot be checked, for example in another container, the lease ends 2 minutes after its last renewal.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
@@ -38,7 +38,7 @@ export async function takeLease(store: Kept, project: string, own: Owner, isAliv
   return store.swapSetting(leaseKey(project), before, { ...own, at: store.now() });
 }
 
-/** Renews the lease. Resolves to false if another process has taken the lease; this process must then end. */
+/** Renews the lease. Resolves to false if another process has taken the lease. In that case, this process must end. */
 export const renewLease = (store: Kept, project: string, own: Owner): Promise<boolean> =>
   change(store, project, own, { ...own, at: store.now() });
 

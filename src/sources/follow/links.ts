@@ -3,12 +3,12 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * The end of a path whose links were followed. `path` has no links, and its last parts may not exist. `outside`: a link outside of
- * the allowed folder leads to nothing. `endless`: there are too many links, usually because one of them leads back to another.
+ * The end of a path whose links were followed. `path` has no links, and its last parts may not exist. `outside`: a link outside
+ * of the allowed folder leads to nothing. `endless`: there are too many links, usually because one of them leads back to another.
  */
 export type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };
 
-/** Follows the links of a path. `isInside`: whether a link that leads to nothing may be read. */
+/** Follows the links of a path. A link that leads to nothing is read only if `isInside` accepts the path of the link. */
 export function realOf(path: string, isInside: (path: string) => boolean, links = 0): Real {
   try {
     return { kind: 'path', path: realpathSync(path) };

@@ -32,7 +32,7 @@ export type Followed = {
   readonly what: What;
   /** The address that is notified. */
   readonly to: string;
-  /** The `uid` of the first follower of the same thing, if there was one. Both share one state and one check. */
+  /** The `uid` of the first follower of the same thing, if there was one. Both followers share one state and one check. */
   readonly group?: string;
   /** Whether a command has begun to end the follower, which then no longer counts. */
   readonly ending?: true;
@@ -54,8 +54,9 @@ export type Followed = {
 export type Trouble = { readonly says: string; readonly since: number; readonly times: number; readonly lasting: boolean };
 
 /**
- * All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. `by` is
- * undefined if a person added one of the followers. The person's permission then counts for the check, which all of them share.
+ * All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. `by`
+ * is undefined if a person added one of the followers. The person's permission then counts for the check, which all of them
+ * share.
  */
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
@@ -184,7 +185,7 @@ export const isFollowed = async (store: Kept, project: string, what: What): Prom
 
 export type Added = {
   readonly followed: Followed;
-  /** Whether the thing was already followed; it is then checked again now. */
+  /** Whether this follower already existed. If so, its thing is checked again now. */
   readonly known: boolean;
 };
 

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The reported lines of a check, with their ids. */
+/** Makes a check, and returns the reported lines with their ids. */
 async function look(): Promise<{ readonly id: string; readonly line: unknown }[]> {
   const follower = logFollower({ kind: 'log', file, match: 'ERROR' }, {});
   const found = await follower.look(state, new AbortController().signal);

@@ -16,7 +16,7 @@ const EVERY_MS = 1_000;
 /** The maximum number of bytes of one check, and of each of its reads. Between the reads, the process does its other work. */
 const CHECK_BYTES = 64 * 1_048_576;
 const CHUNK_BYTES = 1_048_576;
-/** The maximum number of lines whose text a check reports. This is also the number of different texts of one notification. */
+/** The maximum number of lines whose text a check reports. One notification keeps at most as many different texts. */
 const MAX_LINES = 51;
 /** The maximum number of bytes of a line that the pattern reads. */
 const LINE_BYTES = 65_536;
@@ -26,8 +26,8 @@ const BEFORE_CHARS = 80;
 
 /**
  * The position of the follower in the file `ino`. `seen` is a checksum of the last bytes before the offset, and `head` a hash of
- * the first bytes of the file up to the offset. `last` is the last matching line. `restarts` counts how often reading began again,
- * and is part of the ids of lines.
+ * the first bytes of the file up to the offset. `last` is the last matching line. `restarts` counts how often reading returned to
+ * the beginning of a file, and is part of the ids of lines.
  */
 type Place = {
   readonly ino: number;
@@ -41,7 +41,9 @@ type Place = {
 
 /** The inode number of a log file that does not exist yet. */
 const NO_FILE = 0;
-/** The numbers of bytes before the offset, and at the beginning of the file, that show whether the file is still the same file. */
+/**
+ * The numbers of bytes before the offset, and at the beginning of the file, that show whether the file is still the same file.
+ */
 const SEEN_BYTES = 64;
 const HEAD_BYTES = 65_536;
 const HEAD_CHARS = 22;
@@ -169,7 +171,7 @@ async function readFrom(
 /** The matching lines of one check. */
 class Matches {
   readonly #pattern: Pattern;
-  /** The first lines, also repeated ones. */
+  /** The first matching lines, with repetitions. */
   readonly #first: Line[] = [];
   /** The first different lines by their reported text. */
   readonly #different = new Map<string, Line>();
@@ -195,7 +197,7 @@ class Matches {
     return this.#last === undefined ? undefined : partOf(this.#last, this.#pattern);
   }
 
-  /** Returns the lines to report, and the number of the others. Up to `MAX_LINES` lines are all reported, also repeated ones. */
+  /** Returns the lines to report, and the number of the others. If at most `MAX_LINES` lines match, all are reported. */
   reported(): { readonly told: readonly Line[]; readonly more: number } {
     const told = this.#count <= MAX_LINES ? this.#first : [...this.#different.values()];
     return { told, more: this.#count - told.length };
@@ -278,8 +280,8 @@ function isAtItsPath(opened: number, file: string): boolean {
 type Line = { readonly at: number; readonly line: string };
 
 /**
- * Returns the complete lines with their positions. An unfinished line waits for the next check, unless it fills the whole read,
- * or is the rest of a file.
+ * Returns the complete lines with their positions. An unfinished line waits for the next check, unless the line fills the whole
+ * read, or is the last line of a file that no program writes any longer.
  */
 function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];
@@ -299,7 +301,7 @@ function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news
 const textOf = (bytes: Buffer): string =>
   clean(bytes.subarray(0, LINE_BYTES).toString('utf8').replaceAll('\b', '').trimEnd().replaceAll('\r', ' ')).trim();
 
-/** Leaves out the beginning of a long line, so that a short text of the line has the match. */
+/** Cuts the beginning of a long line, so that the reported part contains the match. */
 function partOf(line: string, pattern: Pattern): string {
   if (line.length <= LINE_CHARS) return line;
   const at = pattern.place(line) ?? 0;

@@ -80,8 +80,8 @@ export async function lookAfter(around: Surroundings): Promise<void> {
 }
 
 /**
- * The checks of one process. The longest overdue check runs first. A few checks of each kind run at once, so that slow checks do
- * not delay other kinds.
+ * The checks of one process. The check with the earliest due time runs first. At most 4 checks of each kind run at once, so that
+ * slow checks do not delay other kinds.
  */
 class Looks {
   readonly #around: Surroundings;
@@ -155,7 +155,7 @@ class Looks {
   }
 }
 
-/** Whether a check is due, which is also the case if the clock went backwards. */
+/** Whether a check is due: its time has come, a check was requested, or the clock went backwards. */
 export const isDue = ({ asked = 0 }: Pick<Group, 'asked'>, { nextAt, lookedAt }: State, now: number): boolean =>
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
@@ -209,7 +209,7 @@ const memoryOf = ({ source, summary }: State): Pick<State, 'source' | 'summary'>
 
 /**
  * Returns the findings of a check. A thing that cannot be checked is reported after 3 failed checks, or at once if only a person
- * can solve the problem. Its earlier reports stay open.
+ * can solve the problem. The earlier reports about the thing stay open.
  */
 function foundIn(followed: Group, seen: Look | CannotLook, trouble: Trouble | undefined): Parameters<typeof reportsOf>[2] {
   if (!(seen instanceof CannotLook)) return { ...seen, whole: true };

@@ -1,7 +1,7 @@
 /**
- * Reports the findings of a check. The state is first written with the reports, and then the reports are queued. After a crash in
- * between, the next process queues the written reports again. The repeated reports have the same ids, so nothing is reported
- * twice.
+ * Reports the findings of a check. The state is first written with the reports, and then the reports are queued. If the process
+ * crashes before all reports are queued, the next process queues the written reports again. The repeated reports have the same
+ * ids, so nothing is reported twice.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { defined } from '../../core/defined.ts';
@@ -29,8 +29,8 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
   const now = new Set(found.standing.map(({ key }) => key));
   const ended = found.whole ? Object.keys(before.told).filter((key) => !now.has(key)) : [];
   const changed = found.standing.filter(({ key, fingerprint }) => before.told[key] !== fingerprint);
-  // A new address also gets the reports of the open states. A log that already has such a report drops the new one, because its
-  // id is the same.
+  // A new address also gets the reports of the open states. A log that already has such a report drops the new one, because both
+  // have the same id.
   const joined = group.tos.filter((to) => before.tos !== undefined && !before.tos.includes(to));
   const again = joined.length === 0 ? [] : found.standing.filter(({ key, fingerprint }) => before.told[key] === fingerprint);
   const left = leftBy(before, group.tos);

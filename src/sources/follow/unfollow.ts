@@ -43,7 +43,7 @@ export async function completeEnd({ store, project, emitter }: Ending, ending: F
   await remove(store, project, (each) => each.uid === ending.uid);
 }
 
-/** Returns the addresses of `to` that no other follower of the same thing notifies. */
+/** Returns the addresses within `to` that no other follower of the same thing notifies. */
 async function leftOf(
   { store, project }: Pick<Ending, 'store' | 'project'>,
   to: string,

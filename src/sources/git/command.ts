@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * - `failed`: git could not be started, or ended with an error. `line` is the reason: git's first line that begins with `fatal:`
- *   or `error:`, otherwise git's last line. `missing`: git or the folder does not exist.
+ * - `failed`: git ended with an error, or could not be started. `line` is git's first line that begins with `fatal:` or `error:`,
+ *   otherwise git's last line. If git could not be started, `line` is the system's error message.
+ * - `missing`: git or the folder does not exist.
  */
 export type Answer =
   | { readonly kind: 'ok'; readonly out: string }

@@ -1,4 +1,6 @@
-/** Reads the relevant state of a repository from git. The files of the work tree are never read, because that would take long. */
+/**
+ * Reads the relevant state of a repository from git. Never reads the files of the work tree, because these reads would take long.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 

@@ -77,7 +77,7 @@ describe('the problems of a test runner that does not name the files that pass',
       return filesIn(problems);
     };
     expect(openAfter(0, {})).toEqual([]);
-    // One of two files is fixed. It is the file that imports the changed file, or that has changed.
+    // One of two files is fixed: the file that imports the changed file, or the file that has changed itself.
     expect(openAfter(1, { 'cart.test.ts': "import { sum } from './lib/sum';" })).toEqual([price]);
     expect(openAfter(1, { 'price.test.ts': "const { sum } = require('./lib/sum.js');" })).toEqual([cart]);
     expect(openAfter(1, {}, 'price.test.ts')).toEqual([cart]);

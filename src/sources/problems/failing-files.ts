@@ -1,6 +1,6 @@
 /**
- * Finds out which test files still fail if a tool does not name the files that pass. After a run of some files, such a tool counts
- * the files that fail: those of the run, and those that failed before and did not run again.
+ * Finds out which test files still fail, for a tool that does not name the files that pass. After a run of some files, such a
+ * tool counts the files that fail: those of the run, and those that failed before and did not run again.
  */
 import { posix } from 'node:path';
 import { relativeImports } from './imports.ts';
@@ -54,15 +54,15 @@ export class FailingFiles {
     );
   }
 
-  /** Returns the files that still fail without a failure in this round. If a file is in doubt, it counts as failing. */
+  /** Returns the earlier files that still fail but did not fail in this round. A file in doubt counts as failing. */
   #failing<T extends Earlier>(earlier: readonly T[], { hasChanged, sourceOf }: Files<T>): ReadonlySet<string> {
     const failing = new Set(earlier.map(fileOf).filter((file) => !this.#now.has(file)));
     if (this.#count === undefined) return failing;
     const count = this.#count - this.#now.size;
     if (count <= 0) return new Set();
     const rerun = this.#rerun ?? '';
-    // Each function selects files that have run, or have probably run. These files no longer fail if the others are enough for
-    // the count.
+    // Each function selects files that have run, or have probably run. If the other files are enough for the count, the selected
+    // files no longer fail.
     for (const hasRun of [
       (file: string) => nameOf(file) === rerun,
       (file: string) => imports(nameOf(file), rerun, sourceOf),
@@ -82,7 +82,7 @@ const fileOf = ({ problem }: Earlier): string => problem.test?.split(' > ', 1)[0
 /** Returns the path of a test file without the name of its project. */
 const nameOf = (file: string): string => file.split(' ').at(-1) ?? file;
 
-/** Whether a file has an import of another file, which is not only an import of types. Both paths start at the same folder. */
+/** Whether a file imports more than types from another file. Both paths start at the same folder. */
 function imports(file: string, other: string, sourceOf: (file: string) => readonly string[] | undefined): boolean {
   const lines = (sourceOf(file) ?? []).filter((line) => !TYPES.test(line));
   return relativeImports(lines.join('\n')).some((path) => stem(posix.join(posix.dirname(file), path)) === stem(other));

@@ -44,7 +44,7 @@ describe('the problems of mocha --watch', () => {
     const syntax = "SyntaxError: Unexpected token ';'";
     expect(messages(...before, ...thrown('one'), undefined)).toEqual(['Error: no', 'Error: one']);
     expect(messages(...before, ...thrown('one'), undefined, ...thrown('two'), undefined)).toEqual(['Error: no', 'Error: two']);
-    // The next run follows before a silence.
+    // The next run begins before the program has been silent.
     expect(messages(...before, ...thrown('one'), ...thrown('two'), undefined)).toEqual(['Error: no', 'Error: two']);
     expect(messages(...before, ...thrown('one'), undefined, ...wrong, undefined)).toEqual(['Error: no', syntax]);
     expect(messages(...before, ...wrong, ...thrown('two'), undefined)).toEqual(['Error: no', 'Error: two']);

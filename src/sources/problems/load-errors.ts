@@ -13,7 +13,8 @@ export class LoadErrors {
   read(line: string): boolean {
     if (WATCHING.test(line)) this.#isWatching = true;
     const [wasInStack, isStack] = [this.#isInStack, STACK.test(line)];
-    // The first error of a program may show only at the end of its stack that mocha watches files.
+    // `#isLoading` does not depend on `#isWatching`: in the first error of a program, perhaps only the last line of the stack
+    // shows that mocha watches files.
     this.#isLoading = isStack && (this.#isLoading || LOADING.test(line));
     this.#isInStack = this.#isLoading && this.#isWatching;
     return wasInStack && !isStack;

@@ -76,14 +76,14 @@ export type Rounds = {
   readonly ends?: LineTest;
   /** Matches a line that reports that there are no problems. */
   readonly clean?: LineTest;
-  /** Whether lines of a round may follow its end, because the tool writes errors and the rest to two streams. */
+  /** Whether lines of a round may follow its end, because the tool writes errors and other lines to two streams. */
   readonly isLate?: true;
   /**
    * Returns the files or tests that a line shows as repeated. If a round names files or tests, its end fixes only the problems of
    * these files or tests, and of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
-  /** Matches a line below the name of a file, if the tool could not load this file. So none of its tests has run. */
+  /** Matches a line below the name of a file that the tool could not load. None of the file's tests has run. */
   readonly unloaded?: LineTest;
   /** Returns the facts about test files that a line shows. Used for a round that names no files. */
   readonly countsOf?: (line: string) => Counted | undefined;
@@ -96,8 +96,8 @@ export type Rounds = {
    */
   readonly unitOf?: (problem: Problem) => string | undefined;
   /**
-   * Whether `names` returns tests and not files. Such a tool names a file only when the file cannot be loaded, so a later round
-   * fixes that problem if the file has changed.
+   * Whether `names` returns tests and not files. Such a tool names a file only when the file cannot be loaded. A later round ends
+   * the problem of such a file if the file has changed.
    */
   readonly areTests?: true;
   /** Whether a problem only says that a file has failed. The output shows the cause before, as an error of Node.js. */

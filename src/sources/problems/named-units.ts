@@ -83,8 +83,8 @@ export class NamedUnits {
   }
 
   /**
-   * Whether several files have a test with this full name, and each run of this round left some of them out. A result with this name
-   * may then be that of any of these files.
+   * Whether several files have a test with this full name, and each run of this round omitted some of these tests. A result with
+   * this name may then belong to any of these files.
    */
   isAmbiguous(name: string): boolean {
     return (this.#inRound.get(name) ?? 0) < (this.#atMost.get(name) ?? 0);

@@ -27,11 +27,13 @@ export class ProblemReader {
   readonly #begun = new Map<Matcher, Begun>();
   /** The places and messages of tests whose problem the tool prints later. */
   readonly #notes: Problem[] = [];
-  /** A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far. */
+  /**
+   * A section is the lines about one problem that only the problem's matcher reads. `lines` is the number of lines read so far.
+   */
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
   /** The printed block to which the next line belongs, and the number of its lines so far. */
   #printed: { readonly block: Printed; readonly lines: number } | undefined;
-  /** The matchers whose tool has begun a report, and no new run since then. */
+  /** The matchers whose tool has begun a report, but no later run. */
   readonly #reporting: Set<Matcher>;
 
   /** `reporting`: the matchers whose report began before the first line. */
@@ -208,7 +210,7 @@ const isSame = (note: Problem, tool: string, isCut: boolean, message: string): b
 const MAX_NOTES = 500;
 /** The maximum number of lines of a section, or of a printed block. */
 const SECTION_LINES = 2_000;
-/** The maximum number of tests above one error, without the last of them. */
+/** The maximum number of tests above one error, not counting the last test. */
 const MAX_OTHERS = 500;
 /** The message of a failed test for which the tool prints no reason. */
 const NO_MESSAGE = 'failed';

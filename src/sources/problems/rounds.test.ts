@@ -123,7 +123,7 @@ describe('the problems of a program that keeps running', () => {
     };
     const testsIn = (problems: OpenProblems): readonly (string | undefined)[] =>
       [...problems.open().values()].map(({ problem }) => problem.test);
-    // It is one problem, which keeps its key.
+    // The shared error is one problem, which keeps its key.
     const [before, after] = [openAfter(...shared), openAfter(...shared, ...rerun('cart.test.ts'))];
     expect(testsIn(before)).toEqual(['cart.test.ts']);
     expect(testsIn(after)).toEqual(['price.test.ts']);

@@ -17,8 +17,9 @@ import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 export type Open = { readonly problem: Problem; readonly count: number };
 /**
  * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the
- * run of the tool that printed the problem. `origins` has the stamps of files with their imports. When all these files have
- * changed, a later run that does not repeat the problem ends the problem.
+ * run of the tool that printed the problem. `origins` maps each file from which the problem came to its stamp from
+ * `importStampOf`, or to an empty text if the file had already changed. When all these files have changed, a later run that does
+ * not repeat the problem ends the problem.
  */
 type Kept = Open &
   Occurrence & {
@@ -148,7 +149,7 @@ export class OpenProblems {
     return all;
   }
 
-  /** Returns the key of an error of a file that test files import and then cannot load; otherwise undefined. */
+  /** Returns the key of an error in a file that test files import but cannot load; undefined for any other error. */
   #sharedKeyOf({ problem, unit }: Kept): string | undefined {
     const { unitOf, areTests } = this.#roundsOf(problem.tool);
     if (unitOf === undefined || areTests || unit === undefined || problem.file === undefined) return undefined;
@@ -177,7 +178,7 @@ export class OpenProblems {
   /** Ends the run of a file that Node.js could not load. */
   #endLoad(): void {
     this.#end();
-    // After a silence within the lines about the error, the rest of these lines shows no error.
+    // If a silence interrupts the lines about the error, the later lines show no error.
     if ((this.#round.get('node')?.size ?? 0) > 0) this.#settle('node');
   }
 
@@ -221,7 +222,7 @@ export class OpenProblems {
         if (found.size >= MAX_OPEN && !found.has(key)) continue;
         // Each round starts to count at 1, because each build prints the same problem again.
         const count = all === this.#round ? (found.get(key)?.count ?? 0) + 1 : (found.get(key)?.count ?? 1);
-        // The order is that of the last lines.
+        // Deleting the key first moves the problem to the end: the problems of a round are in the order of their last lines.
         if (all === this.#round) found.delete(key);
         found.set(key, { ...kept, count });
       }
@@ -237,8 +238,8 @@ export class OpenProblems {
   }
 
   /**
-   * Whether a problem needs no report. Such a problem only says that a test file has failed. In addition, either Node.js has
-   * printed the cause, or the run was interrupted. A printed cause then counts as the problem of this file.
+   * Whether a problem needs no report: the problem only says that a test file has failed, and either Node.js has printed the
+   * cause or the run was interrupted. A printed cause then counts as the problem of this file.
    */
   #isExplained(problem: Problem): boolean {
     const { tool, test = '' } = problem;
@@ -377,7 +378,10 @@ export class OpenProblems {
   }
 }
 
-/** Whether Node.js printed this problem for the test file `unit`: the error is in this file, or names it. */
+/**
+ * Whether Node.js printed this problem for the test file `unit`: the problem is in this file. For a problem without a file, the
+ * message must name this file.
+ */
 const isOf = (unit: string, { file, message }: Problem): boolean =>
   file === undefined ? message.includes(unit) : isSameFile(unit, file);
 

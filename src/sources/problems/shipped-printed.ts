@@ -3,7 +3,7 @@ import type { Printed } from './matcher.ts';
 
 /**
  * The headline of a block of vitest. The reporter `dot` prints dots before the headline. A test may write a text without a line
- * break before the headline; then the file must have the usual name of a test file.
+ * break before the headline. In that case, the file must have the usual name of a test file.
  */
 const VITEST_HEADLINE =
   /^[·x*-]*std(?:out|err) \| (?:\S.*\.[cm]?[jt]sx?(?: > .*)?|unknown test)$|std(?:out|err) \| \S.*\.(?:test|spec)\.\w+(?: > .*)?$/u;

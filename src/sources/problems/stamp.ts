@@ -21,7 +21,7 @@ export const stampIn =
     return `${stats.mtimeMs} ${stats.size}${isThere ? ' found' : ''}`;
   };
 
-/** Returns the state of a file or folder. A program may print any text as a path, so each failure means that there is none. */
+/** Returns the state of a file or folder. A program may print any text as a path, so any error means that the file is missing. */
 export function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -5,7 +5,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** The maximum numbers of characters: kept of an unfinished line, and shown of each line. */
+/** The maximum number of characters that are kept of each line, and the maximum number that are shown. */
 const PENDING_CHARS = 8_192;
 const LINE_CHARS = 400;
 /** The maximum number of characters of all lines together. */

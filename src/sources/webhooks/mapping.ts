@@ -14,8 +14,8 @@ export type Mapped = Pick<EventInput, 'type' | 'data'> &
 const PLACE = /\{([\w$@-]+(?:\.[\w$@-]+)*)\}/gu;
 
 /**
- * Makes the event of a payload. Throws `Refused` if the map names an `id` that the payload lacks, because Earpiece could not
- * recognize a repetition.
+ * Makes the event of a payload. Throws `Refused` if the map names an `id` that the payload lacks: without the id, Earpiece could
+ * not recognize a repetition.
  */
 export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped {
   const id = map.id === undefined ? undefined : filled(map.id, payload);

@@ -2,7 +2,8 @@
  * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
  * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
  * and their severity is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
- * notifications. A CloudEvent with a type of Earpiece's own sources is refused, except a `cli` type.
+ * notifications. A CloudEvent with a type of Earpiece's own sources is refused, except the types `github.…`, `alert.…`,
+ * `webhook.…` and `cli.…`.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';

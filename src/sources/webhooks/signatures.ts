@@ -1,4 +1,4 @@
-/** Verifies the sender of a request. A comparison takes the same time for every wrong value. */
+/** Verifies the sender of a request. A comparison takes the same time for every wrong value of the right length. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refused, type WebhookReceiver } from './receiver.ts';
 
@@ -11,8 +11,8 @@ type Signed = { readonly headers: Headers; readonly body: Buffer; readonly recei
 const TOLERANCE_MS = 5 * 60_000;
 
 /**
- * Checks the signature or the bearer token of a request. Throws `Refused` if it is missing or wrong. For Standard Webhooks, also
- * throws if the time of the signature is off by more than 5 minutes.
+ * Checks the signature or the bearer token of a request. Throws `Refused` for a missing or wrong signature or token. For Standard
+ * Webhooks, also throws if the time of the signature is off by more than 5 minutes.
  */
 export function checkSignature(signed: Signed): void {
   switch (signed.receiver.kind) {

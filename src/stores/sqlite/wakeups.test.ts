@@ -65,7 +65,7 @@ it('a wait notices an append of another process by the watch on the file, withou
   for (let i = 0; i < 5; i++) {
     head.reads = 0;
     const newHead = wakeups.wait(i, {});
-    // Continues after the reads that the wait itself makes.
+    // The append follows the reads that the wait itself makes.
     await head.hasRead(READS);
     await store.append(LOG, [{ type: 'turn_start' }]);
     expect(await newHead).toBe(i + 1);

@@ -30,7 +30,7 @@ export class LanguageServer {
   readonly #child: ChildProcess;
   readonly #connection: MessageConnection;
   readonly #documents = new Map<string, Document>();
-  /** The errors by document. A document without an entry has no errors of the server yet. */
+  /** The errors by document. A document without an entry waits for the server's first report. */
   readonly #found = new Map<string, readonly Diagnostic[]>();
   #publishedAt = 0;
   /** Whether the server must be asked for errors, because it does not publish them. */

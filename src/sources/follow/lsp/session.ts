@@ -24,8 +24,8 @@ type LspWhat = Extract<What, { kind: 'lsp' }>;
 /** How often a file had each error in the last commit, read when the file first changes. */
 type Before = Readonly<Record<string, number>>;
 /**
- * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change, in epoch
- * ms. If a file is newer when a process starts, the file changed while no process watched the folder.
+ * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change, in
+ * epoch ms. If a file is newer when a process starts, the file changed while no process watched the folder.
  */
 export type Memory = { readonly at: number; readonly files: Readonly<Record<string, Before>> };
 
@@ -128,8 +128,8 @@ export class Session {
   }
 
   /**
-   * Returns the errors that these files had in the last commit. For this, the server checks all changed files with the content of
-   * that commit.
+   * Returns the errors that these files had in the last commit. To find these errors, the server checks all changed files with
+   * the content of that commit.
    */
   async #before(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Before>> {
     const git = gitIn(this.#what.folder);

@@ -13,7 +13,9 @@ export type Page<T> = {
 };
 
 const PER_PAGE = 100;
-/** The maximum number of pages of a list. GitHub lists the oldest reviews and comments first, so the newest are on the last page. */
+/**
+ * The maximum number of pages of a list. GitHub lists the oldest reviews and comments first, so the newest are on the last page.
+ */
 const MAX_PAGES = 20;
 
 export type PageQuery<T> = {
@@ -25,7 +27,7 @@ export type PageQuery<T> = {
   readonly totalOf?: (body: Json) => number | undefined;
 };
 
-/** Reads the pages of a list. An unchanged page does not count for the rate limit. Throws `CannotLook` as `get` does. */
+/** Reads the pages of a list. An unchanged page does not count against the rate limit. Throws `CannotLook` as `get` does. */
 export async function pages<T>(place: GhPlace, query: PageQuery<T>): Promise<readonly Page<T>[]> {
   const { path, known = [] } = query;
   const read: Page<T>[] = [];

@@ -55,7 +55,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   const went = countOf(checks.all);
   // A check that was not read may have failed.
   const isGreen = !checks.isCut && went.passed > 0 && went.failed + went.pending + went.other === 0;
-  // If a check of this commit has failed since then, the agent must also read that the checks pass again.
+  // If a check of this commit fails after the first poll, the agent must also learn that the checks pass again.
   const known = went.failed > 0 ? undefined : before?.passedBefore;
   const passedBefore = before === undefined && isGreen ? pull.sha : known;
   const standing = [
@@ -180,8 +180,8 @@ function ended(
 const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
 
 /**
- * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`, and
- * for a pull request that has ended, unless `isFollowed` returns true: then its follower still has to report the end.
+ * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`,
+ * and for a pull request that has ended, unless `isFollowed` returns true: then its follower still has to report the end.
  */
 export async function findPr(
   folder: string,

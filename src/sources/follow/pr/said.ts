@@ -64,7 +64,7 @@ export async function saidOn(
     all.filter(({ id, at, by }) => at >= earlier(mark.since) && !mark.seen.includes(id) && by !== me);
   const news: News[] = [];
   for (const review of fresh(reviews, before.reviews)) {
-    // A comment of a review has the time of its draft, which may be before the mark. So these comments are read by their review.
+    // A comment of a review has the time of its draft, which may be before the mark. So the comments of each new review are read.
     const own = await read(`pulls/${pull.number}/reviews/${review.id.slice('review:'.length)}/comments`, 'code');
     if (own.length > 0 || review.text !== '' || review.verdict !== 'COMMENTED') news.push(reviewNews(pull, review, own));
   }

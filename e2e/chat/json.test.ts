@@ -75,8 +75,8 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     ['{"type":"sned","text":"x"}', 'type "sned" must be one of send, reply, stop, wake, quit; did you mean send?'],
     ['{"type":"send"}', 'send needs a text that is not blank'],
     ['{"type":', 'a line that begins with "{" must be JSON, got {"type":'],
-    ['{"type":"wake"}', 'nothing waits'],
-    ['{"type":"wake","ids":["nope"]}', 'nothing waits'],
+    ['{"type":"wake"}', 'there is no notification to deliver'],
+    ['{"type":"wake","ids":["nope"]}', 'there is no notification to deliver'],
     ['{"type":"wake","ids":[1]}', 'ids must be a list of ids'],
   ])('reports the error in %s, and continues', async (line, message) => {
     await using stage = await ChatStage.open([]);

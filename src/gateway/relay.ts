@@ -39,10 +39,7 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /**
-   * Set if this relay serves one of several servers. In that case, the multiplexer has the connection and the gateway's own
-   * tools.
-   */
+  /** Set if this relay serves one of several servers. Then the multiplexer has the connection and the gateway's own tools. */
   readonly partOf?: { readonly connection: () => Connection };
   /** The deliveries to the client that are not settled. The channel to the client confirms or releases them. */
   readonly settling: Settling;
@@ -60,9 +57,8 @@ export type RelayOptions = {
  *
  * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
  * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
- * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake and the client's setup again, and then
- * the held requests. After these requests, the relay is in state `up`. `serverGone` leads to `gone`: each request is answered
- * with the reason. A new process that does not accept the handshake also leads to `gone`, until that process ends.
+ * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake, the client's setup and the held requests.
+ * State `gone`, after `serverGone` or without an accepted handshake: each request is answered with the reason.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -184,10 +180,7 @@ export class Relay {
     for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
-  /**
-   * Marks a call whose client has disconnected as cancelled, so that the answer has no notification. The server does not learn of
-   * the disconnect.
-   */
+  /** Marks a call whose client has disconnected as cancelled, so that the answer has no notification. */
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;

@@ -27,7 +27,7 @@ process.stdin.setRawMode(true).on('data', (keys: Buffer) => {
 });
 
 function becomeIdle(): void {
-  noteState(file, { kind: 'turn_end' } as Parameters<typeof noteState>[1], false, of);
+  noteState(file, { kind: 'turn_end' }, false, of);
 }
 
 function send(): void {

@@ -41,7 +41,9 @@ it.each([
   const event = { type: 'a', source: 's', subject: 'shop/coder', data: data as Readonly<Record<string, Json>> };
   expect(() => makeEvent(event, made)).toThrow(why);
   expect(() => makeEvent(event, made)).toThrow(refused('bad_event'));
-  expect(() => makeEvent({ ...event, data: {}, severity: 1n as unknown as 'info' }, made)).toThrow('event severity 1: must be one of');
+  expect(() => makeEvent({ ...event, data: {}, severity: 1n as unknown as 'info' }, made)).toThrow(
+    'event severity 1: must be one of',
+  );
 });
 
 it.each([MAX_DEPTH + 1, 20_000, 1_000_000])('a notification and an event refuse data that nests %i deep', (depth) => {

@@ -2,7 +2,12 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { COMPILED } from './e2e/compiled.ts';
 
-// The stages of the tests with a real browser and with real database servers; `scripts/test.ts` runs each stage.
+// The stages of the tests that start processes of Earpiece, a real browser or real database servers; `scripts/test.ts` runs each
+// stage.
+const PROCESSES = [
+  'e2e/{agent,chat,cli,delivery,follow,gateway,handles,server,setup,sources,stores,system,tasks}/**/*.test.ts',
+  'examples/demo/**/*.test.ts',
+];
 const CONSOLE = ['e2e/console/**/*.test.ts'];
 const ENGINES = [
   'contracts/{moves,nats,nats-cluster,postgres-15,postgres-18}.test.ts',
@@ -25,10 +30,11 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['{contracts,e2e,examples,bench,scripts}/**/*.test.ts'],
-          exclude: [...CONSOLE, ...ENGINES, 'e2e/hosts/**', 'node_modules/**'],
+          exclude: [...PROCESSES, ...CONSOLE, ...ENGINES, 'e2e/hosts/**', 'node_modules/**'],
           globalSetup,
         },
       },
+      { extends: true, test: { name: 'processes', include: PROCESSES, exclude: [...ENGINES, 'node_modules/**'], globalSetup } },
       { extends: true, test: { name: 'console', include: CONSOLE, globalSetup } },
       { extends: true, test: { name: 'engines', include: ENGINES, globalSetup } },
     ],

@@ -1,6 +1,6 @@
 /**
- * `node scripts/test.ts [console|engines] [vitest's arguments…]` runs one stage of the tests: the stage that is named, or all
- * tests that need no browser, no database server and no agent. The script prepares what the stage needs in addition to `npm ci`,
+ * `node scripts/test.ts [processes|console|engines] [vitest's arguments…]` runs one stage of the tests: the stage that is named, or
+ * the tests that belong to no stage. The script prepares what the stage needs in addition to `npm ci`,
  * or prints what is missing. The last line is `N passed, N failed`.
  */
 import '../src/node-version.ts';
@@ -26,23 +26,29 @@ type Stage = { readonly projects: readonly string[]; readonly needs: readonly Ne
 
 const MAIN: Stage = {
   projects: ['unit', 'whole'],
-  needs: [
-    BASH,
-    { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
-    BUILD,
-    {
-      command: 'node',
-      args: ['scripts/shells.ts'],
-      way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
-    },
-    {
-      command: 'node',
-      args: ['scripts/gh.ts'],
-      way: 'pull requests are followed through the real gh, and not skipped without it',
-    },
-  ],
+  needs: [BASH, { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' }, BUILD],
 };
 const STAGES = new Map<string | undefined, Stage>([
+  [
+    'processes',
+    {
+      projects: ['processes'],
+      needs: [
+        BASH,
+        BUILD,
+        {
+          command: 'node',
+          args: ['scripts/shells.ts'],
+          way: 'install zsh and fish: apt-get install zsh fish, brew install zsh fish',
+        },
+        {
+          command: 'node',
+          args: ['scripts/gh.ts'],
+          way: 'pull requests are followed through the real gh, and not skipped without it',
+        },
+      ],
+    },
+  ],
   ['console', { projects: ['console'], needs: [BASH, BUILD, BROWSER] }],
   [
     'engines',

@@ -360,7 +360,8 @@ describe('a process whose installation is replaced or removed while it runs', ()
 });
 
 /**
- * Returns a Node that is made to report an old version, which works on every machine, and each really old Node on this machine.
+ * Returns commands that run as an old Node. The first command is this Node, which reports an old version, so each machine has at
+ * least one. The other commands are the installed Nodes below version 24.
  */
 function oldNodes(): readonly { name: string; command: string; args: readonly string[]; version: string }[] {
   const pretend =

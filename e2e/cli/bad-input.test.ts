@@ -136,7 +136,7 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     writeFileSync(join(shell.folder, 'copy.db'), 'precious');
     return { untouched: 'copy.db' };
   },
-  // A port that was free a moment ago may be in use now; the system never assigns this port by itself.
+  // The system never assigns port 2 by itself, so nobody listens there. Any other port may be in use by now.
   'a port where nobody listens': () => ({ words: { port: '2' } }),
   'a port in use': async () => {
     const server = createServer();

@@ -76,7 +76,7 @@ test.for(Object.entries(BEHIND))('a gateway that is stopped answers an open call
   const session = opened.headers.get('mcp-session-id') ?? undefined;
   await opened.text();
   const call = post(gateway.url, { id: 7, method: 'tools/call', params: { name: 'x', arguments: {} } }, session);
-  // The gateway handles requests in order, so after this answer, it has handled the call.
+  // The gateway accepts requests in the order of their arrival. So after the answer to this ping, the call is open.
   await (await post(gateway.url, { id: 8, method: 'ping' }, session)).text();
   gateway.process.kill('SIGTERM');
   const text = await (await call).text();

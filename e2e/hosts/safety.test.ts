@@ -21,7 +21,7 @@ test('a run has none of the outer environment, no network beyond the machine, an
   expect(find(seen.main, `\nHOME=${seen.home}\n`).inLast).toBe(1);
   expect(find(seen.main, 'SECRET-WORD').inLast).toBe(0);
   expect(seen.egress.map(({ target }) => target)).toContain('somewhere.example/');
-  // Another process of the client may still be ending this soon after the client.
+  // So soon after the client has ended, another process of the client may still be running.
   expect(seen.leftovers.map(({ command }) => command)).toContain('sleep 300');
   expect(processesOf(seen.home)).toEqual([]);
 });

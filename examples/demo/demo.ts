@@ -247,10 +247,7 @@ class Story {
     this.#page.printed(await this.#stage.earpiece(args, { env: { ...env, ...this.#page.env } }));
   }
 
-  /**
-   * Returns the notifications when each of them has its last receipt: the bytes were written, and the client did not cancel its
-   * request.
-   */
+  /** Waits until each notification has the receipt `delivered` or `read`, and returns the notifications. */
   async #settled(): Promise<readonly Item[]> {
     const ids = this.#ids as Item['id'][];
     for (let left = SETTLED_WITHIN_MS; ; left -= 100) {

@@ -116,7 +116,8 @@ function newText(host: InstallHost, question: InstallQuestion): { readonly text:
   const name =
     question.name ?? (words.length > 0 || url !== undefined ? serverName(url === undefined ? words : [url]) : 'earpiece');
   checkName(name);
-  // The client's own `node` may be older than 24, so absolute paths name Node and the entry file.
+  // The client's own `node` may be older than 24. So the command has the absolute paths of Node and of the entry file, or names
+  // `npx` if the entry file is in a cache.
   const [command, ...ours] = program();
   const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');

@@ -23,7 +23,10 @@ export function openRotated(file: string, ino: number): number | undefined {
   return undefined;
 }
 
-/** The file to which the path may link. This file may not exist, because a rotation has renamed it. */
+/**
+ * Returns the file at the end of the path's links; without a link, the path itself. The file may not exist, because a rotation may
+ * have renamed it.
+ */
 function targetOf(file: string): string {
   const real = realOf(file, () => true);
   return real.kind === 'path' ? real.path : file;

@@ -187,7 +187,8 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return `no answer (${String(error)})`;
   if (error.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1_000} s`;
   const { code, message } = (error.cause ?? {}) as Partial<NodeJS.ErrnoException>;
-  // `fetch` throws `terminated` if it has read only a part of an answer, also because of bad compression.
+  // `terminated` means that the answer could not be read to its end. Bad compression causes the same error, so only the code
+  // proves a broken connection.
   if (error.message === 'terminated' && /^(?:UND_ERR_|ECONN)/u.test(code ?? '')) return 'the connection broke off';
   return `no answer (${code ?? message ?? error.message})`;
 }

@@ -136,7 +136,8 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   };
   // From here on, keys go to the command, whose terminal turns Ctrl+C into a signal.
   stdin.setRawMode(true).on('data', typed).resume();
-  // Node's raw mode still writes \r before each \n, which the command's terminal has already done. `setRawMode(false)` restores all.
+  // Node's raw mode still writes \r before each \n, but the command's terminal has already added the \r. `setRawMode(false)`
+  // restores every setting of the terminal.
   spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {

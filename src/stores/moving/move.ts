@@ -16,7 +16,7 @@ import type { Cursor, End, Found, Mark } from './port.ts';
 
 export type Phase = 'check' | 'copy' | 'compare' | 'verify';
 export type MoveOptions = {
-  /** `done` of `of` records. */
+  /** Called after each part of a phase: `done` of the phase's `of` records are finished. */
   readonly onProgress?: (phase: Phase, done: number, of: number) => void;
   /**
    * Stops the move: during the copy after the current page, during the comparison after the store that is being read, and during

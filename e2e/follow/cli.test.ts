@@ -238,8 +238,8 @@ describe('earpiece follow', () => {
     appendFileSync(log, 'ERROR no connection\n');
     expect(await until(open, (all) => all.length > 0)).toEqual([`${log}: ERROR no connection`]);
     for (const [name, why] of [
-      ['hosts.log', 'log "hosts.log" is outside of the project; a person can follow it: earpiece follow log'],
-      ['none.log', 'log "none.log" is outside of the project; a person can follow it: earpiece follow log'],
+      ['hosts.log', 'log "hosts.log" is outside of the project; a person can run: earpiece follow log <file>'],
+      ['none.log', 'log "none.log" is outside of the project; a person can run: earpiece follow log <file>'],
       ['circle.log', 'log "circle.log" is behind a link that leads back to itself; name the file itself'],
     ] as const)
       expect((await shell.run(asked(name), { env })).stderr).toContain(why);

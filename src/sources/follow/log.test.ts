@@ -316,7 +316,7 @@ describe('a log file that an agent follows', () => {
     rmSync(replaced(), { recursive: true });
     symlinkSync(join(outside, target), replaced());
     await expect(check(true)).rejects.toMatchObject({
-      message: `${path} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`,
+      message: `${path} is now a link, which could lead out of the project; a person can run: earpiece follow log <file>`,
       lasting: true,
     });
     // A person may follow a link.

@@ -265,7 +265,7 @@ function openOf({ file, ofAgent }: Reading): number | undefined {
 const cannotLook = (problem: string): CannotLook => new CannotLook(problem, { lasting: true, everyMs: EVERY_MS });
 
 const linked = (file: string): string =>
-  `${file} is now a link, which could lead out of the project; a person can follow it: earpiece follow log`;
+  `${file} is now a link, which could lead out of the project; a person can run: earpiece follow log <file>`;
 
 /** Whether the open file is still the file at this path. */
 function isAtItsPath(opened: number, file: string): boolean {

@@ -18,7 +18,7 @@ export function permittedLog(folder: string, file: string): string {
   const path = realInside(folder, resolve(folder, file), file);
   const stat = statOf(path, file);
   if (stat === undefined)
-    throw new EarpieceError('not_found', `log ${shown(file)} does not exist yet; follow it when the file exists`);
+    throw new EarpieceError('not_found', `log ${shown(file)} does not exist yet; follow the log when the file exists`);
   if (stat.isFile()) return path;
   const is = stat.isDirectory() ? 'a folder' : 'not a regular file';
   throw new EarpieceError('bad_argument', `log ${shown(file)} is ${is}; name one log file`);
@@ -46,7 +46,7 @@ function realInside(folder: string, path: string, file: string): string {
   if (real.kind === 'outside' || !isInside(real.path))
     throw new EarpieceError(
       'not_trusted',
-      `log ${shown(file)} is outside of the project; a person can follow it: earpiece follow log`,
+      `log ${shown(file)} is outside of the project; a person can run: earpiece follow log <file>`,
     );
   return real.path;
 }
@@ -75,11 +75,11 @@ export function permittedUrl(text: string): string {
       `url ${shown(text)} is not an http or https address; write it like http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'url must not have a user name or password; leave it out of the url');
+    throw new EarpieceError('bad_argument', 'url must not have a user name or password; leave both out of the url');
   if (!/^(?:localhost|[\w-]+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url.hostname))
     throw new EarpieceError(
       'not_trusted',
-      `url ${shown(text)} is not an address of this machine; a person can follow it: earpiece follow url`,
+      `url ${shown(text)} is not a URL of this machine; a person can run: earpiece follow url <url>`,
     );
   const problem = portProblem(url);
   if (problem !== undefined) throw new EarpieceError('bad_argument', `url ${shown(text)} ${problem}`);

@@ -98,7 +98,7 @@ export class Turn {
       enter('streaming');
       if (cycle > maxCycles) {
         self.outOfIterations();
-        return this.#end('failed', cycle - 1, text, `the turn took more than ${maxCycles} requests to the model`);
+        return this.#end('failed', cycle - 1, text, `the turn needed more than ${maxCycles} requests to the model`);
       }
       // If the budget is exceeded, this answer is the last.
       const last = budget.overspent;

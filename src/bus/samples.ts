@@ -87,7 +87,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { budget_type: 'iteration', current: 21, limit: 30, max: 30, remaining: 9, percentage: 70, percent: 70 },
   },
   'budget.iteration.exceeded': {
-    message: 'The last turn was ended: it took more than 30 requests to the model',
+    message: 'The last turn was ended: it needed more than 30 requests to the model',
     data: { budget_type: 'iteration', current: 30, limit: 30, max: 30, remaining: 0 },
   },
   'budget.timeout.warning': {

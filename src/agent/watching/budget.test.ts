@@ -51,7 +51,7 @@ describe('the budget of a turn', () => {
     expect(made.outOfIterations()).toMatchObject({
       type: 'budget.iteration.exceeded',
       severity: 'critical',
-      message: 'The last turn was ended: it took more than 10 requests to the model',
+      message: 'The last turn was ended: it needed more than 10 requests to the model',
     });
   });
 

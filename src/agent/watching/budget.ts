@@ -123,7 +123,7 @@ export class Budget {
   /** Returns the event for a turn that ended at its maximum number of requests. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
-    return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {
+    return seen(`The last turn was ended: it needed more than ${plainNumber(limit)} requests to the model`, {
       type: 'budget.iteration.exceeded',
       severity: 'critical',
       data: counted('iteration', this.#iterations, limit),

@@ -19,7 +19,7 @@ import {
 } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
 
-/** The name of the field for the text in `structuredContent`, and of its property in the output schemas of tools/list. */
+/** The field of `structuredContent` that holds the notification text. The output schemas of tools/list have the same property. */
 export const NOTICES = '_notices';
 
 /** The field of a result that holds the notification in signal mode, next to `content`. */

@@ -50,7 +50,7 @@ export const LONGEST_MS = 15 * 60_000;
 const FIRST_WAIT_MS = 15_000;
 /** The first wait after a problem that a person must solve. Each further failure doubles the wait, up to `LONGEST_MS`. */
 const FIRST_LASTING_MS = 60_000;
-/** The minimum time until the next check if no agent is active to read its reports. */
+/** The minimum time until the next check if no agent was active to read the reports of the last check. */
 const UNHEARD_MS = 5_000;
 
 /**

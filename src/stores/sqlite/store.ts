@@ -188,8 +188,8 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      // With `together`, the file is read at each call, because calls from several turns of another thread may arrive in one turn
-      // of this thread.
+      // With `together`, each call reads the file, because calls that another thread made at different times may arrive together
+      // in this thread.
       if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;

@@ -39,6 +39,29 @@ describe('a notification with the key of an open notification', () => {
     expect(await queue({ message: 'deploy', ...(first && { origin: first }) })).toBe('folded');
   });
 
+  it('is counted if it is queued at the same time as the first one, also after a call that failed', async () => {
+    const failing = queue({ message: 'x', id: 'a b' }).catch(() => 'failed');
+    const kinds = await Promise.all([failing, ...Array.from({ length: 60 }, (_, n) => queue({ message: `m${n % 5}` }))]);
+    expect(Object.groupBy(kinds, (kind) => kind)).toMatchObject({
+      failed: { length: 1 },
+      queued: { length: 1 },
+      folded: { length: 59 },
+    });
+    const { notifications } = await talk().pull({ mark: false });
+    expect(notifications).toMatchObject([{ count: 60 }]);
+  });
+
+  it('does not wait longer than a second for a call that the store does not answer', async () => {
+    let calls = 0;
+    const hanging = new Proxy(store, {
+      get: (target, name) =>
+        name === 'append' ? () => (calls++, new Promise(() => {})) : (Reflect.get(target, name) as () => unknown).bind(target),
+    });
+    const other = new Inbox({ store: hanging, policies, timeZone: 'UTC' });
+    for (let n = 0; n < 3; n++) void other.queue(AGENT, { message: 'x', key: 'k' });
+    await expect.poll(() => calls, { timeout: 5_000 }).toBe(3);
+  });
+
   it('never adds the words of an agent’s command to the words of a person', async () => {
     await queue({ message: 'deploy', origin: { person: 'Ann' } });
     const command = new Inbox({ store, policies, speaker: { log: AGENT } });

@@ -13,18 +13,27 @@ import type { Policy } from '../../core/policy.ts';
 import { queuedRecord, type FoldedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { audienceOf } from './audience.ts';
+import { inTurn } from './key-turns.ts';
 import { pausesOf, resumeRecords } from './withdraw.ts';
 
 export type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
+type How = { readonly policy: Policy; readonly conversations: readonly ConversationId[] };
+
 /** Queues or folds one notification. `conversations`: the audiences. If this list is empty, `audienceOfAction` decides. */
-export async function queueOne(
+export function queueOne(context: Context, log: LogKey, notification: Notification, how: How): Promise<QueuedOne> {
+  const { key, supersede } = notification;
+  const queue = (): Promise<QueuedOne> => queueOrFold(context, log, notification, how);
+  return key === undefined || supersede ? queue() : inTurn(context.store, `${log}\n${key}`, queue);
+}
+
+async function queueOrFold(
   context: Context,
   log: LogKey,
   notification: Notification,
-  { policy, conversations }: { readonly policy: Policy; readonly conversations: readonly ConversationId[] },
+  { policy, conversations }: How,
 ): Promise<QueuedOne> {
   const { store } = context;
   const { id } = notification;

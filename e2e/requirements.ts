@@ -342,7 +342,10 @@ export const REQUIREMENTS = {
   'plan:master-switch': { behaviour: 'If the master switch is off, nothing is delivered. By default the master switch is on.' },
   'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and earpiece requeue queues it again.' },
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
-  'plan:supersede': { behaviour: 'If several states have one key, only the newest is delivered.' },
+  'plan:supersede': {
+    behaviour:
+      'If several states of one sender have one key, only the newest is delivered. Nobody else replaces the notification of a person.',
+  },
   'plan:moment': {
     behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or at most the longest delay.',
   },

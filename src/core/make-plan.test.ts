@@ -294,6 +294,17 @@ const CASES: readonly Case[] = [
     expected: { a: 'close:superseded', b: 'take', c: 'take' },
   },
   {
+    name: 'supersede: nobody else replaces the notification of a person',
+    given: [
+      { id: 'a', message: 'wait', key: 'k', supersede: true, origin: { person: 'Ann' } },
+      { id: 'b', message: 'go', key: 'k', supersede: true, origin: { agent: 'shop/tester' } },
+      { id: 'c', message: 'go now', key: 'k', supersede: true },
+      { id: 'd', message: 'stop', key: 'k', supersede: true, origin: { person: 'Bob' } },
+      { id: 'e', message: 'wait a day', key: 'k', supersede: true, origin: { person: 'Ann' } },
+    ],
+    expected: { a: 'close:superseded', b: 'close:superseded', c: 'take', d: 'take', e: 'take' },
+  },
+  {
     name: 'moment: `turn_start` is not due at a tool result',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     facts: { points: ['tool_result', 'turn_start'] },

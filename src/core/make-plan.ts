@@ -10,7 +10,16 @@ import { defined } from './defined.ts';
 import { coalesce, listed, messagesOf, newestLast, sentOf } from './grouping.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
-import { formatKind, isInterrupt, levelRank, showsData, type NotificationId, type Subscribed, tellerOf } from './notification.ts';
+import {
+  formatKind,
+  isInterrupt,
+  levelRank,
+  showsData,
+  stateKeyOf,
+  type NotificationId,
+  type Subscribed,
+  tellerOf,
+} from './notification.ts';
 import { AFTER_A_TOOL, hasOneOf, isDueAt } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
@@ -91,13 +100,15 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
   });
 
   const newest = new Map<string, Item>();
-  for (const item of passing)
-    if (item.notification.supersede && item.notification.key !== undefined) newest.set(item.notification.key, item);
+  for (const item of passing) {
+    const state = stateKeyOf(item.notification);
+    if (state !== undefined) newest.set(state, item);
+  }
   const current = passing.filter((item) => {
-    const key = item.notification.supersede ? item.notification.key : undefined;
-    const last = key === undefined ? undefined : newest.get(key);
+    const state = stateKeyOf(item.notification);
+    const last = state === undefined ? undefined : newest.get(state);
     const newer = last === item ? facts.overtaken?.[item.id] : last?.id;
-    return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${key}`);
+    return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${item.notification.key}`);
   });
 
   const due = current.filter((item) => {

@@ -49,6 +49,13 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 }
 
 /**
+ * Returns a name for the state that a notification with `supersede` reports. The name contains the person, so that only the same
+ * person's notification replaces a person's notification. Undefined without `supersede`.
+ */
+export const stateKeyOf = ({ supersede, key, origin }: Pick<Notification, 'supersede' | 'key' | 'origin'>): string | undefined =>
+  supersede && key !== undefined ? `${origin?.person ?? ''}\n${key}` : undefined;
+
+/**
  * The subscriber of a notification, as it was when the bus queued the notification. A later change of the subscriber does not
  * change this record. At delivery, one template renders the notifications of one subscriber as a group.
  */

@@ -1,5 +1,6 @@
 import type { Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
+import { stateKeyOf } from '../../core/notification.ts';
 import { isType } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
 
@@ -24,7 +25,7 @@ export async function overtaken(
     ({ state, offers }) => state !== 'open' && offers > 0,
   );
   const found = again.flatMap(({ id, seq, notification }) => {
-    const by = newer.findLast((item) => item.seq > seq && item.notification.key === notification.key);
+    const by = newer.findLast((item) => item.seq > seq && stateKeyOf(item.notification) === stateKeyOf(notification));
     return by === undefined ? [] : [[id, by.id] as const];
   });
   return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };

@@ -1,4 +1,4 @@
-/** `earpiece serve`: opens the database and the server with the settings of the configuration. */
+/** `earpiece serve`: opens the database, and starts the server with the configured settings. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';

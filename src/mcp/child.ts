@@ -9,7 +9,7 @@ import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** After a process that ran longer than this, the delay before the restart is `FIRST_DELAY_MS`. */
+/** If a process ran longer than this, Earpiece restarts the process after only `FIRST_DELAY_MS`. */
 const WELL_AFTER_MS = 10_000;
 
 /** How long the process group may run after its stdin has ended. */

@@ -87,7 +87,7 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
   );
 }
 
-/** Completes the recent fan-outs that no process has finished yet. */
+/** Completes the fan-outs that no process has finished yet. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
   for await (const intent of context.intents.unfinished(projectLog(project)))
     await carryOut(context, project, intent, context.policies.policy(project));

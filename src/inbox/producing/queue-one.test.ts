@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NotificationInput } from '../../core/notification.ts';
 import { DEFAULT_POLICY } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
@@ -58,8 +58,16 @@ describe('a notification with the key of an open notification', () => {
         name === 'append' ? () => (calls++, new Promise(() => {})) : (Reflect.get(target, name) as () => unknown).bind(target),
     });
     const other = new Inbox({ store: hanging, policies, timeZone: 'UTC' });
-    for (let n = 0; n < 3; n++) void other.queue(AGENT, { message: 'x', key: 'k' });
-    await expect.poll(() => calls, { timeout: 5_000 }).toBe(3);
+    vi.useFakeTimers();
+    try {
+      for (let n = 0; n < 3; n++) void other.queue(AGENT, { message: 'x', key: 'k' });
+      await vi.advanceTimersByTimeAsync(900);
+      expect(calls).toBe(1);
+      await vi.advanceTimersByTimeAsync(200);
+      expect(calls).toBe(3);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('never adds the words of an agent’s command to the words of a person', async () => {

@@ -13,7 +13,7 @@ import type { Policy } from '../../core/policy.ts';
 import { queuedRecord, type FoldedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { audienceOf } from './audience.ts';
-import { inTurn } from './key-turns.ts';
+import { oneByOne } from './one-by-one.ts';
 import { pausesOf, resumeRecords } from './withdraw.ts';
 
 export type QueuedOne =
@@ -26,7 +26,7 @@ type How = { readonly policy: Policy; readonly conversations: readonly Conversat
 export function queueOne(context: Context, log: LogKey, notification: Notification, how: How): Promise<QueuedOne> {
   const { key, supersede } = notification;
   const queue = (): Promise<QueuedOne> => queueOrFold(context, log, notification, how);
-  return key === undefined || supersede ? queue() : inTurn(context.store, `${log}\n${key}`, queue);
+  return key === undefined || supersede ? queue() : oneByOne(context.store, `${log}\n${key}`, queue);
 }
 
 async function queueOrFold(

@@ -1,6 +1,6 @@
 /**
- * Follows a program that runs in the person's terminal. A printed error is open until a later build no longer prints the error,
- * or until the program ends without an error or a person stops it.
+ * Follows a program that runs in the person's terminal. A printed error stays open until a later build no longer prints the error.
+ * All errors end if the program ends without an error, or if a person stops the program.
  */
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';

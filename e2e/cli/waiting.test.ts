@@ -32,6 +32,17 @@ verifies('cli:inbox', 'the inbox lists the newest of several states, rendered as
   expect(await shell.says(['inbox', 'coder'])).toContain('rounds the total');
 });
 
+it('the inbox still lists the pause of a person after somebody else has sent a newer state of its key', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  const state = { key: 'hold', supersede: true } as const;
+  const ann = { person: 'Ann' };
+  await ear.queue('shop/coder', { ...state, id: 'old', message: 'hold', action: 'pause', origin: ann });
+  await ear.queue('shop/coder', { ...state, id: 'pause', message: 'hold on', action: 'pause', origin: ann });
+  await ear.queue('shop/coder', { ...state, id: 'noise', message: 'noise', origin: { agent: 'shop/tester' } });
+  expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id).toSorted()).toEqual(['noise', 'pause']);
+});
+
 it('send warns about a name that was never seen, if other agents were seen', async () => {
   await using shell = new Shell();
   const ear = await shell.open();

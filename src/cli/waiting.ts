@@ -6,21 +6,22 @@ import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
 import { lineAlone } from '../core/make-plan.ts';
+import { stateKeyOf } from '../core/notification.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
 /**
- * Drops each state that a newer state of the same key replaces, because the plan closes such a state as superseded. `found` is
+ * Drops each state that a newer state replaces (see `stateKeyOf`), because the plan closes such a state as superseded. `found` is
  * newest first.
  */
 export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
   const seen = new Set<string>();
   for await (const one of found) {
     const { log, item } = one;
-    const { supersede, key } = item.notification;
-    if (supersede && key !== undefined && item.state === 'open') {
-      const name = `${log}\n${item.audience}\n${key}`;
+    const state = stateKeyOf(item.notification);
+    if (state !== undefined && item.state === 'open') {
+      const name = `${log}\n${item.audience}\n${state}`;
       if (seen.has(name)) continue;
       seen.add(name);
     }

@@ -2,6 +2,7 @@ import { formatAddress, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
+import { stateKeyOf } from '../../core/notification.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
@@ -122,8 +123,8 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
 function replaces(newer: Waiting, older: Waiting): boolean {
   const [a, b] = [newer.item, older.item];
   return (
-    a.notification.supersede === true &&
-    a.notification.key === b.notification.key &&
+    stateKeyOf(a.notification) !== undefined &&
+    stateKeyOf(a.notification) === stateKeyOf(b.notification) &&
     newer.log === older.log &&
     a.audience === b.audience &&
     a.seq > b.seq

@@ -86,7 +86,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
  * Keys whose values become trusted when a person changes them by name: these values run no command and open no network
  * connection.
  */
-const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
+const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|view|budget\.max_item_chars)$)/;
 
 type Change = {
   readonly path: readonly string[];

@@ -95,7 +95,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
         onChange={(event) => setTitle(event.target.value)}
       />
       <Description value={description} onChange={setDescription} />
-      {works && <p className="muted">{`${task.assignee ?? 'The agent'} has read the earlier text: write to that agent, too.`}</p>}
+      {works && <p className="muted">{`${task.execution.agent} has read the earlier text: write to that agent, too.`}</p>}
       <div className="edit-task-row">
         <Priority label="Priority" value={priority} onChange={setPriority} />
         <button type="submit" className="primary small" aria-busy={busy} disabled={title.trim() === ''}>

@@ -1,5 +1,5 @@
 /** `earpiece install --wrap`: puts one gateway before an agent's servers, and removes it. */
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -112,6 +112,34 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0 });
     expect(jsonAt(home.read(file), [path])).toEqual(servers);
     expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+  });
+
+  it('has its servers after uninstall, even if the file was changed and the list of the servers is lost', () => {
+    using home = new Home(agent);
+    home.write(file, text);
+    home.run(['install', agent, '--wrap', '--yes']);
+    rmSync(join(home.home, list));
+    home.write(file, home.read(file).replace('{', '{ "mine": 1,').replace(OTHER, 'sk-renewed'));
+    const again = home.run(['install', agent, '--yes']);
+    expect(again.code).toBe(8);
+    expect(again.stdout).toContain(`${join(home.home, list)}, is missing or cannot be read; restore this list, or run`);
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(jsonAt(home.read(file), [path])).toEqual(jsonAt(text.replace(OTHER, 'sk-renewed'), [path]));
+    expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+  });
+
+  it('keeps its gateway at uninstall if neither the list of the servers nor the earlier settings are left', () => {
+    using home = new Home(agent);
+    home.write(file, text);
+    home.run(['install', agent, '--wrap', '--yes']);
+    rmSync(join(home.home, '.local/state'), { recursive: true });
+    const wrapped = home.read(file);
+    const { code, stdout } = home.run(['uninstall', agent, '--yes']);
+    expect(code).toBe(8);
+    expect(stdout).toContain('restore this list, or write the servers back and remove this entry by hand');
+    expect(home.read(file)).toBe(wrapped);
+    home.write(file, wrapped.replace('"servers"', '"mine"').replaceAll('gateway', 'nothing'));
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
   });
 });
 

@@ -126,7 +126,9 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
     .map(({ setup, files }) => ({
       setup,
       files: files.filter(
-        (file) => changes(file) || (file.problem !== undefined && (book.get(file.file) ?? book.trouble(file.file))),
+        (file) =>
+          changes(file) ||
+          (file.problem !== undefined && (file.hasEntries ?? book.get(file.file) ?? book.trouble(file.file)) !== undefined),
       ),
     }))
     .filter(({ files }) => files.length > 0);

@@ -27,6 +27,8 @@ export type FilePlan = {
   readonly base: string | undefined;
   /** The reason why this file cannot be changed, and what to do. If a file has a problem, no file of the host is changed. */
   readonly problem?: string;
+  /** Set if the file has a problem, and Earpiece's entries were found in the file. */
+  readonly hasEntries?: true;
 };
 
 export const changes = ({ before, after }: FilePlan): boolean => before !== after;
@@ -101,7 +103,8 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
   if (before === undefined) return { ...plan, before, after: before, base };
   if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
   const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));
-  if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
+  if (removed.kind === 'problem')
+    return { ...plan, before, after: before, base, problem: formatProblem(removed.problem), hasEntries: true };
   // If only Earpiece needed the file, the file is removed.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
   const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);

@@ -40,6 +40,7 @@ export interface InstallBook {
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
   put(entry: Recorded): void;
+  /** Forgets a file. A backup that was changed since stays, because nothing was restored from it. */
   drop(file: string): void;
 }
 
@@ -86,9 +87,11 @@ export function installBook(at: Surroundings): InstallBook {
       writeState(index, { version: 1, files: { ...files(), [entry.file]: { ...entry, base } } } satisfies Book);
     },
     drop(file) {
-      if (files()[file] === undefined) return;
+      const stored = files()[file];
+      if (stored === undefined) return;
+      const isUsable = whole(stored) !== undefined;
       writeState(index, { version: 1, files: Object.fromEntries(Object.entries(files()).filter(([name]) => name !== file)) });
-      rmSync(backupOf(file), { force: true });
+      if (isUsable) rmSync(backupOf(file), { force: true });
     },
   };
 }

@@ -14,7 +14,7 @@ import { jsonServerPart, tomlServerPart } from './servers.ts';
 import { hasStatusLine, statusLinePart } from './status-line.ts';
 import { switchedOff } from './switches.ts';
 import { variablesOf } from './variables.ts';
-import { listOf, wrapParts } from './wrap.ts';
+import { isWrapped, listOf, wrapParts } from './wrap.ts';
 import type { Part, Place, Setup, WrapSettings } from './setup.ts';
 
 /** The settings of a host with hooks in the common format. */
@@ -131,7 +131,7 @@ const wrapping = (setup: Setup): Setup => ({
     const own = setup.parts(place, ours);
     if (typeof setup.wraps !== 'function' || ours.state === undefined) return own;
     const settings = setup.wraps(place, ours);
-    return ours.wrap || readSettings(settings.list).text !== undefined ? [...wrapParts(settings, ours), ...own] : own;
+    return ours.wrap || isWrapped(settings) ? [...wrapParts(settings, ours), ...own] : own;
   },
 });
 

@@ -12,6 +12,7 @@ import { defined } from '../../core/defined.ts';
 import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
 import { readSettings } from './plan.ts';
 import { digest } from './record.ts';
+import { wordsOf } from './servers.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
 
 /**
@@ -54,7 +55,7 @@ export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping 
   const left: Record<string, string> = {};
   for (const [name, entry] of Object.entries(tableOf(jsonAt(text, path)))) {
     const table = tableOf(entry);
-    const words = [table['command'], table['args']].flat().filter((word): word is string => typeof word === 'string');
+    const words = wordsOf(table);
     if (isOurServer(words) || startsEarpiece(words) || table['enabled'] === false) continue;
     const why = reasonAgainst(name, table, { words, env });
     if (why !== undefined) left[name] = why;
@@ -109,7 +110,9 @@ const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 /** Returns the changes of two files: the agent's settings, and Earpiece's list. */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
-  const listed = serversIn(readSettings(list).text ?? '');
+  const listText = readSettings(list).text;
+  if (listText === undefined && isInFront(readSettings(file).text ?? '', settings)) return [lostPart(settings)];
+  const listed = serversIn(listText ?? '');
   const { taken } = wrappingOf(readSettings(file).text ?? '', settings);
   const merged = {
     ...listed,
@@ -155,6 +158,54 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   ];
 }
 
+/** Whether servers of the agent are behind a gateway. */
+export const isWrapped = (settings: WrapSettings): boolean =>
+  readSettings(settings.list).text !== undefined || isInFront(readSettings(settings.file).text ?? '', settings);
+
+/** Whether the text has the gateway of this list. */
+const isInFront = (text: string, { path, list }: WrapSettings): boolean => {
+  const entry = jsonAt(text, [...path, WRAPPED]);
+  return isOurs(entry) && wordsOf(entry).includes(list);
+};
+
+/**
+ * Returns the change if the gateway is installed, and its list is lost. Then only the copy of the settings from before the
+ * installation has the commands of the servers. Without this copy, the entry of the gateway must stay, because nothing else shows
+ * that the servers existed.
+ */
+function lostPart(settings: WrapSettings): Part {
+  const { file, path, list } = settings;
+  const lost = (advice: string): Edited => ({
+    kind: 'problem',
+    problem: {
+      file,
+      key: [...path, WRAPPED].join('.'),
+      message: `the list of the MCP servers behind this gateway, ${list}, is missing or cannot be read; ${advice}`,
+    },
+  });
+  return {
+    file,
+    what: 'one gateway in front of the MCP servers',
+    add: () => lost('restore this list, or run earpiece uninstall before you install again'),
+    remove(text, base = '') {
+      if (jsonProblem(text, file) !== undefined || !isInFront(text, settings)) return { kind: 'text', text };
+      const servers = Object.entries(wrappingOf(base, settings).taken);
+      if (servers.length === 0) return lost('restore this list, or write the servers back and remove this entry by hand');
+      const values = textsOf(tableOf(jsonAt(text, [...path, WRAPPED]))[settings.env]);
+      let edited: Edited = removeJson(text, [...path, WRAPPED], file);
+      for (const [name, server] of servers)
+        if (edited.kind === 'text' && jsonAt(edited.text, [...path, name]) === undefined) {
+          // A person may have changed a value in the entry of the gateway since the installation.
+          const { env } = server;
+          const now = Object.entries(env).map(([key, value]) => [key, values[keptVariable(name, key)] ?? value]);
+          const entry = withEnvironment(server.entry ?? {}, Object.fromEntries(now) as Table, settings);
+          edited = setJson(edited.text, [...path, name], entry, file);
+        }
+      return edited;
+    },
+  };
+}
+
 const occupied = (file: string): Edited => ({
   kind: 'problem',
   problem: {
@@ -164,10 +215,7 @@ const occupied = (file: string): Edited => ({
   },
 });
 
-const isOurs = (entry: unknown): boolean =>
-  startsEarpiece(
-    [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
-  );
+const isOurs = (entry: unknown): boolean => startsEarpiece(wordsOf(entry));
 
 /** Returns the environment of a server for the gateway's entry. */
 const kept = (server: string, { env }: Server): Table =>

@@ -52,7 +52,7 @@ export function parseAddress(text: string): Address {
   return { kind: 'conversation', project, agent, conversation: conversation as ConversationId };
 }
 
-/** Shows the given address in an error. A caller in JavaScript may give any value. */
+/** Shows the given value in an error. A caller in JavaScript may give any value. */
 function shown(given: unknown): string {
   if (typeof given === 'object' && given !== null) return 'an object';
   const text = String(given);
@@ -77,6 +77,11 @@ export function logOf(address: Address): LogKey {
 }
 
 export function logKey(project: string, agent: string): LogKey {
+  for (const [what, name] of [
+    ['project', project],
+    ['agent', agent],
+  ] as const)
+    if (typeof name !== 'string') throw new EarpieceError('bad_address', `${what} ${shown(name)} is not a text; give its name`);
   return logOf(parseAddress(`${project}/${agent}`));
 }
 
@@ -87,7 +92,7 @@ export function splitLog(log: LogKey): { project: string; agent: string } {
 
 export function conversationId(raw: string): ConversationId {
   const problem = nameProblem(raw);
-  if (problem) throw new EarpieceError('bad_address', `conversation ${JSON.stringify(raw.slice(0, 80))} ${problem}`);
+  if (problem) throw new EarpieceError('bad_address', `conversation ${shown(raw)} ${problem}`);
   return raw as ConversationId;
 }
 
@@ -101,6 +106,7 @@ export function nameFrom(raw: string): string {
 }
 
 function nameProblem(name: string): string | undefined {
+  if (typeof name !== 'string') return 'is not a text';
   if (name === '') return 'is empty';
   if (name.length > MAX_NAME) return `is ${name.length} characters long, at most ${MAX_NAME} are allowed`;
   if (name !== name.trim()) return 'begins or ends with a space';

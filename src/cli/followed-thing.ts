@@ -54,7 +54,10 @@ export async function whatOf(
         'follow git needs no argument, because it follows the repository of this folder; leave the argument out',
       );
     const { worktreeOf } = await import('../inbox/index.ts');
-    return { kind, folder: worktreeOf(process.cwd()) };
+    const { checkRepository } = await import('../sources/follow/index.ts');
+    const folder = worktreeOf(process.cwd());
+    await checkRepository(folder, 'follow git');
+    return { kind, folder };
   }
   if (first === undefined || first.trim() === '') throw new EarpieceError('bad_argument', `follow ${kind} needs ${NEEDS[kind]}`);
   if (kind === 'files') return { kind, folder: process.cwd(), globs: await globsOf(words) };

@@ -89,6 +89,9 @@ test.each(['{a,../b}', '{..,a}/*', '@(..)/x', '+(a|../b)', '[.][.]/x', String.ra
 test('globs with names that only look like the parent folder are usable, and control characters are refused', () => {
   const usable = ['{,packages/*}/src/**', 'app/(..)photo/**', '@modal/(..)x', '?./x', '...', '{a..b,c}', '@(a|b)/x', '!(..)/x'];
   expect(usable.filter((glob) => globProblem(glob) !== undefined)).toEqual([]);
+  expect(usable.concat('[[]x', '[]a]', String.raw`\[x`).filter((glob) => globProblem(glob)?.includes('without'))).toEqual([]);
+  for (const open of ['[', 'src/[a', '[a/b]', '{a,[b}', '!x[', '[]'])
+    expect(globProblem(open), open).toBe(String.raw`has a [ without its ]; write \[ for the character`);
   expect(globProblem('a\0')).toBe('has a control character; write ? for the character');
 });
 

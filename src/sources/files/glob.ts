@@ -142,6 +142,21 @@ function parseSegment(name: string): Segment {
   return texts.length === parts.length ? { kind: 'text', text: texts.join('') } : { kind: 'parts', parts };
 }
 
+/** Whether a name in the pattern has a `[` without its `]`. */
+export const hasOpenClass = (pattern: string): boolean =>
+  pattern.split('/').some((name) => {
+    const chars = [...name];
+    for (let at = 0; at < chars.length; at++) {
+      if (chars[at] === '\\') at++;
+      else if (chars[at] === '[') {
+        const found = parseClass(chars, at);
+        if (found === undefined) return true;
+        at = found.end;
+      }
+    }
+    return false;
+  });
+
 /** Parses a `[…]`. A `[` without its `]` is literal. */
 function parseClass(
   chars: readonly string[],

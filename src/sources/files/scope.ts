@@ -1,7 +1,7 @@
 /** The files that a source's globs select: files below its root that are not ignored there. */
 import { relative, sep } from 'node:path';
 import { hasControl } from '../wording.ts';
-import { expandBraces, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
+import { expandBraces, hasOpenClass, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
 import { Ignored } from './ignore.ts';
 
 export type Scope = {
@@ -68,6 +68,7 @@ export function globProblem(glob: string): string | undefined {
   if (ABSOLUTE.test(path) || isUpward(path)) return LEADS_OUT;
   const all = expandBraces(path);
   if (all === undefined) return 'expands to more than 256 globs, because of its braces; use fewer alternatives';
+  if (all.some(hasOpenClass)) return String.raw`has a [ without its ]; write \[ for the character`;
   return [...all, ...(expandBraces(groupsAsBraces(path)) ?? [])].some(isUpward) ? LEADS_OUT : undefined;
 }
 

@@ -35,6 +35,7 @@ export { unlinkedLog } from './permitted.ts';
 export { portProblem } from './ports.ts';
 export { isKnownBranch } from './pr/branch.ts';
 export { findPr } from './pr/pr.ts';
+export { checkRepository } from './repository.ts';
 export { unfollow } from './unfollow.ts';
 
 /** Makes the follower of a thing. A command is not allowed here, because the process that runs the command also follows it. */

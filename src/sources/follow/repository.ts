@@ -2,6 +2,7 @@
  * Follows the repository of a folder, and reports a switched branch, a moved upstream and a conflict. The events are the same as
  * those of the git source of `earpiece chat`.
  */
+import { EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { changesBetween, gitEvent, gitIn, detailsOf, NOTHING_TOLD, placesOf, readState, toldAfter } from '../git/index.ts';
@@ -48,6 +49,14 @@ export function gitFollower({ folder }: Extract<What, { kind: 'git' }>): Followe
       };
     },
   };
+}
+
+/** Throws `bad_argument` if git knows no repository at this folder. `by`: the option or command that the error names. */
+export async function checkRepository(folder: string, by: string): Promise<void> {
+  const places = await placesOf(gitIn(folder), folder);
+  if (places.kind === 'found') return;
+  const why = places.line.replace('; nothing is watched', '');
+  throw new EarpieceError('bad_argument', `${by}: ${why}; it works only in the work tree of a repository, with git on the PATH`);
 }
 
 function summaryOf({ branch, upstream, conflict }: GitState): string {

@@ -17,6 +17,7 @@ import { permittedLog, permittedUrl } from './permitted.ts';
 import { isKnownBranch } from './pr/branch.ts';
 import { findPr } from './pr/pr.ts';
 import { FOLLOW_TOOL } from './tool-shape.ts';
+import { checkRepository } from './repository.ts';
 import { unfollow } from './unfollow.ts';
 
 export type FollowCall = {
@@ -135,7 +136,10 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
     return { kind: 'log', file: permittedLog(folder, log), match };
   }
   if (files !== undefined) return { kind: 'files', folder, globs: [usable(files)] };
-  if (git !== undefined) return { kind: 'git', folder };
+  if (git !== undefined) {
+    await checkRepository(folder, 'git');
+    return { kind: 'git', folder };
+  }
   if (agent !== undefined) return { kind: 'agent', log: await otherAgent(call, agent), until: 'blocked' };
   return { kind: 'url', url: permittedUrl(url ?? '') };
 }

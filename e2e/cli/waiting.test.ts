@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { logKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
@@ -41,6 +42,15 @@ it('the inbox still lists the pause of a person after somebody else has sent a n
   await ear.queue('shop/coder', { ...state, id: 'pause', message: 'hold on', action: 'pause', origin: ann });
   await ear.queue('shop/coder', { ...state, id: 'noise', message: 'noise', origin: { agent: 'shop/tester' } });
   expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id)).toEqual(['noise', 'pause']);
+});
+
+it('the inbox does not list a notification that has expired, before a sweep closes it', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.queue('shop/coder', { id: 'over', message: 'over', expiresAt: Date.now() + 1 });
+  await ear.queue('shop/coder', { id: 'lasts', message: 'lasts' });
+  expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id)).toEqual(['lasts']);
+  expect(await ear.store.items(logKey('shop', 'coder'), { kind: 'open' })).toHaveLength(2);
 });
 
 it('send warns about a name that was never seen, if other agents were seen', async () => {

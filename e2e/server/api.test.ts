@@ -40,6 +40,30 @@ describe('notifications', () => {
     expect(await failure(client.why('nope'))).toMatchObject({ status: 404, code: 'not_found' });
   });
 
+  it('count as expired from the moment of expiry, before a sweep closes them', async () => {
+    await using stage = await Stage.open();
+    const { client } = stage;
+    const expiresAt = Date.now() + 60_000;
+    const { id } = await client.queue({ to: 'shop/coder', message: 'soon over', expiresAt });
+    await client.queue({ to: 'shop/coder', id: 'lasts', message: 'lasts' });
+    const from = Date.now() - 1_000;
+    stage.passes(120_000);
+    const listed = async (query: object): Promise<string[]> =>
+      (await client.notifications({ log: 'shop/coder', ...query })).items.map((each) => each.id);
+    for (const where of [{ log: 'shop/coder' }, { project: 'shop' }]) {
+      expect((await client.notifications({ ...where, state: 'open' })).items.map((each) => each.id)).toEqual(['lasts']);
+      expect((await client.notifications({ ...where, state: 'closed' })).items).toMatchObject([
+        { id, state: 'closed', receipt: 'expired', outcome: 'expired', closedAt: expiresAt, gate: false },
+      ]);
+    }
+    expect(await listed({ by: 'waiting', to: expiresAt - 1 })).toEqual(['lasts', id]);
+    expect(await listed({ by: 'waiting', to: expiresAt + 1 })).toEqual(['lasts']);
+    const { buckets } = await client.activity({ project: 'shop', from, to: from + 120_000, bucketMs: 60_000 });
+    expect(buckets.map(({ waiting }) => waiting.info)).toEqual([2, 1]);
+    expect((await client.why(id)).items[0]).toMatchObject({ notification: { receipt: 'expired' }, verdict: { kind: 'expired' } });
+    expect((await client.requeue(id, { log: 'shop/coder' })).kind).toBe('queued');
+  });
+
   it('are queued once for one Idempotency-Key', async () => {
     proves('server:idempotent');
     await using stage = await Stage.open();

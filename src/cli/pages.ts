@@ -3,7 +3,7 @@
  * notifications.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { holdsGate } from '../core/clocks.ts';
+import { asListed, holdsGate } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { Store } from '../core/ports.ts';
 import type { Waiting } from './waiting.ts';
@@ -11,7 +11,7 @@ import type { Waiting } from './waiting.ts';
 const PAGE = 500;
 
 /**
- * Yields open notifications, notifications that an agent got only as a count in a summary, delivered interrupts that still hold a
+ * Yields open notifications that have not expired, notifications that an agent got only as a count in a summary, delivered interrupts that still hold a
  * gate because they are unread, and pauses that were read but still hold.
  */
 export async function* waitingIn(
@@ -52,7 +52,11 @@ type Only = { readonly conversation?: ConversationId };
 async function* openIn(store: Store, log: LogKey, { conversation }: Only): AsyncIterable<Item> {
   const all = inPages((limit, before) => store.items(log, { kind: 'latest', state: 'open', limit, before }));
   for await (const item of all)
-    if (conversation === undefined || item.audience === '' || item.audience === conversation) yield item;
+    if (
+      asListed(item, store.now()).state !== 'closed' &&
+      (conversation === undefined || item.audience === '' || item.audience === conversation)
+    )
+      yield item;
 }
 
 async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {

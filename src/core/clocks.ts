@@ -9,6 +9,7 @@
  * - If `at` is more than a day in the reader's future, `clock` counts only if it agrees with the reader's clock. Without
  *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
+import { defined } from './defined.ts';
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
 
@@ -70,6 +71,15 @@ export function endOf(item: Timed, now: number, sighted?: number): number | unde
 export function isExpired(item: Timed, now: number, sighted?: number): boolean {
   const end = endOf(item, now, sighted);
   return end !== undefined && end <= now;
+}
+
+/**
+ * Returns the item as a list must show it: an open item that has expired is closed, although no sweep has closed it yet. A reader
+ * would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short.
+ */
+export function asListed(item: Item, now: number): Item {
+  if (item.state !== 'open' || !isExpired(item, now)) return item;
+  return { ...item, state: 'closed', outcome: 'expired', gate: false, ...defined({ closedAt: endOf(item, now) }) };
 }
 
 /**

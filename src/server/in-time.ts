@@ -3,6 +3,7 @@
  * notifications, regardless of how many were queued after the period.
  */
 import type { LogKey } from '../core/address.ts';
+import { asListed } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
@@ -126,7 +127,7 @@ async function oneLog(
       page.length < chunk
         ? page
         : [...page.filter(({ seq }) => seq !== last.seq), ...(await inbox.store.items(log, { kind: 'ids', ids: [last.id] }))];
-    const wanted = whole.filter((item) => isThen(item, query) && wants(item));
+    const wanted = whole.filter((item) => isThen(asListed(item, inbox.store.now()), query) && wants(item));
     for (const item of wanted) items.push(item);
     before = placeOf(last, by);
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };

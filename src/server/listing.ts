@@ -46,7 +46,8 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
   for (let looked = 0; looked < MAX_LOOKED_AT;) {
     const chunk = chunks.next();
     looked += chunk;
-    const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'all' ? {} : { state }) });
+    // Among the closed items, the list also shows expired items that are still open in the store.
+    const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'open' ? { state } : {}) });
     // The last notification may have more items for other audiences, so all its items are read.
     const last = page.at(-1);
     const whole =

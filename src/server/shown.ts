@@ -1,6 +1,6 @@
 /** Converts the store's data to the types of the API. */
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
-import { holdsGate } from '../core/clocks.ts';
+import { asListed, endOf, holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type {
   AgentSummary,
@@ -171,7 +171,9 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   waits: (action) => `is not active: reads this when the agent returns${action === 'pause' ? HOLDS : ''}`,
 };
 
-export function notificationView(log: LogKey, item: Item, now: number): NotificationView {
+/** Shows an item to a reader whose clock is the server's clock. */
+export function notificationView(log: LogKey, kept: Item, now: number): NotificationView {
+  const item = asListed(kept, now);
   const { notification: n } = item;
   return {
     log,
@@ -195,7 +197,7 @@ export function notificationView(log: LogKey, item: Item, now: number): Notifica
     seq: item.seq,
     at: item.at,
     lastAt: item.lastAt,
-    expiresAt: n.expiresAt ?? null,
+    expiresAt: endOf(item, now) ?? null,
     state: item.state,
     receipt: receiptOf(item),
     markedBy: item.markedBy ?? null,

@@ -22,7 +22,7 @@ import { heirOf } from '../state/heir.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow, useNowAt } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
-import { pausedUntil, waitingOf, type Note } from '../state/notes.ts';
+import { nextExpiry, pausedUntil, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { useSummary } from '../state/summary.ts';
 import { word } from '../state/text.ts';
@@ -57,7 +57,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const [everything, setEverything] = useState(false);
   const { records, known } = talk;
   const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
-  const waiting = useMemo(() => waitingOf(known.notes), [known]);
+  const waiting = waitingOf(known.notes, useNowAt(nextExpiry(known.notes, serverNow())));
   const until = pausedUntil(known.notes);
   const paused = useNowAt(until) < until;
   const here = useCell(said).filter((each) => each.address === address && !known.notes.has(each.id));

@@ -228,9 +228,16 @@ function queuedNote(
   };
 }
 
-/** Returns the waiting notifications, in the order in which they were queued. */
-export const waitingOf = (notes: Notes): Note[] =>
-  [...notes.values()].filter(({ state }) => state !== 'closed').toSorted((a, b) => a.seq - b.seq);
+/** Returns the notifications that wait at the time `now`, in the order in which they were queued. */
+export const waitingOf = (notes: Notes, now: number): Note[] =>
+  [...notes.values()].filter((note) => note.state !== 'closed' && !hasExpired(note, now)).toSorted((a, b) => a.seq - b.seq);
+
+/** Returns the time at which the next waiting notification expires; `Infinity` if none does. */
+export const nextExpiry = (notes: Notes, now: number): number =>
+  Math.min(...waitingOf(notes, now).flatMap(({ state, expiresAt }) => (state === 'open' ? (expiresAt ?? []) : [])));
+
+const hasExpired = ({ state, expiresAt }: Note, now: number): boolean =>
+  state === 'open' && expiresAt !== null && expiresAt <= now;
 
 /** Returns the time at which the last pause expires: `Infinity` if it never expires, 0 if there is no pause. */
 export const pausedUntil = (notes: Notes): number =>

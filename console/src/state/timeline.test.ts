@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Stored } from '../../../src/core/records.ts';
-import { applied, NOTHING_KNOWN, pausedUntil, settled, waitingOf, type Known, type Note } from './notes.ts';
+import { applied, nextExpiry, NOTHING_KNOWN, pausedUntil, settled, waitingOf, type Known, type Note } from './notes.ts';
 import { contactIn, doingIn, timelineOf, type Entry } from './timeline.ts';
 
 let seq = 0;
+const waitingNow = (notes: Known['notes']): Note[] => waitingOf(notes, 2_000);
 const record = (body: Record<string, unknown>, at = 1_000): Stored =>
   ({ seq: ++seq, log: 'shop/coder', at, body: { conversation: 'main', ...body } as unknown as Draft }) as Stored;
 const queued = (id: string, more: Record<string, unknown> = {}, at = 1_000): Stored =>
@@ -36,7 +37,25 @@ const result = (...ids: string[]): Stored =>
 describe('the list of waiting notifications', () => {
   test('contains the notifications that no record has closed, in the order in which they were queued', () => {
     const records = [queued('a'), queued('b'), call, result('a')];
-    expect(waitingOf(known(records).notes).map(({ id }) => id)).toEqual(['b']);
+    expect(waitingNow(known(records).notes).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('a notification waits until it expires, even if no record closes it; an offered notification stays in flight', () => {
+    const offer = record({
+      type: 'carrier_offered',
+      carrier: 'k',
+      at_point: 'tool_result',
+      on: 'read',
+      ids: ['c'],
+      view: view('c'),
+    });
+    const { notes } = known([queued('a'), queued('b', { expiresAt: 5_000 }), queued('c', { expiresAt: 4_000 }), offer]);
+    expect(nextExpiry(notes, 1_000)).toBe(5_000);
+    expect([4_999, 5_000].map((now) => waitingOf(notes, now).map(({ id }) => id))).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'c'],
+    ]);
+    expect(nextExpiry(notes, 5_000)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('applying records again changes nothing', () => {
@@ -64,7 +83,7 @@ describe('the list of waiting notifications', () => {
     const records = [queued('a'), queued('b')];
     const head = records[1]?.seq ?? 0;
     const later = settled(known([...records, queued('c')]), new Set(['b']), head);
-    expect(waitingOf(later.notes).map(({ id }) => id)).toEqual(['b', 'c']);
+    expect(waitingNow(later.notes).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
   test('an offered notification is in flight until its offer is confirmed, and waits again after a release', () => {
@@ -77,7 +96,7 @@ describe('the list of waiting notifications', () => {
       view: view('a'),
     });
     const states = (more: readonly Stored[]): string[] =>
-      waitingOf(known([queued('a'), offer, ...more]).notes).map(({ state }) => state);
+      waitingNow(known([queued('a'), offer, ...more]).notes).map(({ state }) => state);
     expect(states([])).toEqual(['offered']);
     expect(states([record({ type: 'carrier_released', carrier: 'k', reason: 'cancelled' })])).toEqual(['open']);
     expect(states([record({ type: 'carrier_confirmed', carrier: 'k' })])).toEqual([]);
@@ -87,8 +106,8 @@ describe('the list of waiting notifications', () => {
     const elsewhere = record({ ...queued('b').body, conversation: 'other' });
     const anyone = record({ ...queued('c').body, conversation: undefined });
     const other = { ...result('c'), body: { ...result('c').body, conversation: 'other' } } as Stored;
-    expect(waitingOf(known([elsewhere, anyone]).notes).map(({ id, conversation }) => [id, conversation])).toEqual([['c', null]]);
-    expect(waitingOf(known([elsewhere, anyone, other]).notes)).toEqual([]);
+    expect(waitingNow(known([elsewhere, anyone]).notes).map(({ id, conversation }) => [id, conversation])).toEqual([['c', null]]);
+    expect(waitingNow(known([elsewhere, anyone, other]).notes)).toEqual([]);
   });
 
   test('a pause lasts until it is resumed, even after it was read', () => {

@@ -10,6 +10,7 @@ import {
   type ConversationId,
   type LogKey,
 } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import type { Notification, NotificationId, NotificationInput, Subscribed } from '../../core/notification.ts';
@@ -80,7 +81,8 @@ export async function prepare(
 /** Queues the closed copies of a notification again, under a new id. Open copies will be delivered anyway. */
 export async function requeue(context: Context, log: LogKey, id: string, by: string): Promise<Queued> {
   const { store, ids, speaker } = context;
-  const copies = await store.items(log, { kind: 'ids', ids: [id as NotificationId] });
+  const found = await store.items(log, { kind: 'ids', ids: [id as NotificationId] });
+  const copies = found.map((item) => asListed(item, store.now()));
   const closed = copies.filter(({ state }) => state === 'closed');
   const item = closed[0] ?? copies[0];
   if (item === undefined)

@@ -1,6 +1,7 @@
 /** Counts queued, delivered and waiting notifications for a chart, with their delay and their cost. */
 import type { ActivityReply, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
 import { estimateTokens } from '../../core/tokens.ts';
@@ -102,7 +103,8 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
   const times: number[] = [];
   let tokens = 0;
 
-  const truncated = await eachItem(inbox, asked, (item) => {
+  const truncated = await eachItem(inbox, asked, (found) => {
+    const item = asListed(found, inbox.store.now());
     if (!maySeeItem(who, item)) return;
     const { level, kind } = item.notification;
     const name = formatKind(kind);

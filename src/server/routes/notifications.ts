@@ -1,5 +1,6 @@
 /** The routes of notifications: queue, list, explain, withdraw, mark as read, requeue, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
@@ -107,7 +108,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const scope = scopeOf(who, { log, project, conversation });
       const words = q === undefined ? undefined : new Words(q);
       const wants = (item: Item): boolean =>
-        (state === 'all' || (item.state === 'closed') === (state === 'closed')) &&
+        (state === 'all' || (asListed(item, inbox.store.now()).state === 'closed') === (state === 'closed')) &&
         (source === undefined || item.notification.kind.source === source) &&
         (level === undefined || item.notification.level === level) &&
         (kind === undefined || formatKind(item.notification.kind) === kind) &&

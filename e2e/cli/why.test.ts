@@ -35,6 +35,19 @@ describe('the verdict of why', () => {
     );
   });
 
+  it('shows the text of a folded notification, and not the text of the notification that counts it', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const same = { key: 'lint', kind: { source: 'ci', name: 'failed' } };
+    await ear.queue('shop/coder', { ...same, id: 'n1', message: 'a.ts has 1 error', data: { file: 'a.ts' } });
+    await ear.queue('shop/coder', { ...same, id: 'n2', message: 'b.ts has 1 error', data: { file: 'b.ts' } });
+    const said = await shell.says(['why', 'n2']);
+    expect(said).toContain('b.ts has 1 error');
+    expect(said).not.toContain('a.ts');
+    expect((await ear.why('n2'))?.items[0]?.item.notification).toMatchObject({ id: 'n2', data: { file: 'b.ts' } });
+    expect(await shell.says(['why', 'n1'])).toContain('a.ts has 1 error');
+  });
+
   it('names an agent whose process has ended', async () => {
     await using shell = new Shell();
     const ear = await shell.open();

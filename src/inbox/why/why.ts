@@ -36,8 +36,9 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
     const found = await inbox.store.items(key, { kind: 'ids', ids: [id] });
     if (found.length === 0) continue;
     const items: Why['items'][number][] = [];
-    for (const item of found) {
-      const records = await inbox.store.read({ log: key, seqs: [...item.history], limit: item.history.length });
+    for (const stored of found) {
+      const records = await inbox.store.read({ log: key, seqs: [...stored.history], limit: stored.history.length });
+      const item = withOwnText(stored, records);
       const now = item.state === 'open' ? await outlooksOf(inbox, key, item) : [];
       items.push({
         item,
@@ -50,6 +51,17 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
     return { log: key, id, items };
   }
   return undefined;
+}
+
+/**
+ * Returns a folded item with its own message and data. A store keeps a folded item with the notification that counts the item,
+ * because the two differ only in these fields.
+ */
+function withOwnText(item: Item, records: readonly Stored[]): Item {
+  for (const { body } of records)
+    if (isType(body, 'system_notification_folded') && body.id === item.id)
+      return { ...item, notification: { ...item.notification, ...body.differs } };
+  return item;
 }
 
 const OVER: Readonly<Record<SucceededRecord['why'], string>> = {

@@ -323,6 +323,23 @@ describe('activity and settings', () => {
     expect(await failure(client.activity({ from: 0, to: 1e12, bucketMs: 1_000 }))).toMatchObject({ status: 400 });
   });
 
+  it('activity counts a folded notification in no series', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    for (let n = 0; n < 3; n++) await client.queue({ to: 'shop/coder', kind: 'ci.slow', key: 'slow', message: `run ${n}` });
+    const counts = async (): Promise<unknown> => {
+      stage.passes(10_000);
+      const to = inbox.store.now();
+      const { buckets, kinds } = await client.activity({ project: 'shop', from: to - 3_600_000, to, bucketMs: 3_600_000 });
+      const bucket = buckets[0];
+      return { kinds, counts: [bucket?.queued.info, bucket?.delivered.info, bucket?.waiting.info] };
+    };
+    expect(await counts()).toMatchObject({ counts: [1, 0, 1], kinds: [{ queued: 1, delivered: 0 }] });
+    const offer = await inbox.conversation('shop/coder#main').offer({ at: 'tool_result' });
+    await offer?.confirm();
+    expect(await counts()).toMatchObject({ counts: [1, 1, 0], kinds: [{ queued: 1, delivered: 1 }] });
+  });
+
   it('settings name the source of each value, and no secret', async () => {
     const { settings, project, files } = await client.settings();
     expect(project).toBe('shop');

@@ -33,6 +33,8 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       operationId: 'getActivity',
       tags: ['activity'],
       summary: 'Chart queued, delivered and open notifications by level, the time to delivery, and the cost',
+      description:
+        'Each series counts notifications, once for each conversation that a notification is for. A notification that was folded into another notification is not counted separately.',
       request: {
         query: z.strictObject({
           project: nameParam.optional(),
@@ -105,6 +107,8 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
 
   const truncated = await eachItem(inbox, asked, (found) => {
     const item = asListed(found, inbox.store.now());
+    // A folded notification is part of another notification, which counts once in each series.
+    if (item.outcome === 'folded') return;
     if (!maySeeItem(who, item)) return;
     const { level, kind } = item.notification;
     const name = formatKind(kind);

@@ -61,7 +61,10 @@ export const activity = z
           delivery: delivery.describe('for notifications that were delivered in this bucket'),
         }),
       )
-      .describe('`at` is the start of the bucket; `waiting` is the count at the end of the bucket'),
+      .describe(
+        '`at` is the start of the bucket; `queued` and `delivered` are counts in the bucket, `waiting` is the count at its end. ' +
+          'No series counts a notification that was folded into another notification',
+      ),
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),

@@ -32,7 +32,10 @@ export type ActivityReply = {
   readonly from: number;
   readonly to: number;
   readonly bucketMs: number;
-  /** `at` is the start of the bucket; `waiting` is the count at the end of the bucket. */
+  /**
+   * `at` is the start of the bucket; `queued` and `delivered` are counts in the bucket, `waiting` is the count at its end. No
+   * series counts a notification that was folded into another notification.
+   */
   readonly buckets: readonly {
     readonly at: number;
     readonly queued: Counts;

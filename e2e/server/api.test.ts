@@ -1,6 +1,6 @@
 /** The routes, over real HTTP, through the typed client. */
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/wire/client/index.ts';
+import { ApiError, createClient } from '../../src/wire/client/index.ts';
 import type { Stored } from '../../src/core/records.ts';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
@@ -38,6 +38,21 @@ describe('notifications', () => {
     });
     expect((await client.requeue(queued.id, { log: 'shop/coder' })).kind).toBe('queued');
     expect(await failure(client.why('nope'))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('name the person whose browser withdrew them or queued them again', async () => {
+    await using stage = await Stage.open();
+    const mira = await stage.server.tokens.create({ kind: 'admin', name: 'Mira' });
+    const of = await stage.server.tokens.check(mira.token);
+    const { token } = await stage.server.tokens.session(of, 60_000);
+    const browser = createClient({ url: stage.at.url, token });
+    await browser.queue({ to: 'shop/coder', id: 'n1', message: 'CI failed' });
+    await browser.withdraw('n1', { log: 'shop/coder', reason: 'by hand' });
+    const { items } = await browser.why('n1');
+    expect(items[0]?.steps.at(-1)).toMatchObject({ what: 'withdrawn', detail: 'Mira in the console: by hand' });
+    const { id: again } = await browser.requeue('n1', { log: 'shop/coder' });
+    const [item] = (await stage.inbox.why(again))?.items ?? [];
+    expect(item?.item.notification.origin).toMatchObject({ cause: 'requeued by Mira' });
   });
 
   it('count as expired from the moment of expiry, before a sweep closes them', async () => {

@@ -2,7 +2,7 @@
  * The history of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { curesOf } from '../../../src/wire/client/index.ts';
+import { byWhom, curesOf } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';
@@ -167,7 +167,7 @@ function Story({
         <p className="plan words">
           {/^(?:filter|supersede|relevance)$/u.test(ended.by)
             ? `${ended.outcome}: ${ended.reason}`
-            : `${ended.outcome} by ${ended.by}: ${ended.reason}`}
+            : `${ended.outcome} by ${byWhom(ended.by)}: ${ended.reason}`}
         </p>
       )}
       <h4>

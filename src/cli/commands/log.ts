@@ -1,5 +1,6 @@
 import { formatKind } from '../../core/notification.ts';
 import { inPrintedForm, isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
+import { byWhom } from '../../core/verdict/words.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { CommandLine } from '../command-line.ts';
 import {
@@ -143,7 +144,7 @@ class LogView {
     if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
     if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
     if (isType(body, 'notification_closed')) return [body.ids, body.reason];
-    if (isType(body, 'notification_read')) return [body.ids, `by ${body.by}`];
+    if (isType(body, 'notification_read')) return [body.ids, `by ${byWhom(body.by)}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
     if (isType(body, 'gate_refused')) {
       const times = body.times === undefined ? '' : `, ${body.times} times`;
@@ -154,7 +155,7 @@ class LogView {
           : `call of ${body.on}${times}`,
       ];
     }
-    if (isType(body, 'gate_lifted')) return [body.ids, `${body.by}: ${body.reason}`];
+    if (isType(body, 'gate_lifted')) return [body.ids, `${byWhom(body.by)}: ${body.reason}`];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) {
       const more = body.upTo === undefined ? '' : ' and the agents after them';

@@ -6,7 +6,7 @@ import type { Decision } from '../../core/plan.ts';
 import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { verdictOf } from '../../core/verdict/verdict.ts';
-import { markedBy } from '../../core/verdict/words.ts';
+import { byWhom, markedBy } from '../../core/verdict/words.ts';
 import type { Logs } from '../context.ts';
 import { outlooksOf } from './outlook.ts';
 import { receiptOf, wasSentIn } from './receipts.ts';
@@ -113,7 +113,7 @@ function detailOf(
   if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${body.carrier}`;
   if (isType(body, 'tool_call_response')) return `in the result of ${body.id}`;
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
-  if (isType(body, 'notification_closed')) return `${body.by}: ${body.reason}`;
+  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${body.reason}`;
   if (isType(body, 'carrier_redacted'))
     return `the provider refused the request ${body.refusals ?? 1} times with the notification and accepted it without: ${body.reason}`;
   if (isType(body, 'notification_observed')) return body.evidence;
@@ -125,7 +125,7 @@ function detailOf(
     const on = body.made ? `${body.on}: the call was made, and the agent got the interrupt afterwards` : body.on;
     return body.times === undefined ? on : `${on}, ${body.times} times`;
   }
-  if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;
+  if (isType(body, 'gate_lifted')) return `${byWhom(body.by)}: ${body.reason}`;
   if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
   if (isType(body, 'conversation_succeeded'))
     return `from ${log}#${body.from} to ${log}#${body.conversation ?? item.audience}: ${OVER[body.why]}`;

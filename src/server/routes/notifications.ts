@@ -25,6 +25,7 @@ import { listInTime, TIMED_BY } from '../in-time.ts';
 import { listAcross, listOf, logsOf, wordsOf } from '../listing.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
+import { personOf } from './conversations.ts';
 import * as schemas from '../../wire/schemas.ts';
 import { timeAt, Words } from '../search.ts';
 import { notificationView, queuedReply } from '../shown.ts';
@@ -240,7 +241,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const { id } = c.req.valid('param');
       const log = await logWith(inbox, who, id, c.req.valid('query').log);
       mustLead(who, { log });
-      return reply<QueuedReply>(c, queuedReply(await inbox.requeue(log, id, who.name)), 201);
+      return reply<QueuedReply>(c, queuedReply(await inbox.requeue(log, id, personOf(who))), 201);
     },
   );
 

@@ -99,10 +99,10 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       if (c.req.valid('json').enabled) {
         if ((await toggles.lists(project)).user.includes(found.id)) {
           mustBeAdmin(who, `switching on ${found.id}, which is off in every project,`);
-          await toggles.enable({ kind: 'user' }, found.id, who.name, set);
+          await toggles.enable({ kind: 'user' }, found.id, personOf(who), set);
         }
-        await toggles.enable({ kind: 'project', project }, found.id, who.name, set);
-      } else await toggles.disable({ kind: 'project', project }, found.id, who.name, set);
+        await toggles.enable({ kind: 'project', project }, found.id, personOf(who), set);
+      } else await toggles.disable({ kind: 'project', project }, found.id, personOf(who), set);
       return reply<SubscriberItem>(c, await item(project, found));
     },
   );
@@ -205,7 +205,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       const { bus, toggles } = parts();
       const { disabled_subscribers: ids } = c.req.valid('json');
       try {
-        await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
+        await toggles.set({ kind: 'project', project }, ids, personOf(who), bus.subscribers(project));
       } catch (error) {
         // An unknown id in a body is an invalid argument, and not a missing resource.
         if (error instanceof EarpieceError && error.code === 'not_found')

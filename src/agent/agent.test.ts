@@ -626,6 +626,21 @@ describe('the loop', () => {
     expect(carriers(agent)).toMatchObject([{ source: 'system', notifications: [{ id: 'n1' }] }]);
   });
 
+  it('a separate request at the end of a turn counts in the tokens of the turn, and is refused if they are used up', async () => {
+    const refused: unknown[] = [];
+    const { agent, model } = await start([{ text: 'I am done' }, { text: 'leave it' }], {
+      // Each answer of the script uses 15 tokens.
+      budget: { tokens: 20 },
+      onTurnEnd: async ({ ask }) => {
+        expect(await ask('Wait?')).toBe('leave it');
+        await ask('And now?').catch((error: unknown) => refused.push(error));
+      },
+    });
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'I am done', cycles: 1 });
+    expect(refused).toEqual([expect.objectContaining({ message: 'the tokens of this turn are used up' })]);
+    expect(model.requests).toHaveLength(2);
+  });
+
   it('resumes in the middle of a turn: unfinished calls are answered, and nothing is sent twice', async () => {
     const first = await start([{ calls: [{ id: 'a', name: 'never' }] }], {
       tools: [{ ...echo, name: 'never', execute: () => new Promise(() => {}) }],

@@ -20,16 +20,18 @@ export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
  */
 export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
 
+export type Finished = {
+  readonly kind: 'finished';
+  readonly records: readonly AnswerRecord[];
+  readonly calls: readonly ToolCallRequestRecord[];
+  readonly finish: Finish;
+  readonly usage?: LanguageModelV4Usage;
+  /** The headers of the provider's response, with names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
 export type Answer =
-  | {
-      readonly kind: 'finished';
-      readonly records: readonly AnswerRecord[];
-      readonly calls: readonly ToolCallRequestRecord[];
-      readonly finish: Finish;
-      readonly usage?: LanguageModelV4Usage;
-      /** The headers of the provider's response, with names in lower case. */
-      readonly headers?: Readonly<Record<string, string>>;
-    }
+  | Finished
   /**
    * `reason` is the signal's reason. `records` is empty if the model had produced nothing to keep. `started` says whether the
    * provider had accepted the request.

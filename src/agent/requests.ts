@@ -17,7 +17,7 @@ import type { NotificationId } from '../core/notification.ts';
 import { isType, type ChatRequestRecord, type Draft, type ToolCallResponseRecord } from '../core/records.ts';
 import { plainDuration } from './watching/seen.ts';
 import type { Tool } from '../handles/tool.ts';
-import { askModel, type Answer } from './answer.ts';
+import { askModel, type Answer, type Finished } from './answer.ts';
 import type { AgentOptions } from './options.ts';
 import { withCacheMarks } from './cache.ts';
 import type { AgentEvent } from './events.ts';
@@ -97,15 +97,14 @@ export class Requests {
   /**
    * Sends a request outside of the conversation. Neither question nor answer is recorded. Rejects if the model does not answer.
    */
-  async aside(question: string, abortSignal: AbortSignal): Promise<string> {
+  async aside(question: string, abortSignal: AbortSignal): Promise<Finished> {
     const { placement, model } = this.#options;
     const request = this.#request(abortSignal);
     const prompt = [...request.prompt, ...placement.request([{ type: 'text', text: question }], undefined)];
     // Providers require the tools in a conversation that has calls, but the model must not call a tool now.
     const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
     const answer = await askModel(model, { ...request, ...none, prompt }, () => {});
-    if (answer.kind === 'finished')
-      return answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+    if (answer.kind === 'finished') return answer;
     throw answer.kind === 'failed' ? answer.error : answer.reason;
   }
 

@@ -4,7 +4,7 @@ import { fault } from '../core/faults.ts';
 import { levelRank, type Notification, type NotificationId } from '../core/notification.ts';
 import type { ToolCallRequestRecord } from '../core/records.ts';
 import type { Conversation } from '../inbox/index.ts';
-import type { Answer, Finish } from './answer.ts';
+import type { Answer, Finish, Finished } from './answer.ts';
 import { runBatch } from './batch.ts';
 import type { AgentEvent } from './events.ts';
 import { Interruption, REPLIED, STOPPED } from './interruption.ts';
@@ -112,7 +112,7 @@ export class Turn {
         continue;
       }
 
-      text = answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+      text = textOf(answer);
       await transcript.record(answer.records);
       this.#mayForce = true;
       self.answered(this.#usage(answer), answer.headers);
@@ -151,8 +151,12 @@ export class Turn {
         continue;
       }
       const { signal } = this.#abort;
-      const ask = (question: string): Promise<string> =>
-        last ? Promise.reject(new Error('the tokens of this turn are used up')) : requests.aside(question, signal);
+      const ask = async (question: string): Promise<string> => {
+        if (budget.overspent) throw new Error('the tokens of this turn are used up');
+        const aside = await requests.aside(question, signal);
+        budget.askedAside(usedBy(aside));
+        return textOf(aside);
+      };
       const ending = await options.onTurnEnd?.({ signal, ask });
       const again = ending?.again === true && mayGoOn && (await this.#due('turn_end'));
       if (this.#stopping) return this.#end('stopped', cycle, text);
@@ -257,10 +261,9 @@ export class Turn {
     });
   }
 
-  #usage({ usage }: Extract<Answer, { kind: 'finished' }>): Usage | undefined {
-    if (usage === undefined) return undefined;
-    const used = { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 };
-    this.#agent.emit({ type: 'usage', ...used, cachedTokens: usage.inputTokens.cacheRead ?? 0 });
+  #usage(answer: Finished): Usage | undefined {
+    const used = usedBy(answer);
+    if (used !== undefined) this.#agent.emit({ type: 'usage', ...used, cachedTokens: answer.usage?.inputTokens.cacheRead ?? 0 });
     return used;
   }
 
@@ -288,5 +291,11 @@ export class Turn {
     if (!this.#abort.signal.aborted) this.#abort.abort(why);
   }
 }
+
+const textOf = ({ records }: Finished): string =>
+  records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+
+const usedBy = ({ usage }: Finished): Usage | undefined =>
+  usage && { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 };
 
 const saying = ({ raw }: Finish): string => (raw === undefined ? '' : ` (${raw})`);

@@ -6,7 +6,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
 
 export type BudgetOptions = {
-  /** The maximum number of input and output tokens of one turn, cached or not. The requests of `TurnEnding.ask` do not count. */
+  /** The maximum number of input and output tokens of one turn, cached or not, with the requests of `TurnEnding.ask`. */
   readonly tokens?: number;
   /** The size of the model's context window. The last request and its answer must fit into this window. */
   readonly contextTokens?: number;
@@ -76,6 +76,11 @@ export class Budget {
     if (usage === undefined) return;
     this.#context = usage.inputTokens + usage.outputTokens;
     this.#tokens += this.#context;
+  }
+
+  /** Counts the tokens of a request outside of the conversation, which is neither a cycle of the turn nor in its context. */
+  askedAside(usage: Usage | undefined): void {
+    if (usage !== undefined) this.#tokens += usage.inputTokens + usage.outputTokens;
   }
 
   get tokens(): number {

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { Inbox } from '../inbox/index.ts';
+import { logKey } from '../core/address.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { memoryStore } from '../stores/index.ts';
 import { attend } from './attend.ts';
 import { letta } from './letta/hooks.ts';
+import { opencode } from './opencode/host.ts';
 import type { Moment } from './moment.ts';
 
 it('a turn of a host that does not report holds is held at most three times; the next turn is held again', async () => {
@@ -27,5 +29,16 @@ it('a turn of a host that does not report holds is held at most three times; the
     expect(await ends(), `turn ${turn}`).toBe('hold');
     expect(await answer({ kind: 'prompt' })).toBe('nothing');
   }
+  await inbox.close();
+});
+
+it('the contact points of opencode include the end of a turn, which its plugin holds', async () => {
+  const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
+  await inbox.queue('shop/opencode', { message: 'red', level: 'error' });
+  const caller = { session: 's', folder: '/work' };
+  const { answer } = await attend({ inbox, project: 'shop' }, opencode, caller, { kind: 'turn_end', held: false });
+  expect(answer.kind).toBe('hold');
+  const [known] = await inbox.store.presence({ log: logKey('shop', 'opencode') });
+  expect(known?.points?.['hook']).toContain('turn_end');
   await inbox.close();
 });

@@ -9,7 +9,7 @@ export const opencode: Host = {
   name: 'opencode',
   title: 'opencode',
   agent: 'opencode',
-  points: ['turn_start', 'tool_result', 'idle', 'forced'],
+  points: ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'],
   maxChars: 40_000,
   manySessions: true,
 };

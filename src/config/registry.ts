@@ -96,7 +96,8 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
 
 /** Gives the name to this root, even if another root had the name. The caller must know that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
-  changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
+  // The newest entry is the last, because `changeEntries` forgets the first entries of removed folders.
+  changeEntries(at, (entries) => [...entries.filter((entry) => entry[0] !== name), [name, folder, root]]);
 }
 
 function changeEntries(at: Surroundings, change: (entries: readonly Entry[]) => readonly Entry[]): boolean {

@@ -3,7 +3,7 @@ import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 
 /**
- * Returns the command that changes a setting, to run in the project's folder. Undefined if a variable or a flag sets the setting,
+ * Returns the command that changes or explains a setting, to run in the project's folder. Undefined if a variable or a flag sets the setting,
  * because a command cannot change these.
  */
 export function settingCommand(key: string, verdict: Verdict): string | undefined {
@@ -15,6 +15,9 @@ export function settingCommand(key: string, verdict: Verdict): string | undefine
   }
   const { file, scope } = verdict.kind === 'filtered' ? verdict : { file: null };
   if (file !== null && scope === undefined) return undefined;
+  // No file sets the key, so there is nothing to unset. By default, only the content of a tool is filtered.
+  if (file === null)
+    return key.endsWith('.content') ? `earpiece config set ${word(key)} true --project` : `earpiece config explain ${word(key)}`;
   return `earpiece config unset ${word(key)}${scope === 'user' ? '' : ' --project'}`;
 }
 

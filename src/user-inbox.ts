@@ -213,7 +213,8 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
     onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
   });
   const policies = policy ? { ...files, policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
-  const speaker = options.inbox?.speaker ?? insideAgent({ env: process.env });
+  const { speaker } =
+    options.inbox !== undefined && 'speaker' in options.inbox ? options.inbox : { speaker: insideAgent({ env: process.env }) };
   const deps = {
     companions: [executionsPass],
     timeZone: () => config.timeZone,

@@ -1,4 +1,6 @@
 /** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +11,7 @@ import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { FOLLOW_FAULT_POINTS } from '../../src/core/faults.ts';
 import type { Json } from '../../src/core/json.ts';
 import { add, following, keepState, looker, NEW, stateOf, type State, type What } from '../../src/sources/follow/index.ts';
+import { CLI } from '../built.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
@@ -248,6 +251,21 @@ describe('earpiece follow', () => {
     // A person may follow a link that leads out of the project.
     expect(await shell.says(asked('hosts.log'))).toContain(join(shell.folder, 'hosts.log'));
   }, 60_000);
+
+  it('the process that checks acts for the project, also if an agent has started it', async () => {
+    await shell.says(['follow', 'log', 'app.log', '--match', 'ERROR', '--to', 'coder', '--keep']);
+    end((await looked()).pid as number);
+    await until(state, ({ pid }) => pid === undefined);
+    const script = 'env -u EARPIECE_HANDLE -u EARPIECE_HANDLE_OF "$0" "$1" follow --look shop; true';
+    const env = shell.env({ EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder#main' });
+    const agent = spawn('sh', ['-c', script, process.execPath, CLI], { cwd: shell.folder, env, stdio: 'ignore' });
+    appendFileSync(join(shell.folder, 'app.log'), 'ERROR no connection\n');
+    await until(open, (all) => all.length > 0);
+    const [item] = await ear.open('shop/coder');
+    expect(item?.notification.origin?.agent).toBeUndefined();
+    end((await state()).pid as number);
+    await once(agent, 'exit');
+  });
 
   it.each([
     [['log', 'app.log'], 'needs --match <re>'],

@@ -45,7 +45,8 @@ function environment(): NodeJS.ProcessEnv {
 export async function runLooker(project: string, { db }: GlobalOptions): Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([untilStopped(), over.signal]);
-  await using ear = await openInbox(db === undefined ? {} : { flags: { db } });
+  // An agent may have started this process, but the process acts for the project: see `environment`.
+  await using ear = await openInbox({ inbox: { speaker: undefined }, ...(db === undefined ? {} : { flags: { db } }) });
   const { store, owner } = ear;
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
   const renewing = setInterval(() => {

@@ -197,7 +197,9 @@ async function actor(ear: UserInbox, { as }: Options): Promise<TaskActor> {
   const agent = ear.speaker?.log.split('/')[1];
   if (agent !== undefined && agent !== '') return { kind: 'agent', name: agent };
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
-  return reader === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: splitLog(reader.log).agent };
+  if (reader !== undefined) return { kind: 'agent', name: splitLog(reader.log).agent };
+  // An agent that hides its name is still no person.
+  return ear.speaker === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: 'agent' };
 }
 
 function projectName(name: string): string {

@@ -93,11 +93,14 @@ function fromDate(): number | undefined {
   }
 }
 
-/** Returns the ancestors of a process, from the parent upward, at most 32. */
+/**
+ * Returns the ancestors of a process, from the parent upward. The limit only ends a search in a tree that changes meanwhile: a
+ * command must not get out of its agent's sight below many shells.
+ */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];
   let pid = processes.get(from)?.parent ?? process.ppid;
-  while (pid > 1 && line.length < 32) {
+  while (pid > 1 && line.length < 10_000) {
     const found = processes.get(pid);
     if (found === undefined) break;
     line.push(found);

@@ -3,13 +3,16 @@
  * person, and cannot lift a pause.
  *
  * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
- * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). A command that also
- * leaves the process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
+ * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). If all of these
+ * processes lost the variables, for example because `exec env -u` replaced the tool's shell, an ancestor that runs `earpiece chat`
+ * or `earpiece run` is recognized by its command line. A command that leaves the process tree, or writes the database file itself,
+ * looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { isInterrupt, levelRank, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
+import { isOwnAgent } from '../presence/own-agent.ts';
 import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
 
 /** Holds the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
@@ -17,7 +20,7 @@ export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
 /** Holds the address of the agent to which this process belongs. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
-/** The agent to which a process belongs: its `project/agent` ("" if only the handle is known) and its conversation. */
+/** The agent to which a process belongs: its `project/agent` ("" if the name is not known) and its conversation. */
 export type InsideAgent = { readonly log: string; readonly conversation?: string };
 
 export type InsideQuestion = {
@@ -32,11 +35,12 @@ export function insideAgent({ env, processes = systemProcesses, environOf = from
   // The agent itself started the topmost process with these variables. A lower process may have changed the variables, so the
   // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial
   // environment.
-  const marked = [env, environOf(process.pid) ?? {}, ...ancestors(processes).map(({ pid }) => environOf(pid) ?? {})].filter(
+  const above = ancestors(processes);
+  const marked = [env, environOf(process.pid) ?? {}, ...above.map(({ pid }) => environOf(pid) ?? {})].filter(
     (each) => (each[HANDLE_VARIABLE] ?? '') !== '',
   );
   const first = marked.at(-1);
-  if (first === undefined) return undefined;
+  if (first === undefined) return above.some((each) => isOwnAgent(each)) ? { log: '' } : undefined;
   const [log = '', conversation] = (first[HANDLE_OF_VARIABLE] ?? '').split('#');
   return { log, ...defined({ conversation }) };
 }

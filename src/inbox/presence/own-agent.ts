@@ -1,0 +1,69 @@
+/**
+ * Recognizes the agent of Earpiece by its command line, `earpiece chat` or `earpiece run`. A command of the agent cannot change
+ * this command line.
+ */
+import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Process } from './processes.ts';
+
+const AGENT_COMMANDS: readonly string[] = ['chat', 'run'];
+const INTERPRETER = /^(node|nodejs|bun)(\.exe)?$/u;
+/** The options of Node whose value is the next word. */
+const WITH_VALUE = /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file(-if-exists)?|--title)$/u;
+/** `ps` separates the words of a command line by blanks, so a path with blanks consists of several words; at most this many. */
+const WORDS_OF_PATH = 8;
+
+/** Whether the process runs `earpiece chat` or `earpiece run`. `folderOf` returns the working folder of a process. */
+export function isOwnAgent({ pid, args }: Process, folderOf: (pid: number) => string | undefined = workingFolder): boolean {
+  // Almost every process is decided here, without a look at its files.
+  if (!args.some((arg) => AGENT_COMMANDS.includes(arg))) return false;
+  const start = afterInterpreter(args);
+  for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {
+    const command = commandOf(args.slice(end));
+    if (command === undefined || !AGENT_COMMANDS.includes(command)) continue;
+    if (isOurs(args.slice(start, end).join(' '), () => folderOf(pid))) return true;
+  }
+  return false;
+}
+
+/** Finds the command as the command line itself does: see `commandOf` in src/cli/hook-guard.ts. */
+export const commandOf = (args: readonly string[]): string | undefined =>
+  args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
+
+/** Returns the index of the program's first word, after an interpreter and the options of the interpreter. */
+function afterInterpreter(args: readonly string[]): number {
+  const isInterpreter = (arg: string, at: number): boolean =>
+    INTERPRETER.test(basename(arg)) && (at === 0 || existsSync(args.slice(0, at + 1).join(' ')));
+  let at = args.slice(0, WORDS_OF_PATH).findIndex(isInterpreter) + 1;
+  if (at > 0) while (args[at]?.startsWith('-')) at += WITH_VALUE.test(args[at] ?? '') ? 2 : 1;
+  return at;
+}
+
+/** Whether the program is the entry of Earpiece's command line, such as `dist/cli/main.js` or a link to it. */
+function isOurs(program: string, folder: () => string | undefined): boolean {
+  // Outside of Linux, asking for the folder starts a program.
+  if (!isAbsolute(program) && !/^(main\.[jt]s|earpiece)$/u.test(basename(program))) return false;
+  try {
+    const file = realpathSync(isAbsolute(program) ? program : resolve(folder() ?? '', program));
+    if (!/^main\.[jt]s$/u.test(basename(file))) return false;
+    const manifest = JSON.parse(readFileSync(join(dirname(file), '../../package.json'), 'utf8')) as { readonly name?: unknown };
+    return manifest.name === 'earpiece';
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the working folder of a process; undefined if the system does not show it. */
+function workingFolder(pid: number): string | undefined {
+  try {
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`);
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    const listed = execFileSync('lsof', ['-a', '-d', 'cwd', '-p', String(pid), '-Fn'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return /^n(.*)$/mu.exec(listed)?.[1];
+  } catch {
+    return undefined;
+  }
+}

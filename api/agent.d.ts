@@ -1580,6 +1580,7 @@ type StatefulTool = {
 interface HandleSide {
   readonly id: string;
   readonly uid: string;
+  readonly address: string;
   readonly signal: AbortSignal;
   readonly background: boolean;
   readonly folder: string;

@@ -11,6 +11,8 @@ import { lastLineOf } from './text.ts';
 export type HandleOptions = {
   readonly id: string;
   readonly uid: string;
+  /** The conversation of the agent. */
+  readonly address: string;
   /** The value of `about` in the handle's notifications, and of `ToolOutcome.knows`: `handle:build`. */
   readonly about: string;
   readonly tool: StatefulTool;
@@ -36,6 +38,7 @@ const GIVEN_UP_MS = 10_000;
 export class Handle {
   readonly id: string;
   readonly uid: string;
+  readonly address: string;
   readonly about: string;
   readonly tool: StatefulTool;
   readonly callId: string;
@@ -81,6 +84,7 @@ export class Handle {
   constructor(options: HandleOptions, events: HandleEvents) {
     this.id = options.id;
     this.uid = options.uid;
+    this.address = options.address;
     this.about = options.about;
     this.tool = options.tool;
     this.callId = options.callId;
@@ -199,6 +203,7 @@ export class Handle {
     return {
       id: this.id,
       uid: this.uid,
+      address: this.address,
       signal: this.#abort.signal,
       get background() {
         return isBackground();

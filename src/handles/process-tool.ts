@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { defined } from '../core/defined.ts';
+import { HANDLE_OF_VARIABLE } from '../inbox/index.ts';
 
 import { Output } from './output.ts';
 import { startProcess, within, type Exit, type RunningProcess } from './process.ts';
@@ -83,6 +84,8 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
       const shared = {
         ...line,
         ...limits,
+        // A program may choose for whom its commands ask for notifications, but each command acts for its agent.
+        env: { EARPIECE_ADDRESS: handle.address, ...line.env, [HANDLE_OF_VARIABLE]: handle.address },
         mark: handle.uid,
         // A background process may outlive a crash. The conversation's next run ends such a process and reports the end.
         endsWithUs: !handle.background,

@@ -307,6 +307,7 @@ export class HandleRegistry implements AsyncDisposable {
       {
         id,
         uid,
+        address: this.#options.address,
         about,
         tool,
         callId: call.id,

@@ -75,6 +75,8 @@ export interface HandleSide {
   readonly id: string;
   /** An id that is never reused. */
   readonly uid: string;
+  /** The conversation of the agent that calls the tool: `project/agent#conversation`. */
+  readonly address: string;
   readonly signal: AbortSignal;
   /** True if the handle was spawned, or if the call that started it has returned with a question. */
   readonly background: boolean;

@@ -230,7 +230,6 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
   });
   const run = runTool({
     cwd: process.cwd(),
-    env: { EARPIECE_ADDRESS: address, [HANDLE_OF_VARIABLE]: address },
     passEnv: ear.config.agent.passEnv,
     ...defined({ onTurnEnd }),
   });

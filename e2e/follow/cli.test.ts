@@ -1,7 +1,7 @@
 /** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -251,6 +251,25 @@ describe('earpiece follow', () => {
     // A person may follow a link that leads out of the project.
     expect(await shell.says(asked('hosts.log'))).toContain(join(shell.folder, 'hosts.log'));
   }, 60_000);
+
+  it('in the shell of another coding agent, a link that leads out is refused, and the agent has its own follower', async () => {
+    symlinkSync('/etc/hosts', join(shell.folder, 'hosts.log'));
+    const claude = join(shell.folder, 'claude');
+    writeFileSync(claude, '#!/bin/sh\n"$@"\nexit $?\n', { mode: 0o755 });
+    const asked = (name: string): ReturnType<typeof spawnSync> =>
+      spawnSync(claude, [process.execPath, CLI, 'follow', 'log', name, '--match', 'ERROR'], {
+        cwd: shell.folder,
+        env: shell.env(),
+        encoding: 'utf8',
+      });
+    const { status, stderr } = asked('hosts.log');
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('is outside of the project') as string });
+    for (const name of ['app.log', '/bin/none.log']) expect(asked(name).stderr).toBe('');
+    expect(await listed()).toMatchObject([
+      { to: 'shop/claude-code', by: 'shop/claude-code' },
+      { what: { file: `${realpathSync('/bin')}/none.log` }, by: 'shop/claude-code' },
+    ]);
+  });
 
   it('the process that checks acts for the project, also if an agent has started it', async () => {
     await shell.says(['follow', 'log', 'app.log', '--match', 'ERROR', '--to', 'coder', '--keep']);

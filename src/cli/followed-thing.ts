@@ -6,7 +6,8 @@ import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Until, What } from '../sources/follow/index.ts';
 import type { UserInbox } from '../user-inbox.ts';
-import { addressIn, speaker } from './context.ts';
+import { addressIn } from './context.ts';
+import { agentHere } from './reader.ts';
 import { plain } from './terminal.ts';
 
 type Naming = { readonly match?: string; readonly value?: string; readonly until?: Until; readonly to?: string };
@@ -74,7 +75,7 @@ export async function whatOf(
     );
   const { patternOf, unlinkedLog } = await import('../sources/follow/index.ts');
   patternOf(match);
-  if (speaker() === undefined) return { kind, file: logFileOf(first, first), match };
+  if ((await agentHere(ear.config)) === undefined) return { kind, file: logFileOf(first, first), match };
   const { worktreeOf } = await import('../inbox/index.ts');
   return { kind, file: logFileOf(unlinkedLog(worktreeOf(process.cwd()), first), first), match };
 }

@@ -8,7 +8,7 @@ import type { Store } from '../core/ports.ts';
 import type { Config, Env } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
 import { identify, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
-import { addressIn } from './context.ts';
+import { addressIn, speaker } from './context.ts';
 
 export type Reader = { readonly log: LogKey; readonly conversation: ConversationId; readonly host?: Identity['host'] };
 
@@ -55,6 +55,19 @@ export async function receiverOf(
   if (to !== undefined || address.kind !== 'project') return address;
   const reader = await readerOf(WITHOUT_BINDINGS, { project: config.project, ...at });
   return reader === undefined ? address : parseAddress(reader.log);
+}
+
+/**
+ * Returns the agent in whose shell this command runs, and whose limits the command has; "an agent" if its name is not known.
+ * Returns undefined if a person runs this shell.
+ */
+export async function agentHere(
+  { project }: Pick<Config, 'project'>,
+  at: Pick<ReaderQuestion, 'env' | 'processes'> = { env: process.env },
+): Promise<string | undefined> {
+  const inside = speaker();
+  if (inside !== undefined) return inside.log || 'an agent';
+  return (await readerOf(WITHOUT_BINDINGS, { project, ...at }))?.log;
 }
 
 /** A binding names only the conversation of an agent, so the agent is known without it. */

@@ -4,9 +4,9 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Followed, Until, What } from '../../sources/follow/index.ts';
 import { choice, type Answer, type CommandLine } from '../command-line.ts';
-import { durationOption, speaker, withInbox, type GlobalOptions } from '../context.ts';
+import { durationOption, withInbox, type GlobalOptions } from '../context.ts';
 import { isKind, KINDS, whatOf } from '../followed-thing.ts';
-import { receiverOf } from '../reader.ts';
+import { agentHere, receiverOf } from '../reader.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export type FollowOptions = GlobalOptions & {
@@ -126,14 +126,13 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   const { add, nameOf } = await import('../../sources/follow/index.ts');
   const { startLooker } = await import('../looker.ts');
   const everyMs = options.every === undefined ? undefined : everyOf(options.every);
-  const by = speaker()?.log;
+  const by = await agentHere(ear.config);
   const { followed, known } = await add(ear.store, ear.project, {
     uid: ear.ids.make('f'),
     what,
     to: await addressToNotify(ear, options.to),
     ...(options.keep ? { keep: true as const } : {}),
-    ...(by === undefined ? {} : { by: by === '' ? 'an agent' : by }),
-    ...defined({ everyMs, level: options.level }),
+    ...defined({ by, everyMs, level: options.level }),
   });
   const there = followed.keep === true || (await ear.active({ project: ear.project })).length > 0;
   if (there) await startLooker(ear, ear.config.root);

@@ -1,6 +1,6 @@
 /** Refuses files and URLs that an agent may not follow, because a follower could read them for the agent without permission. */
 import { realpathSync, statSync, type Stats } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import { hasControl } from '../wording.ts';
 import { isLinked, realOf } from './links.ts';
@@ -29,8 +29,21 @@ export function permittedLog(folder: string, file: string): string {
  * the project. `file` may not exist yet.
  */
 export function unlinkedLog(folder: string, file: string): string {
-  const path = resolve(file);
+  const path = belowRoot(resolve(file));
   return isLinked(path) ? realInside(folder, path, file) : path;
+}
+
+/**
+ * Follows a link in the root folder of the system, which only the system makes. On macOS, `/tmp` and `/var` are such links, and hide
+ * no other file.
+ */
+function belowRoot(path: string): string {
+  const [, top = ''] = path.split(sep);
+  try {
+    return join(realpathSync(sep + top), path.slice(sep.length + top.length));
+  } catch {
+    return path;
+  }
 }
 
 /** Returns the real path of a file in the project. Throws for a path that leads out of the project. */

@@ -116,6 +116,15 @@ describe('send', () => {
     expect((await ear.open('shop/coder')).map((item) => item.notification.message)).toEqual(['two\nlines']);
   });
 
+  it('names a person without the blanks around the name', async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--action', 'pause', '--as', ' Ann', 'hold on']);
+    const ear = await shell.open();
+    expect((await ear.open('shop/coder')).map(({ notification }) => notification.origin?.person)).toEqual(['Ann']);
+    expect(await shell.json(['resume', 'coder', '--as', 'Ann '])).toMatchObject([{ person: 'Ann' }]);
+    expect(await shell.json(['tasks', 'add', '--as', ' Ann ', 'Fix it'])).toMatchObject([{ createdBy: { name: 'Ann' } }]);
+  });
+
   it('accepts a message that begins with "-" after --', async () => {
     await using shell = new Shell();
     await shell.says(['send', '--to', 'coder', '--', '-5', 'degrees']);

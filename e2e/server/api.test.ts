@@ -266,7 +266,7 @@ describe('agents and conversations', () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     await inbox.conversation('shop/coder#a1', { host: 'earpiece' }).seen();
-    const said = await client.say('shop/coder#a1', { content: 'use tabs', author: 'Anna' });
+    const said = await client.say('shop/coder#a1', { content: 'use tabs', author: ' Anna ' });
     expect((await inbox.open('shop/coder'))[0]?.notification).toMatchObject({
       id: said.id,
       kind: { source: 'user', name: 'message' },

@@ -213,6 +213,13 @@ export function durationOption(option: string, text: string, before = ''): numbe
   return ms;
 }
 
+/** Returns the name in `--as` without blanks around it. Throws `bad_argument` for a blank name. `what`: what the person does. */
+export function personOption(as: string | undefined, what: string): string | undefined {
+  const name = as?.trim();
+  if (name === '') throw new EarpieceError('bad_argument', `--as "" is empty; write the name of the person who ${what}`);
+  return name;
+}
+
 export function countOption(option: string, text: string, { min = 1, max = 1_000_000, before = '' } = {}): number {
   const digits = text.startsWith(before) ? text.slice(before.length) : '';
   const n = /^\d{1,9}$/.test(digits) ? Number(digits) : Number.NaN;

@@ -1,7 +1,6 @@
 /** `earpiece resume`: a person lifts a pause. */
 import { formatAddress, logOf, type Address, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
-import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -10,6 +9,7 @@ import {
   addressIn,
   notInItsShell,
   onlyAPerson,
+  personOption,
   SERVER_OPTION,
   withNamedDatabase,
   type GlobalOptions,
@@ -36,9 +36,10 @@ earpiece resume shop/coder#main --message "the migration has ended"`)
     .action(async (text: string | undefined, options: GlobalOptions & { message?: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
       notInItsShell('to lift a pause');
-      if (options.as?.trim() === '')
-        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who lifts the pause');
-      const how = { person: options.as ?? whoAmI(), ...(options.message === undefined ? {} : { message: options.message }) };
+      const how = {
+        person: personOption(options.as, 'lifts the pause') ?? whoAmI(),
+        ...(options.message === undefined ? {} : { message: options.message }),
+      };
       const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
         if (lifted.length === 0) print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));

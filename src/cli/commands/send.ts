@@ -22,6 +22,7 @@ import {
   durationOption,
   notInItsShell,
   onlyAPerson,
+  personOption,
   SERVER_OPTION,
   speaker,
   withInbox,
@@ -102,17 +103,16 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           'bad_argument',
           '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
         );
-      if (options.as?.trim() === '')
-        throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who sends this');
+      const person = personOption(options.as, 'sends this');
       const inside = speaker();
       if (options.action === 'resume' && inside === undefined) notInItsShell('to lift a pause');
       if (inside !== undefined) {
-        if (options.as !== undefined) onlyAPerson(`to speak as ${JSON.stringify(options.as.slice(0, 80))}`);
+        if (person !== undefined) onlyAPerson(`to speak as ${JSON.stringify(person.slice(0, 80))}`);
         if (options.level === 'critical')
           complain('a command that an agent runs may use at most level error; critical was lowered to error');
       }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
-      const rest = inputFrom(options);
+      const rest = inputFrom(options, person);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, expiry: Expiry, after: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });
@@ -239,7 +239,7 @@ async function fromStdin(): Promise<string> {
   }
 }
 
-function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
+function inputFrom(options: Options, person: string | undefined): Omit<NotificationInput, 'message'> {
   return {
     kind: options.kind,
     ...defined({ level: options.level, id: options.id, key: options.key, supersede: options.supersede }),
@@ -248,7 +248,7 @@ function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
     ...(options.deliver === undefined ? {} : { deliver: parseDeliver(options.deliver) }),
     ...(options.ttl === undefined ? {} : parseTtl(options.ttl)),
     ...defined({ purpose: options.purpose }),
-    ...(options.as === undefined ? {} : { origin: { person: options.as } }),
+    ...(person === undefined ? {} : { origin: { person } }),
   };
 }
 

@@ -18,7 +18,7 @@ import {
 import type { UserInbox } from '../../user-inbox.ts';
 import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { countOption, onlyAPerson, readInbox, withInbox, type GlobalOptions } from '../context.ts';
+import { countOption, onlyAPerson, personOption, readInbox, withInbox, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
 import { table } from '../table.ts';
 import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
@@ -179,17 +179,16 @@ async function withTasks(
   work: (at: Work) => Promise<void> | void,
   opened: typeof withInbox = readInbox,
 ): Promise<void> {
-  if (options.as?.trim() === '')
-    throw new EarpieceError('bad_argument', '--as "" is empty; write the name of the person who makes the change');
+  const person = personOption(options.as, 'makes the change');
   // The code for tasks is loaded only when the command runs, so that other commands start faster.
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);
-    await work({ ear, all: new room.Tasks(ear), project, by: await actor(ear, options), room });
+    await work({ ear, all: new room.Tasks(ear), project, by: await actor(ear, person), room });
   });
 }
 
-async function actor(ear: UserInbox, { as }: Options): Promise<TaskActor> {
+async function actor(ear: UserInbox, as: string | undefined): Promise<TaskActor> {
   if (as !== undefined) {
     onlyAPerson(`to speak as ${JSON.stringify(as.slice(0, 80))}`);
     return { kind: 'person', name: as };

@@ -15,6 +15,8 @@ export const given = <T extends object>(value: T): Given<T> =>
 export const time = z.number().describe('epoch milliseconds');
 export const nullable = <T extends z.ZodType>(schema: T): z.ZodNullable<T> => schema.nullable();
 export const text = (max: number): z.ZodString => z.string().min(1).max(max);
+/** The name of a person, without the blanks around it. */
+export const personName = (max: number): z.ZodString => z.string().trim().min(1).max(max);
 export const json = z.unknown().describe('any JSON');
 
 export const level = z.enum(LEVELS).describe('info, warning, error; critical interrupts');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
 import { PLAN_STEPS } from '../../core/plan.ts';
 import { VERDICT_KINDS } from '../../core/verdict/kinds.ts';
-import { time, nullable, text, json, level, force, next, given } from './base.ts';
+import { time, nullable, text, personName, json, level, force, next, given } from './base.ts';
 
 export const notification = z
   .object({
@@ -151,7 +151,7 @@ export const toInput = (body: NotificationBody): NotificationInput => {
 export const messageInput = z
   .strictObject({
     content: z.string().max(LIMITS.messageChars).describe("the person's message"),
-    author: text(LIMITS.idChars).optional(),
+    author: personName(LIMITS.idChars).optional(),
     level: level.optional(),
     deliver: deliver.optional(),
   })
@@ -162,7 +162,7 @@ export const interruptInput = z
     action: z.enum(['cancel', 'pause']),
     message: text(LIMITS.messageChars).optional(),
     instruction: text(LIMITS.instructionChars).optional(),
-    author: text(LIMITS.idChars).optional(),
+    author: personName(LIMITS.idChars).optional(),
   })
   .openapi('InterruptInput');
 
@@ -173,7 +173,7 @@ export const resumeInput = z
       example: 'shop/coder',
     }),
     message: text(LIMITS.messageChars).optional().describe('the text for the agent; default: Go on.'),
-    author: text(LIMITS.idChars).optional().describe('the person who lifts the pause; default: the owner of the token'),
+    author: personName(LIMITS.idChars).optional().describe('the person who lifts the pause; default: the owner of the token'),
   })
   .openapi('ResumeInput');
 

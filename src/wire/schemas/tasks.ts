@@ -1,7 +1,7 @@
 /** Tasks and the work on them. */
 import { z } from 'zod';
 import { INTERRUPTIONS, TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, TASK_STATUSES, type TaskExecution } from '../../core/task.ts';
-import { time, nullable, text, nameParam, page } from './base.ts';
+import { time, nullable, text, personName, nameParam, page } from './base.ts';
 
 const actor = z.object({ kind: z.enum(['person', 'agent']), name: z.string() });
 export const execution = z
@@ -52,7 +52,7 @@ const expected = z
   .union([z.enum(TASK_STATUSES), z.number().int()])
   .optional()
   .describe('the status or the version that you saw; if the task now has another status or version, nothing is changed (409)');
-const author = text(TASK_LIMITS.actor).optional().describe('the person who makes the change');
+const author = personName(TASK_LIMITS.actor).optional().describe('the person who makes the change');
 export const taskInput = z
   .strictObject({
     project: nameParam.optional(),

@@ -54,7 +54,7 @@ const askForBuiltins = {
     ),
 };
 
-/** Makes functions that load `node:crypto` when they are called. Its classes and constants cannot be loaded late. */
+/** Makes functions that load `node:crypto` when they are called. Classes and constants of `node:crypto` cannot be loaded late. */
 function whenCalled(names: string): string {
   const functions = names.split(',').map((name) => name.trim().split(' as '));
   const odd = functions.find(([name = '']) => !/^(?:create|random|timing|hash$)/u.test(name));

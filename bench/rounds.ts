@@ -57,8 +57,8 @@ export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: 
 }
 
 /**
- * Runs a side. Returns its figure, and the processor time of one operation, computed from the processor time of a run and its
- * operations per second.
+ * Runs a side. Returns the side's figure, and the processor time of one operation, computed from the processor time of a run and
+ * its operations per second.
  */
 async function costed(side: () => number | Promise<number>, unit: Figure['unit'], pids: Pids): Promise<Seen> {
   const [before, start] = [cpuUs(pids), performance.now()];

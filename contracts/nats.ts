@@ -22,8 +22,8 @@ export function natsContract(name: string, size: 1 | 3): void {
   const nextUrl = (): string => `${servers.url}/s${stores++}?replicas=${size}`;
   let admin: NatsConnection;
   /**
-   * Addresses of closed stores, the oldest first. The streams of the oldest stores are deleted, because many streams keep the
-   * cluster busy. The newest streams are kept, because a case may open its closed store again.
+   * URLs of closed stores, the oldest first. The streams of the oldest stores are deleted, because many streams keep the cluster
+   * busy. The newest streams are kept, because a case may open its closed store again.
    */
   const closed: string[] = [];
   const known = new Set<string>();
@@ -45,7 +45,7 @@ export function natsContract(name: string, size: 1 | 3): void {
     return store;
   };
 
-  /** Addresses of stores whose streams are made in advance. In a cluster, making streams takes longer than most cases. */
+  /** URLs of stores whose streams are made in advance. In a cluster, making streams takes longer than most cases. */
   const ready: Promise<string>[] = [];
   const AHEAD = size === 1 ? 0 : 6;
   const prepare = async (url: string): Promise<string> => {

@@ -1,5 +1,5 @@
 /**
- * Queues notifications into a log without pause until stdin ends, and prints each id that the store acknowledged. Run: node
+ * Queues one notification after the other into a log until stdin ends, and prints each id that the store acknowledged. Run: node
  * contracts/producer.ts <db> <log> <name>
  */
 import type { LogKey } from '../src/core/address.ts';

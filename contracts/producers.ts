@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { LogKey } from '../src/core/address.ts';
 
-/** Starts a process that queues notifications into a log without pause. */
+/** Starts a process that queues one notification after the other into a log. */
 export function startProducer(db: string, log: LogKey, name: string): { stop(): Promise<string[]> } {
   const script = fileURLToPath(new URL('producer.ts', import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [script, db, log, name], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,6 +1,6 @@
 /**
  * Returns the processor time of this work on this thread, in milliseconds: the shortest time of a few runs, or the first time
- * below `enoughMs`. Other processes and pauses of the machine do not increase this time, but a slow machine does, so compare two
+ * below `enoughMs`. Other processes and delays of the machine do not increase this time, but a slow machine does, so compare two
  * such times if possible.
  */
 export function leastProcessorMs(work: () => unknown, { times = 3, enoughMs = 0 } = {}): number {

@@ -1,6 +1,6 @@
 /**
  * `npm run faults -- <engine>` runs schedules of faults from a seed. Processes that share one store are killed at random moments
- * and at each named point of a write, are paused, and get wrong clocks. Servers and disks fail too. A checker then judges the
+ * and at each named point of a write, are suspended, and get wrong clocks. Servers and disks fail too. A checker then judges the
  * store and the journal of the workers. The last line is the verdict, and the exit code agrees with the verdict. `--bug <name>`
  * adds a deliberate fault to the workers: the verdict must then be bad.
  *

@@ -27,7 +27,7 @@ const executionsPass: Companion = async (store, succession) =>
 
 export type InboxOptions = {
   /**
-   * The store: an address (see `openStore`), such as a file or `memory:`, or an open store. Default: the configured database,
+   * The store: a path or URL (see `openStore`), such as a file or `memory:`, or an open store. Default: the configured database,
    * otherwise one file for the user.
    */
   readonly db?: string | Store;

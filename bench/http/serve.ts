@@ -1,6 +1,5 @@
 /**
- * A process that serves one side: `node bench/http/serve.ts ours|bare FOLDER`. The process prints its address and token on
- * stdout.
+ * A process that serves one side: `node bench/http/serve.ts ours|bare FOLDER`. The process prints its URL and token on stdout.
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

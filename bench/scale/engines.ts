@@ -11,7 +11,7 @@ export const ENGINES = ['sqlite', 'postgres', 'nats'] as const;
 export type Engine = (typeof ENGINES)[number];
 
 export type Started = {
-  /** The address of the server, without the name of a store. Empty for SQLite. */
+  /** The URL of the server, without the name of a store. Empty for SQLite. */
   readonly url: string;
   /** Opens an inbox on a new, empty store. */
   readonly open: (name: string) => Promise<Inbox>;

@@ -1,4 +1,4 @@
-/** Addresses inside the console: the part of the URL after `#`, which survives a reload and is never sent to a server. */
+/** The routes of the console: the part of the URL after `#`, which survives a reload and is never sent to a server. */
 export const TABS = ['account', 'models', 'notifications', 'advanced'] as const;
 export type Tab = (typeof TABS)[number];
 export type Query = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ function search(query: Readonly<Record<string, string | number | null | undefine
   return params.size === 0 ? '' : `?${params.toString()}`;
 }
 
-/** Makes the addresses of pages. Names are escaped, so that each name stays one part of the path. */
+/** Makes the URLs of pages. Names are escaped, so that each name stays one part of the path. */
 export const to = {
   agents: (query: Query = {}) => `#/agents${search(query)}`,
   conversation: (
@@ -80,7 +80,7 @@ function placeOf({ find, from, to: until, at }: Query): { find: Find | null; at:
   return { find: isNone ? null : looked, at: numberIn(at) };
 }
 
-/** Reads a number in the address, which a person may have typed. */
+/** Reads a number in the URL, which a person may have typed. */
 export const numberIn = (text = ''): number | null => (/^\d{1,15}$/u.test(text) ? Number(text) : null);
 
 function decoded(text: string): string {

@@ -11,7 +11,7 @@ export const useRoute = (): Route => useCell(current);
 export const go = (address: string): void => {
   window.location.hash = address;
 };
-/** Changes the address without a history entry, for filters and the side panel. */
+/** Changes the URL without a history entry, for filters and the side panel. */
 export const change = (address: string): void => {
   window.history.replaceState(null, '', address);
   current.set(routeOf(address));

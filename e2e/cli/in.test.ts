@@ -54,7 +54,7 @@ async function woken(env: Record<string, string>, use: (agent: Agent) => Promise
   }
 }
 
-/** Presses Enter after the pause of a person, because the agent takes a quick Enter as a line break. */
+/** Presses Enter as late as a person does, because the agent takes a quick Enter as a line break. */
 async function enter({ type }: Agent): Promise<void> {
   await pause(100);
   type('\r');

@@ -80,7 +80,7 @@ describe('a plugin and its bridge', () => {
     return slow;
   };
   const gone = async (): Promise<void> => {
-    // No event reports the end of another program's process, so this reads the process table.
+    // No event reports the end of another program's process, so this function reads the process table.
     while (bridges().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   };
 

@@ -9,7 +9,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const LINES = 400;
 
 /**
- * Calls `read` without a pause while another process queues `LINES` notifications of one key, and until no notification is open.
+ * Calls `read` again and again while another process queues `LINES` notifications of one key, and until no notification is open.
  * `message` is the message of all notifications; if it is empty, each has a different message.
  */
 async function whileCounting(message: readonly string[], read: (client: GatewayClient) => Promise<void>): Promise<void> {

@@ -144,7 +144,7 @@ export interface Balancer extends AsyncDisposable {
   use(url: string): void;
 }
 
-/** Starts a proxy with one address for all nodes. The proxy does not interpret HTTP, so no session is bound to a node. */
+/** Starts a proxy with one URL for all nodes. The proxy does not interpret HTTP, so no session is bound to a node. */
 export async function startBalancer(): Promise<Balancer> {
   let port: number | undefined;
   const open = new Set<Socket>();

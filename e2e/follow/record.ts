@@ -28,7 +28,7 @@ type Recording = {
   readonly files: Files;
   readonly run: readonly string[];
   readonly steps?: readonly Step[];
-  /** A program that does not end by itself is ended after its last output matches this. */
+  /** A program that does not end by itself is ended after its last output matches `until`. */
   readonly until?: RegExp;
   readonly terminal?: true;
 };
@@ -432,7 +432,7 @@ test('adds', () => assert.equal(1, 2));
     ],
     until: /file changes/u,
   },
-  // Mocha cannot load a file for two reasons, one after the other.
+  // Mocha cannot load a file, first because of an exception and then because of a missing module.
   'mocha-watch-throws': {
     files: { 'package.json': PACKAGE, 'cart.test.js': "it('rounds', () => {});\n" },
     run: ['mocha', '--watch', '*.test.js'],

@@ -35,7 +35,7 @@ async function woken(use: (terminal: AgentTerminal) => Promise<void>): Promise<v
   );
 }
 
-/** Presses Enter after the pause of a person, because Gemini CLI takes an Enter within 30 ms of a key as a line break. */
+/** Presses Enter as late as a person does, because Gemini CLI takes an Enter within 30 ms of a key as a line break. */
 async function enter({ type }: AgentTerminal): Promise<void> {
   await pause(100);
   type('\r');

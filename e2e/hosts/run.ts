@@ -234,7 +234,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   }
 }
 
-// No event reports the end of a process tree, so this reads the process table.
+// No event reports the end of a process tree, so this function reads the process table.
 async function waitForEnd(home: string, withinMs: number): Promise<readonly Running[]> {
   const until = performance.now() + withinMs;
   for (;;) {

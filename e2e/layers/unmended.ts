@@ -3,7 +3,7 @@
  * so these lists only shrink. Never add a file.
  */
 
-/** The files of import cycles. */
+/** The files of import circles. */
 export const IN_A_CIRCLE: readonly string[] = [];
 
 /** Files of `src` with more than 400 lines. */

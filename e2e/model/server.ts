@@ -1,6 +1,6 @@
 /**
  * A model server on 127.0.0.1 that streams its script's answers in the format of the requested API, and keeps the bytes of every
- * request. Unlike the mock, this server signs reasoning, can pause at any place of an answer, and detects that the client closed
+ * request. Unlike the mock, this server signs reasoning, can wait at any place of an answer, and detects that the client closed
  * the socket.
  */
 import http from 'node:http';

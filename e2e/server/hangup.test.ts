@@ -75,7 +75,7 @@ async function all(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Resolves when that address no longer accepts connections. */
+/** Resolves when the port no longer accepts connections. */
 async function refused(port: number, host: string): Promise<void> {
   for (;;) {
     const socket = connect(port, host);

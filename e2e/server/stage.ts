@@ -1,4 +1,4 @@
-/** A test server with its own log and address, and a client for each kind of token. */
+/** A test server with a separate database and port, and a client for each kind of token. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -143,7 +143,10 @@ describe('a chart of an earlier day', () => {
   const DAY = 24 * HOUR;
   const LOG = logKey('shop', 'coder');
 
-  /** One notification waits from day 0 to day 11. `before` others are over on day 1, and `after` others on day 12. */
+  /**
+   * One notification waits from day 0 to day 11. `before` other notifications close on day 1, and `after` other notifications
+   * close on day 12.
+   */
   async function chartOfDay10(stage: Stage, { before, after }: { readonly before: number; readonly after: number }) {
     const { inbox, client: admin } = stage;
     const start = inbox.store.now();

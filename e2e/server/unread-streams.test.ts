@@ -94,7 +94,7 @@ describe('2,000 streams without readers', () => {
   );
 });
 
-/** A process that repeatedly requests an address, with the time of each answer in ms. */
+/** A process that repeatedly requests a URL, with the time of each answer in ms. */
 class Prober {
   readonly took: number[] = [];
   readonly #process: ChildProcess;

@@ -1,4 +1,7 @@
-/** What a model reads about files and repositories that others change: sources, the bus, the shipped subscribers, a carrier. */
+/**
+ * Tests the texts that a model reads about files and repositories that others change: sources, the bus, the shipped subscribers,
+ * a carrier.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

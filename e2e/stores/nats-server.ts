@@ -25,7 +25,7 @@ export type NatsNode = {
 };
 
 export type NatsServers = {
-  /** The address of all nodes, without the name of a store. */
+  /** The URL with all nodes, without the name of a store. */
   readonly url: string;
   readonly nodes: readonly NatsNode[];
   /** The folder with the data of all nodes. */

@@ -27,7 +27,7 @@ export type Order =
       readonly do: 'call';
       readonly n: number;
       readonly calls: readonly { readonly call: string; readonly tool: ToolName; readonly delayMs: number }[];
-      /** The pause between sequential calls; without it, all calls are sent at once. */
+      /** The time between sequential calls; by default, all calls are sent at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
       /** The time after which an answer with a notification is cancelled. */

@@ -39,7 +39,7 @@ export type ProducersOptions = {
   readonly others: readonly string[];
   readonly seed: string;
   readonly over: AbortSignal;
-  /** The server's current address, and an administrator's token. */
+  /** The server's current URL, and an administrator's token. */
   readonly server?: () => { readonly url: string; readonly token: string } | undefined;
   /** The product has `earpiece resume`. */
   readonly resumes: boolean;

@@ -9,7 +9,7 @@ import type { Quiet } from './quiet.ts';
 import type { ToolName } from './tools.ts';
 import type { Host, Project, World } from './world.ts';
 
-/** The address of an HTTP gateway. */
+/** The URL and the process of an HTTP gateway. */
 export type Front = { readonly url: string; readonly pid: number };
 
 export type WindowOptions = {
@@ -26,7 +26,7 @@ export type WindowOptions = {
   readonly servers?: 1 | 2;
   /** The window's first actions, so that a short storm also reaches their moments. */
   readonly overture?: readonly string[];
-  /** The current address of an HTTP gateway; makes the window a client over HTTP. */
+  /** Returns the current HTTP gateway; makes the window a client over HTTP. */
   readonly url?: () => Front | undefined;
 };
 

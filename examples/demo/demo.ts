@@ -23,7 +23,7 @@ import { AGENT, type Stage } from './stage.ts';
 export type StoryOptions = {
   readonly stage: Stage;
   readonly page: Page;
-  /** The pause between two events, so that a person can follow. */
+  /** The time between two events, so that a person can follow. */
   readonly paceMs: number;
 };
 

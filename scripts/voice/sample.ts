@@ -51,7 +51,7 @@ export function sentences(root: string): Drawn[] {
   return [...new Map(found.map((each) => [`${each.kind} ${each.file} ${each.text}`, each])).values()];
 }
 
-/** Removes the addresses of links. Code stays, because a reader needs the code to judge the sentence. */
+/** Removes the URLs of links. Code stays, because a reader needs the code to judge the sentence. */
 const withCode = (text: string): string => text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, '$1');
 
 const ofPage = (file: string, page: string): Drawn[] =>

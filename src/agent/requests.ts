@@ -110,7 +110,7 @@ export class Requests {
 
   #after(trial: Trial, tooLong: boolean, { ids, chars }: Suspects): Trial | 'left out' | undefined {
     if (ids.length === 0) return undefined;
-    // Short notifications cannot make a prompt too long, so they stay in the request.
+    // Short notifications rarely make a prompt too long, so they stay in the request.
     if (tooLong && chars < LONG_CHARS) return undefined;
     switch (trial) {
       case 'whole':

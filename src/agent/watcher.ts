@@ -143,7 +143,8 @@ export class Watcher {
       // Not awaited: the watcher keeps checking while the turn runs, so that it can interrupt the turn.
       void this.#agent.wake(ids, forced ? 'forced' : 'idle').then(
         (turn) => {
-          // Another turn had just begun. If that turn does not deliver the notifications, they wake the agent after it.
+          // Another turn had just begun. If that turn does not deliver the notifications, the notifications wake the agent after
+          // that turn.
           if (turn === undefined) for (const id of added) this.#woken.delete(id);
         },
         (error: unknown) => this.#agent.trouble(error),

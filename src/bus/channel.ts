@@ -23,7 +23,8 @@ export type ChannelDeps = {
   /** Reads the open notifications of the subscriber for this address. */
   readonly open: () => Promise<readonly Item[]>;
   /**
-   * Reads the notifications of the subscriber that any process queued for this address after `since` (epoch ms), newest first.
+   * Reads the notifications of the subscriber that any process queued for this address at or after `since` (epoch ms), newest
+   * first.
    */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
   /**
@@ -296,8 +297,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * Writes an event that is still alone after one turn of the event loop, unless another write is running. Without this method,
-   * the fold window would delay a caller that awaits each `emit`.
+   * Writes an event that is still alone after one iteration of the event loop, unless another write is running. Without this
+   * method, the fold window would delay a caller that awaits each `emit`.
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {

@@ -22,7 +22,7 @@ export class Fold {
     this.last = last;
     const { details } = this;
     if (supersede) details.clear();
-    // One notification has one sender and one moment, so events with others stay separate.
+    // One notification has one sender and one moment, so events with different senders or moments stay separate.
     const text = `${detailOfEvent(event)}\n${JSON.stringify([event.origin, event.deliver])}`;
     const name = details.has(text) || details.size < DETAILS ? text : this.#newest;
     const detail = details.get(name);

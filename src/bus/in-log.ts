@@ -48,8 +48,8 @@ export class InLog {
   }
 
   /**
-   * Reads the counts in open notifications under `restKey` that were never offered, of all processes. If several notifications
-   * count a key, the highest count is used.
+   * Reads the counts in the open notifications under `restKey` that were never offered, whichever process queued them. If several
+   * notifications count a key, the highest count is used.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
@@ -132,7 +132,7 @@ export class InLog {
     return isUntold ? newest.id : undefined;
   }
 
-  /** Reads the notifications that were queued after `since` (epoch ms), newest first. */
+  /** Reads the notifications that were queued at or after `since` (epoch ms), newest first, from at most `PAGES` pages. */
   async lately(since: number): Promise<readonly Logged[]> {
     const address = this.#address;
     if (address.kind === 'project') return this.#fannedOut(since);

@@ -3,7 +3,7 @@ import { checksum, severityRank, type Event } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
-/** Finds the subscribers of a type. Only the first event of a type is compared with all subscribers. */
+/** Finds the subscribers of a type. The result for each type is cached. */
 export class TypeIndex {
   readonly #listening: ByType;
   readonly #withdrawn: ByType;

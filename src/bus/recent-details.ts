@@ -65,7 +65,7 @@ export function recentBy({ withdraw, output }: Subscriber, items: readonly Logge
       over.add(key);
       continue;
     }
-    // This item is itself a repetition, which waits for the end of the window.
+    // An item that waits for a time may itself be a repetition.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = recent.get(key) ?? new Map<string, number>();
     recent.set(key, details);

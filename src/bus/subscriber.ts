@@ -45,8 +45,8 @@ export type Subscriber = {
     readonly priority: Priority;
     readonly injectAt: InjectAt;
     /**
-     * The template of the lines. Undefined if there is no template or its file is missing; the generic view then renders the
-     * line.
+     * The template of the lines. Undefined if the subscriber has no template, or if the template's file is missing. The generic
+     * view then renders the line.
      */
     readonly template?: Template;
     /** Whether the subscriber is a core subscriber, which cannot be disabled. */

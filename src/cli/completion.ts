@@ -94,7 +94,7 @@ function fishOf(commands: readonly CommandLine[]): string {
     const seen = path === '' ? [] : path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
     const none =
       path === '' ? '__fish_use_subcommand' : `not __fish_seen_subcommand_from ${next.map(({ name }) => name).join(' ')}`;
-    // The names after `help` include `help` itself, which is always on such a line, so the condition `none` would never hold.
+    // `help` is itself one of the names that may follow `help`, so the condition `none` would be false on each line with `help`.
     const first = path === 'help' ? seen : [...seen, none];
     const optionsAt = path === '' ? ['__fish_use_subcommand'] : seen;
     return [

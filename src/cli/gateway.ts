@@ -139,8 +139,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     profiles: config.gateway.profiles,
     ...defined({ profile: options.profile }),
   });
-  // The database is asked last, because it opens while the servers start. The gateway decides once whether it has the tools for
-  // tasks, before the client lists the tools. A changed list would invalidate the agent's prompt cache.
+  // The database is asked last, because the database opens while the servers start. The gateway decides once whether it has the
+  // tools for tasks, before the client lists the tools. A changed list would invalidate the agent's prompt cache.
   const asked = offersTaskTools({
     purpose,
     always: config.gateway.tasks,

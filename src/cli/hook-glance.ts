@@ -14,7 +14,7 @@ import { inputAtOnce, mayHavePushed, type HookInput } from './hook-input.ts';
 /** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
-/** Events, by the hosts' names, that need no answer while no notification waits. */
+/** The hosts' names of events that need no answer while no notification waits. */
 const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );

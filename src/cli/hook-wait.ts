@@ -1,8 +1,8 @@
 /**
  * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
- * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call, and
- * looks at two files of the database four times a second. If the open notifications of this session have changed, a separate
- * process checks whether these notifications may wake the agent.
+ * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call. Four
+ * times a second, the process looks at two files of the database. If the open notifications of this session have changed, a
+ * separate process checks whether these notifications may wake the agent.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

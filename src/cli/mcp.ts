@@ -78,8 +78,8 @@ function hookBox(place: Place): Toolbox {
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 /**
- * Whether the conversation is unchanged. An unchanged conversation is kept, because it knows when it last wrote its presence. A
- * new object would write its presence at each call.
+ * Whether the conversation is unchanged. For an unchanged conversation, the earlier object is kept, because that object knows
+ * when the presence was last written. A new object would write the presence at each call.
  */
 const isSame = (before: Conversation, now: Conversation): boolean =>
   before.log === now.log && isDeepStrictEqual(before.options, now.options);

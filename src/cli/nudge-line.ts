@@ -92,7 +92,7 @@ export class NudgeLine {
   async #passOn(): Promise<void> {
     for (let isFirst = true; this.#held.length > 0; isFirst = false) {
       if (!isFirst && this.#held[0]?.[0] === ENTER) await pause(ENTER_AFTER_MS);
-      // Ctrl+C may have passed on all keys during the pause, so the list may be empty.
+      // If the person pressed Ctrl+C during this wait, `keeps` has passed on all held keys, so the list is empty.
       const keys = this.#held.shift();
       if (keys !== undefined) this.#write(keys);
     }

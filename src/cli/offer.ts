@@ -27,7 +27,7 @@ export async function offer(to: string, { db }: GlobalOptions): Promise<void> {
   const list = await following(ear.store, ear.project);
   if (list.some(({ what, to: receiver }) => [to, project].includes(receiver) && isSameThing(what, pr))) return;
   await ear.emitter.emit({
-    // The same offer has the same id, so it is made once.
+    // All offers of a pull request to one agent have the same id, so the agent gets only one offer.
     id: `offer.${to}.${pr.host}/${pr.repo}#${pr.number}`,
     type: 'pr.offered',
     source: 'follow',

@@ -11,8 +11,8 @@ import type { Waiting } from './waiting.ts';
 const PAGE = 500;
 
 /**
- * Yields open notifications that have not expired, notifications that an agent got only as a count in a summary, delivered interrupts that still hold a
- * gate because they are unread, and pauses that were read but still hold.
+ * Yields open notifications that have not expired, and notifications that an agent got only as a count in a summary. Also yields
+ * delivered interrupts that still hold a gate up: unread interrupts, and pauses even if they were read.
  */
 export async function* waitingIn(
   store: Store,

@@ -22,7 +22,7 @@ export function serverName(words: readonly string[]): string {
 
 const options = (words: string): readonly string[] => words.split(/\s+/).filter((word) => word !== '');
 
-/** The options of each runner that take the next word as their value. */
+/** For each runner, the options that take the next word as their value. */
 const NPM = ['-p', '--package', '-c', '--call', '-w', '--workspace', '--registry', '--prefix', '--cache', '--userconfig'];
 const UV = options(`
   --directory --project --with --with-editable --with-requirements --python -p --env-file --extra --group

@@ -3,7 +3,7 @@ import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 
 /**
- * Makes the function that returns the current receivers. `tell` is called once with each reason why a configured webhook is
+ * Makes the function that returns the current receivers. `tell` is called with each new reason why a configured webhook is
  * missing.
  */
 export function webhookReceivers(

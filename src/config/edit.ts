@@ -18,8 +18,8 @@ export type Edit = { readonly path: readonly string[]; readonly value?: Plain };
 export type Edited = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly problem: Problem };
 
 /**
- * Makes the change, and never throws. Returns a problem, with its place if the place is known, for a text that is not TOML and
- * for a key that cannot be changed.
+ * Makes the change, and never throws. Returns a problem for a text that is not TOML and for a key that cannot be changed. The
+ * problem has its place, if the place is known.
  */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);
@@ -50,7 +50,7 @@ export function editToml(text: string, { path, value }: Edit, file: string): Edi
 /** Formats a value as TOML. */
 export function literal(value: Plain): string {
   if (Array.isArray(value)) return `[${value.map((each) => literal(each as string)).join(', ')}]`;
-  // JSON and TOML have the same escapes, except for this one character.
+  // TOML requires an escape for U+007F, but `JSON.stringify` writes this character without an escape.
   return typeof value === 'string' ? JSON.stringify(value).replaceAll('\u007f', '\\u007f') : String(value);
 }
 
@@ -120,8 +120,8 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
 }
 
 /**
- * Inserts a line after the keys above the first table. If there are no such keys, the line is placed above the comment that
- * belongs to that table, or at the end of a file without tables.
+ * Inserts a line after the keys above the first table. Without such keys, inserts the line above the comment that belongs to that
+ * table. In a file without keys and tables, inserts the line at the end.
  */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;

@@ -15,7 +15,7 @@ export type Explained =
 export type ExplainedSetting = {
   readonly kind: 'setting';
   readonly key: string;
-  /** The effective value; undefined if no source sets it and it has no default. */
+  /** The effective value; undefined if no source sets the setting and the setting has no default. */
   readonly value: unknown;
   /** The value as a text for people, without the secrets of servers. */
   readonly text: string;

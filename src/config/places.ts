@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 
-/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
+/** These functions come from `process`, because an import would also load streams and promises, which slows each hook call. */
 const { existsSync, lstatSync, realpathSync, statSync } = process.getBuiltinModule('node:fs');
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -57,8 +57,8 @@ export function folderOf(entries: readonly Entry[], name: string): string | unde
 }
 
 /**
- * Makes the name of a root whose configuration sets no name: the name of the root's folder, or a longer name if another root has
- * that name.
+ * Makes the name of a root whose configuration sets no name. The result is the name of the root's folder, or a longer name if
+ * another root has that name.
  */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);

@@ -4,14 +4,14 @@
 const SECRET_NAME =
   /(?:^|[-_.])(?:token|key|apikey|secret|password|passwd|pwd|pass|auth|authorization|credentials?|bearer|pat|cookie|headers?|dsn)$/u;
 const IS_FLAG = /^-{1,2}[A-Za-z]/u;
-/** Flags of `docker` and `curl` whose value is an assignment or a header, which names the secret itself. */
+/** Flags of `docker` and `curl` whose value is an assignment or a header. The value itself names the secret. */
 const NAMES_NEXT: ReadonlySet<string> = new Set(['-e', '--env', '-H', '--header']);
 /** Matches `--flag=value`, `NAME=value` and `Name: value`. */
 const PAIR = /^(?<name>-{0,2}[A-Za-z_][\w.-]*)(?<sign>=|:\s+)(?<value>.+)$/su;
 const URL_IN = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/giu;
 /**
- * Matches keys in the forms of well-known services, and words of 24 or more letters and digits. Only such a word is captured. The
- * names of packages begin with `npm-`, the keys with `npm_`.
+ * Matches keys in the forms of well-known services, and words of 24 or more letters and digits. Only such a word is captured.
+ * Keys of npm begin with `npm_`, and names of packages may begin with `npm-`.
  */
 const KEY =
   /\b(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs])[-_]|(?:npm|hf|ep)_)[\w-]{8,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}(?:\.[\w-]+)*|([A-Za-z0-9]{24,})/gu;

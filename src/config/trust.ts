@@ -1,9 +1,8 @@
 /**
- * Stores which configurations from cloned repositories the user trusts. An untrusted configuration may only change how
- * notifications are delivered. Such a configuration may not run commands, open the network, choose where notifications are
- * stored, or take another root's name. It may also not speak to the model with Earpiece's authority, or weaken a person's
- * messages. The consent is stored for the file's real path and for exactly the trusted parts. After a change of these parts, the
- * user has to consent again. The scripts that a command runs are not checked.
+ * Stores which configurations from cloned repositories the user trusts. An untrusted configuration may not run commands, open the
+ * network, choose where notifications are stored, or take another root's name. Nor may such a configuration speak to the model
+ * with Earpiece's authority, or weaken a person's messages. The consent is stored for the file's real path and for exactly the
+ * trusted parts. After a change of these parts, the user has to consent again. The scripts that a command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';

@@ -5,8 +5,8 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The current configuration, without a timer or a file watch: each call of `current` checks the few possible files. So a change
- * takes effect at the next contact point, and nothing needs to be closed.
+ * The current configuration, without a timer or a file watch: each call of `current` checks the few possible files. So the next
+ * call returns a changed configuration, and nothing needs to be closed.
  */
 export type ConfigWatch = { readonly current: () => Config };
 
@@ -19,8 +19,8 @@ export type WatchOptions = LoadOptions & {
 };
 
 /**
- * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing: the
- * earlier configuration is used until the file is valid, or until the trust in the project's file is withdrawn. The list of
+ * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing. The
+ * earlier configuration is used until the file is valid, or until the user withdraws the trust in the project's file. The list of
  * watched files is made only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
@@ -70,7 +70,8 @@ function isListed({ files }: Config, at: Surroundings): boolean {
 
 /**
  * Whether the state of the files is reliable. File systems count time in steps of some milliseconds, so a second write of the
- * same length within a step leaves the state unchanged. Until the step has passed, only reading shows such a write.
+ * same length within a step leaves the state unchanged. Until the step has passed, only the content of the file shows such a
+ * write.
  */
 function isSettled(files: readonly string[]): boolean {
   const now = Date.now();

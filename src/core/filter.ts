@@ -20,8 +20,8 @@ export type FilterCause =
 export type FileScope = 'user' | 'project';
 
 /**
- * True for a notification that must not be filtered or dropped: a notification with an `action`, or a critical notification from
- * a person, a core subscriber or a core kind. Without this exception, a mute or the config file of a cloned project could
+ * True for a notification that must not be filtered or dropped. Such a notification has an `action`, or is critical and comes
+ * from a person, a core subscriber or a core kind. Without this exception, a mute or the config file of a cloned project could
  * suppress a person's request to stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
@@ -33,7 +33,7 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 
 /**
  * Returns the reason why the policy or a mute keeps this notification from the model. Undefined if no setting or mute filters the
- * notification. The plan and the gate both call this.
+ * notification. The plan and the gate use the same reason.
  */
 export function filterOf(
   notification: Notification,

@@ -7,8 +7,8 @@ import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /**
- * The maximum number of different messages in a line of level error or critical without a template. Such a line must show every
- * message.
+ * A further item may join a line of level error or critical without a template only up to this number of different messages. Such
+ * a line must show every message.
  */
 const ERRORS_A_LINE = 5;
 /**
@@ -21,8 +21,8 @@ const ROW_CHARS = 40;
 /**
  * Groups the items that share a line. Items that were sent as one line stay together. Other items may share a line if they have
  * the same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
- * window, items without a key may share a line too, if they have one kind and are not critical, or if they are warnings of one
- * source.
+ * window, items without a key may share a line too. These items must have one kind and not be critical, or must be warnings of
+ * one source.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];

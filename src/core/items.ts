@@ -82,7 +82,7 @@ export function touches(draft: Draft): Touches {
   }
 }
 
-/** The place of a record: its position, its time, and the writer's clock if it is behind. */
+/** The place of a record: its position, its time, and the writer's clock if that clock is behind. */
 export type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
 
 export type Settled =
@@ -99,8 +99,8 @@ type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
  * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
- * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned: unknown ids are skipped,
- * and the counts and the marks of repeated items are not checked.
+ * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned. Unknown ids are then
+ * skipped, and the counts and the marks of repeated items are not checked.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;
@@ -349,8 +349,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * Returns the items of a view that were offered before and are not marked as repeated. Another process offered and released them
- * while this view was rendered. Versions before 0.1.0 mark a view as a whole.
+ * Returns the items of a view that were offered before and are not marked as repeated. Another process offered and released these
+ * items while this view was rendered. Versions before 0.1.0 mark a view as a whole.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));

@@ -94,7 +94,7 @@ export interface Store {
    * Waits until any process has appended a record after position `after`, then resolves with the head. Resolves with `after` if
    * `signal` aborts, if `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that
    * the caller should `read`. On a closed store the call rejects, because a reader that calls `changed` in a loop would otherwise
-   * never pause.
+   * never wait.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -142,10 +142,10 @@ export interface Store {
 
   /**
    * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. The call also
-   * removes the log's presence, bindings and withheld results, and the settings of the agent: keys that end with ` <log>` or
-   * contain ` <log>#`, and texts that begin with `<log>#`. The caller first appends a record and passes its position, so that no
-   * position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data is left after the
-   * store is closed.
+   * removes the log's presence, bindings and withheld results, and the settings of the agent. These settings have keys that end
+   * with ` <log>` or contain ` <log>#`, or texts that begin with `<log>#`. The caller first appends a record and passes its
+   * position, so that no position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data
+   * is left after the store is closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 

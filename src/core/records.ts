@@ -150,8 +150,8 @@ export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'convers
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
 /**
- * The gate of these notifications is lowered, because a person resumed the agent or withdrew the notifications. The model may not
- * have read these notifications.
+ * The gate of these notifications is lowered, because a person resumed the agent, or because the notifications were withdrawn or
+ * have expired. The model may not have read these notifications.
  */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';
@@ -189,8 +189,8 @@ export type GateRefusedRecord = Base & {
 };
 /**
  * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is
- * queued. `fan_out_done` is written after the last receiver's notification. `upTo`: set if the receivers fill more than one page;
- * `targets` then has the receivers up to this log.
+ * queued. `fan_out_done` is written after the last receiver's notification. `upTo` is set if the receivers fill more than one
+ * page. `targets` then has the receivers up to this log.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';

@@ -34,7 +34,7 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
 
-/** Whether the log keeps each different detail of these events. Otherwise, further events may differ from all kept details. */
+/** Whether the log keeps each different detail of these events. If false, further events may differ from all kept details. */
 export const keepsDetails = ({ details }: Pick<Grouped, 'details'>): boolean => details.length <= MAX_DIFFERS;
 
 /** Whether a line only counts events, so that its template has nothing to show. */

@@ -79,8 +79,8 @@ const isFromPerson = ({ kind, origin }: Notification): boolean =>
   formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
 /**
- * Returns the earliest time at which the item may wake the agent, epoch ms: the later of its due time and the end of the delay
- * for related notifications. An interrupt may wake the agent at once.
+ * Returns the earliest time at which the item may wake the agent, epoch ms. This time is the later of the due time and the end of
+ * the delay for related notifications. An interrupt may wake the agent at once.
  */
 export function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;

@@ -242,7 +242,7 @@ const PROCESS: Table<handles.ProcessToolOptions> = {
 
 /**
  * Opens a model by its name, such as `openai:gpt-5`. Throws `bad_argument` for an invalid name, and `bad_config` for a missing
- * key, address or package.
+ * key, base URL or package.
  */
 export async function openModel(name: string, env: Readonly<Record<string, string | undefined>>): Promise<LanguageModelV4> {
   checkName('openModel', 'the name of the model', name);

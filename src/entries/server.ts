@@ -25,7 +25,7 @@ export interface Server {
     /** Revokes a token. Resolves to false if the token does not exist. */
     revoke(id: string): Promise<boolean>;
   };
-  /** Begins to listen. Throws `bad_argument` for a port in use, and for an address other than loopback if no token exists. */
+  /** Begins to listen. Throws `bad_argument` for a port in use, and for a host other than loopback if no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
   /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;

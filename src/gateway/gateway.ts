@@ -28,7 +28,7 @@ export type GatewayOptions = {
   readonly profile?: ProfileKind;
   /** Whether the names of tools have the prefix of their server even if there is only one server. */
   readonly isPrefixed?: boolean;
-  /** The separator between a server's name and its tool's name when there are several servers. `__` by default. */
+  /** The separator between a server's name and its tool's name, if tools have the prefix of their server. `__` by default. */
   readonly separator?: string;
   /** How long a client waits for each of several servers. */
   readonly patience?: Partial<Patience>;

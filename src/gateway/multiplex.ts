@@ -251,7 +251,7 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  /** Begins all handshakes at the client's first request except `ping`. `server/discover` waits at most `probeMs` for them. */
+  /** Begins the handshakes at the first request except `ping`. `server/discover` waits at most `probeMs` for the handshakes. */
   async #meet(frame: Request): Promise<void> {
     if (frame.method === 'ping') return; // A ping does not name the client.
     this.#introduced ??= this.#introduce(frame);

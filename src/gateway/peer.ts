@@ -69,7 +69,7 @@ export class Peer {
       },
       catalog: new Catalog(),
       key: options.upstream.name,
-      settling: new Settling(), // The client's own channel settles deliveries.
+      settling: new Settling(), // Stays empty, because the client's own channel settles deliveries.
       partOf: { connection: options.connection },
       channel: {
         send: (out) => this.#received(out),

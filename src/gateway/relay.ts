@@ -57,15 +57,15 @@ export type RelayOptions = {
  *
  * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
  * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
- * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake, the client's setup and the held requests.
- * State `gone`, after `serverGone` or without an accepted handshake: each request is answered with the reason.
+ * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake, the client's setup and the held
+ * requests. State `gone`, after `serverGone` or without an accepted handshake: each request is answered with the reason.
  */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /** Calls whose answer has arrived but is not sent yet, because the rider has not yet handled all answers so far. */
+  /** Calls whose answer has arrived but is not sent yet, because the rider still handles this answer or an earlier one. */
   readonly #answering = new Map<string, OpenCall>();
   /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();

@@ -149,7 +149,7 @@ export class Handle {
       throw new EarpieceError('bad_argument', 'the handle asks no question and takes no input now');
     const { phase } = this;
     await this.#serves.input({ ...input, answers });
-    // The handle got an answer and continues. Its next wait counts as new, because the wait may be for another question.
+    // The handle got an answer and continues. The next wait counts as new, because the handle may wait for another answer.
     if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
   }
 

@@ -2,8 +2,8 @@
  * Notifies a model of those changes to handles that the model has not read. Rules:
  * - A change that an answer reports causes no notification. While a call fetches or awaits a handle, notifications about that
  *   handle are held back. If the call is interrupted and gets no answer, the notification is queued.
- * - Each state causes one notification. If a handle seemed to wait and continued by itself, its next guessed waits cause no
- *   notification until a call reads the handle. A question that the tool itself asks always causes one.
+ * - Each state causes at most one notification. If a handle seemed to wait and continued by itself, its next guessed waits cause
+ *   no notification until a call reads the handle. A question that the tool itself asks is not a guessed wait.
  * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
  *   (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws the notification afterwards. An
  *   earlier withdrawal could lose the change, because an answer may be lost with its process.

@@ -1,6 +1,6 @@
 /**
  * Runs a shell command as a process in a separate session, with its output in one stream. This file is for pipes, and `pty.ts` is
- * for terminals. Both end processes in the same way.
+ * for terminals. Both files end processes in the same way.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -26,7 +26,7 @@ export type ProcessOptions = {
   /** The value of {@link MARK} in the environment of the process. */
   readonly mark: string;
   readonly output: Output;
-  /** Whether stdin stays open for input. Otherwise stdin is empty, and a program that reads stdin gets the end of the file. */
+  /** Whether stdin stays open for input. If false, stdin is empty, and a program that reads stdin gets the end of the file. */
   readonly stdin?: boolean;
   /** Whether the command also ends if the agent's process is killed (`kill -9`). */
   readonly endsWithUs?: boolean;

@@ -40,7 +40,10 @@ const SETTLE_AT_MOST_MS = 3_000;
  * count as output.
  */
 const FIRST_MS = 1_000;
-/** The maximum number of bytes that may wait for the screen. Beyond this number, reading from the terminal pauses. */
+/**
+ * The maximum number of bytes that may wait for the screen. Beyond this number, the terminal is not read until the screen has
+ * caught up.
+ */
 const AHEAD_BYTES = 1_048_576;
 
 /** Starts the command. Throws `ToolFailure` if the command cannot start. */

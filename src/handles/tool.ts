@@ -25,7 +25,7 @@ export type Tool = {
 export type ToolCall = {
   readonly id: string;
   readonly signal: AbortSignal;
-  /** All calls of this batch in the model's order. Some of them may have ended. */
+  /** All calls of this batch in the model's order. Some of these calls may have ended. */
   readonly batch: readonly { readonly id: string; readonly name: string; readonly args: Json }[];
   /** Shows output to a person while the tool runs. The model never reads this output. */
   progress(text: string): void;

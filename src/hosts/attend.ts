@@ -193,7 +193,7 @@ async function beforeTool(
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
   if (refused.answer.kind !== 'nothing' || !carries) return refused;
-  // The host adds the text to the results of this batch. So this moment proves no model request.
+  // The host adds the text to the results of this batch. So this moment does not prove another request to the model.
   return offers(conversation, host, { at: 'tool_result', on: tool });
 }
 
@@ -219,8 +219,8 @@ const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /**
- * Holds the turn for notifications that must not wait for the next prompt. Their level is error or above, or their moment is the
- * end of the turn or of a cycle.
+ * Holds the turn if a due notification must not wait for the next prompt. Such a notification has the level error or above, or
+ * its moment is the end of the turn or of a cycle.
  */
 async function holds(conversation: Conversation, host: Host, held: boolean | undefined): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;

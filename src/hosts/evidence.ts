@@ -1,6 +1,6 @@
 /**
- * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, the host
- * has the bytes, but its model may not have read them.
+ * Proves deliveries by the host's own transcript. A hook ends when its bytes are written. If the host is then killed, the model
+ * may never read the bytes.
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';

@@ -36,7 +36,7 @@ export type HookEvent = {
    * cannot call tools as hooks runs the command.
    */
   readonly served?: Readonly<Record<string, string>>;
-  /** The host's own rules for calls: the host starts the command if one of them matches. Default: for each call. */
+  /** The host's own rules for calls. The host starts the command if a rule matches. Default: for each call. */
   readonly onlyIf?: readonly string[];
   /** Whether this hook before a tool carries notifications while the MCP server that answers the `served` events does not run. */
   readonly standsIn?: true;

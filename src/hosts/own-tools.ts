@@ -4,11 +4,11 @@
  */
 
 /**
- * Matches names with a prefix of Earpiece's server. Hosts add prefixes such as `mcp__files__`, `mcp_files_`, `files_` or
- * `files.`.
+ * Matches the names of tools of Earpiece's server. Hosts add prefixes such as `mcp__earpiece__`, `mcp_earpiece_`, `earpiece_` or
+ * `earpiece.`.
  */
 const OF_EARPIECE = /^(?:mcp__?)?earpiece(?:__|[_./:-])/i;
-/** Matches `get_notifications`, which the gateway adds to each server that it wraps. */
+/** Matches `get_notifications`, which a gateway adds to the tools of its upstream servers. */
 const PULL = /(?:^|[^a-z])(?:earpiece_)?get_notifications$/i;
 
 export const passesGate = (tool: string): boolean => OF_EARPIECE.test(tool) || PULL.test(tool);

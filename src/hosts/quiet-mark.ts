@@ -1,21 +1,24 @@
 /**
- * Marks sessions whose hooks have nothing to do at present. A mark is a set of small files, named after the session. The times of
- * these files are just before and after the times of the database and of its `-wal`. The shell line of a hook compares the times,
- * and ends without starting Earpiece if the mark is valid. Any change of the database moves its time out of these bounds, even if
- * a copy with an old time replaces the database, or if the clock is set back. This module imports no other module of Earpiece,
- * because each hook call loads it.
+ * Writes quiet marks for sessions whose hooks have nothing to do at present. A quiet mark is a set of small files, named after
+ * the session. The times of these files are just before and after the times of the database and of its `-wal`. The shell line of
+ * a hook compares the times, and ends without starting Earpiece if the quiet mark is valid. Any change of the database moves the
+ * time of the database out of these bounds, even if a copy with an old time replaces the database. The same is true after the
+ * clock was set back. This module imports no other module of Earpiece, because each hook call loads it.
  */
 
-/** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */
+/**
+ * These functions are not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook
+ * call.
+ */
 const { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } = process.getBuiltinModule('node:fs');
 
 /**
- * The minimum age of the database's last change for a mark. Some file systems and shells know only whole seconds, so two recent
- * changes may have the same time.
+ * The minimum age of the database's last change for a quiet mark. Some file systems and shells know only whole seconds, so two
+ * recent changes may have the same time.
  */
 const SETTLED_MS = 2_000;
 
-/** Returns the folder of the marks, below the state folder. */
+/** Returns the folder of the quiet marks, below the state folder. */
 export const quietFolder = (state: string): string => `${state}/quiet`;
 
 /** `quiet`: no notification is open for the session. `free`: notifications may be open, but no gate is up. */
@@ -29,20 +32,20 @@ const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 export type Changed = { readonly database: number; readonly wal: number | undefined };
 
 /**
- * Returns the times of the database, or undefined if there is no database or its last change is too recent for a mark. Call this
- * before reading the database.
+ * Returns the times of the database, or undefined if there is no database or its last change is too recent for a quiet mark. Call
+ * this before reading the database.
  */
 export function settledSince(database: string, now: number): Changed | undefined {
   const [main, wal] = [database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs);
   return main !== undefined && Math.max(main, wal ?? 0) < now - SETTLED_MS ? { database: main, wal } : undefined;
 }
 
-/** Writes a mark. Throws if the folder cannot be written. */
+/** Writes a quiet mark. Throws if the folder cannot be written. */
 export function leaveMark(kind: Mark, state: string, session: string, database: string, { database: main, wal }: Changed): void {
   if (!isName(session) || database.includes('\n')) return;
   mkdirSync(quietFolder(state), { recursive: true, mode: 0o700 });
   const mark = `${quietFolder(state)}/${session}${ENDINGS[kind]}`;
-  // The old mark is removed first, because its files must not be mixed with the new files.
+  // The old quiet mark is removed first, because the old files must not be mixed with the new files.
   rmSync(mark, { force: true });
   if (wal === undefined) rmSync(`${mark}.wal`, { force: true });
   else enclose(`${mark}.wal`, '', wal);
@@ -66,16 +69,18 @@ function place(file: string, text: string, time: number): void {
   renameSync(draft, file);
 }
 
-/** Removes the marks of a session. `over`: the session has ended, so the note of its server is removed too. Never throws. */
+/**
+ * Removes the quiet marks of a session. `over`: the session has ended, so the note of its server is removed too. Never throws.
+ */
 export function forgetMarks(state: string, session: string, { over }: { readonly over: boolean }): void {
   if (!isName(session)) return;
-  // The mark itself is removed first, because the other files have no effect without it.
+  // The main file of a quiet mark is removed first, because the other files have no effect without the main file.
   const marks = Object.values(ENDINGS).flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
   for (const ending of over ? [...marks, SERVER] : marks)
     try {
       rmSync(`${quietFolder(state)}/${session}${ending}`, { force: true });
     } catch {
-      // If the removal fails, the next written notification makes the mark invalid.
+      // If the removal fails, the next written notification makes the quiet mark invalid.
     }
 }
 
@@ -115,8 +120,8 @@ export type Ending = {
 };
 
 /**
- * Makes a line for a POSIX shell that exits if the mark of this session is valid. In doubt, the line continues. Shells compare
- * missing files in different ways, so the line first tests that each file exists.
+ * Makes a line for a POSIX shell that exits if the quiet mark of this session is valid. In doubt, the line continues. Shells
+ * compare missing files in different ways, so the line first tests that each file exists.
  */
 export function endsEarly(state: string, { mark, variable }: Ending, quote: (word: string) => string): string {
   const file = `s=${quote(`${quietFolder(state)}/`)}"$${variable}"`;

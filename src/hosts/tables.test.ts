@@ -1,6 +1,6 @@
 /**
- * Tests the tables of the hosts other than Claude Code: with shortened inputs, from the host itself or from its documentation,
- * and with the output that the host reads.
+ * Tests the tables of the hosts other than Claude Code. The inputs are shortened, and come from the host itself or from its
+ * documentation. The expected outputs are those that the host reads.
  */
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../inbox/index.ts';

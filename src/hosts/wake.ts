@@ -10,8 +10,8 @@ export type Woken =
   /** There is no agent to wake: the host shows another session now, this session has ended, or its process is unknown. */
   | { readonly kind: 'over' }
   /**
-   * The agent is not woken now. `nextAt` is the time of the next check, in milliseconds since the epoch; missing if only a change
-   * of the store can lead to a wake.
+   * The agent is not woken now. `nextAt` is the time of the next check, in milliseconds since the epoch. Without `nextAt`, only a
+   * change of the store can lead to a wake.
    */
   | { readonly kind: 'waits'; readonly nextAt?: number }
   | { readonly kind: 'wakes'; readonly attended: Attended };

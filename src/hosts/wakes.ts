@@ -28,7 +28,10 @@ type Wakes = {
 export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
   (await wakesAt(conversation, 'turn_start')).ids;
 
-/** Returns the notifications that may wake the agent now. `at` is the contact point that carries them to the woken agent. */
+/**
+ * Returns the notifications that may wake the agent now. `at` is the contact point at which the woken agent gets the
+ * notifications.
+ */
 export async function wakesAt(conversation: Conversation, at: ContactPoint): Promise<Wakes> {
   const { id, inbox, log } = conversation;
   const { store } = inbox;

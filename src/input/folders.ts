@@ -1,11 +1,11 @@
-/** Makes Earpiece's folders. By default, only their owner can read them, even with a permissive umask. */
+/** Makes Earpiece's folders. By default, only the owner can read a folder, even with a permissive umask. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Makes a folder and its missing parents, with mode 0700 unless another mode is given. Returns the outermost folder that was made;
- * undefined if the folder exists. Node's option `recursive` is not used, because with it `mkdir` never ends if the parent accepts
- * no folders (`/proc`).
+ * Makes a folder and its missing parents, with mode 0700 unless another mode is given. Returns the outermost folder that was
+ * made; undefined if the folder exists. Node's option `recursive` is not used, because with it `mkdir` never ends if the parent
+ * accepts no folders (`/proc`).
  */
 export function makeFolders(folder: string, mode = 0o700): string | undefined {
   try {

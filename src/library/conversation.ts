@@ -304,7 +304,10 @@ export class Conversation {
   }
 }
 
-/** The two functions that settle a lease, once. After a failed call, the same or the opposite call may be tried again. */
+/**
+ * Makes the functions that confirm or release a lease, once. After a failed call, the same or the opposite call may be tried
+ * again.
+ */
 function settledOnce(lease: Lease | undefined): Pick<Offer, 'confirm' | 'release'> {
   let done: { readonly how: 'confirm' | 'release'; readonly answer: Promise<'confirmed' | 'late'> } | undefined;
   const settle = (how: 'confirm' | 'release', make: () => Promise<'confirmed' | 'late'>): Promise<'confirmed' | 'late'> => {

@@ -22,7 +22,7 @@ import type { Principal, Tokens } from './tokens.ts';
 export type Env = {
   Bindings: Bindings;
   Variables: {
-    /** The id of the answer, which problems and the server's log name. */
+    /** The id of the answer. Problems and the server's log contain this id. */
     answer: string;
     /** The caller, which the guards set on every route that is not public. */
     who: Principal;

@@ -1,6 +1,6 @@
 /**
- * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket. Each address has a bucket for
- * requests without a token, and a bucket for failures.
+ * Limits the rate of requests with buckets that fill at a constant rate. Each token has a bucket. Each IP address has a bucket
+ * for requests without a token, and a bucket for failures.
  */
 
 export type Rate = { readonly perSecond: number; readonly burst: number };
@@ -9,9 +9,9 @@ export type Rates = {
   /** The rate of one token that is not send-only, or of one session of such a token. */
   readonly token: Rate;
   readonly sendToken: Rate;
-  /** The rate of requests without a token from one address. */
+  /** The rate of requests without a token from one IP address. */
   readonly anonymous: Rate;
-  /** The rate of wrong tokens and codes from one address. */
+  /** The rate of wrong tokens and codes from one IP address. */
   readonly failures: Rate;
 };
 

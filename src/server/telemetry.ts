@@ -31,7 +31,7 @@ export const NO_TELEMETRY: Telemetry = {
 
 /**
  * Loads OpenTelemetry; returns `NO_TELEMETRY` if the package is not installed. Without a registered SDK, OpenTelemetry ignores
- * all calls. `load` imports the package. Its return type is `unknown`, because a program without the package could not compile a
+ * all calls. `load` imports the package. The return type is `unknown`, because a program without the package could not compile a
  * declaration that names the package's types.
  */
 export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {

@@ -1,6 +1,7 @@
 /**
- * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` holds its SHA-256 and its target;
- * the setting `tokens` lists the ids. Revoking deletes the token from the store, so every process refuses it at once.
+ * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` holds the token's SHA-256 and
+ * target; the setting `tokens` lists the ids. Revoking a token deletes the token from the store, so every process refuses the
+ * token at once.
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
@@ -14,7 +15,7 @@ export type Principal = Pick<
   TokenInfo,
   'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'
 > & {
-  /** The id of the token that created the session. For a token or a session without such a token, its own id. */
+  /** For a session, the id of the token that created the session, if a token did. Otherwise, the `id` of this principal. */
   readonly account: string;
 };
 

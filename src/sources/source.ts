@@ -1,7 +1,4 @@
-/**
- * The parts that all sources share. `start` and `stop` may be called twice, early and at the same time. Background work is
- * counted, so that no work continues after the stop.
- */
+/** The parts that all sources share. Background work is counted, so that no work continues after the stop. */
 
 /**
  * - `start` resolves when the source sees all later changes. `stop` resolves when the source has no watcher, timer, process or

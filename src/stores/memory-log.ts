@@ -124,7 +124,9 @@ export function placeAll(log: Log, changed: ReadonlyMap<Cell, Item>): void {
   if (!sorted) inOrder(log.open);
 }
 
-/** Puts the new item into the cell. Moves the cell into the indexes to which the new item belongs, and out of the others. */
+/**
+ * Puts the new item into the cell. Moves the cell into the indexes to which the new item belongs, and out of all other indexes.
+ */
 function place(log: Log, cell: Cell, item: Item): void {
   const { key } = item.notification;
   const previous = cell.item;

@@ -19,8 +19,9 @@ type StoreOptions = {
 };
 
 /**
- * Opens the store at an address: `memory:`, a path, `sqlite:<path>`, `postgres://…` (needs the package `pg`) or `nats://…` (needs
- * `@nats-io/transport-node` and `@nats-io/jetstream`). Rejects with `bad_argument`, or with the store's own error.
+ * Opens the store that a URL or a path names: `memory:`, a path, `sqlite:<path>`, `postgres://…` (needs the package `pg`) or
+ * `nats://…` (needs `@nats-io/transport-node` and `@nats-io/jetstream`). Rejects with `bad_argument`, or with the store's own
+ * error.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);
@@ -80,9 +81,9 @@ export function partsOf(url: string): { readonly scheme: string | undefined; rea
 const HIDDEN = /(?:^|\/)(\s*([a-z][a-z0-9+.-]+)):\/+(.*)$/isu;
 
 /**
- * Refuses a path that contains an address, for example the address of a server with capital letters or a leading space. The
- * configuration has already made such an address a path inside of a folder. A file at this path would hold the data, and its name
- * would show the password. An absolute path passes if its name with the colon is an existing folder and names no engine.
+ * Refuses a path that contains a URL, for example the URL of a server with capital letters or a leading space. The configuration
+ * has already made such a URL a path inside of a folder. A file at this path would hold the data, and its name would show the
+ * password. An absolute path passes if its name with the colon is an existing folder and names no engine.
  */
 export function refuseHiddenAddress(path: string, named = ''): void {
   const [, shown = '', name = '', rest = ''] = HIDDEN.exec(path) ?? [];

@@ -1,7 +1,7 @@
 /**
- * Wakes waiting callers when records are appended. An append of this process wakes them directly. A message from the server
- * wakes them after an append of another process. While a caller waits, a poll also reads the head, because a message may be lost,
- * and a connection may break without an error.
+ * Wakes waiting callers when records are appended. An append of this process wakes the callers directly. After an append of
+ * another process, a message from the server wakes the callers. While a caller waits, a poll also reads the head, because a
+ * message may be lost, and a connection may break without an error.
  */
 import { Waiters } from './waiters.ts';
 
@@ -27,7 +27,7 @@ export class Wakeups {
   #timer: NodeJS.Timeout | undefined;
   #listener: { end: () => void } | undefined;
   #asking = false;
-  /** True if the head may have moved since the running request began. */
+  /** True if the head may have moved since the running read of the head began. */
   #again = false;
   #closed = false;
 

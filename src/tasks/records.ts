@@ -1,6 +1,6 @@
 /**
- * A record of a task is in the log of the agent that has the task or works on it, or in `project/*` for an unassigned task.
- * `version` counts the records of one task in all logs, so that its history can be ordered.
+ * A record of a task is in the log of the agent that has the task or works on the task. Without such an agent, the record is in
+ * `project/*`. `version` counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
 import type { Draft } from '../core/records.ts';

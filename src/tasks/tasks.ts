@@ -45,7 +45,7 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that the caller saw. If the task now has another status or version, throws `conflict`. */
+  /** The status or the version that the caller saw. If the task now has another status or version, the call throws `conflict`. */
   readonly expected?: TaskStatus | number | undefined;
 };
 

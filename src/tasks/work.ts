@@ -1,4 +1,4 @@
-/** An agent's work on its own tasks: it asks for the next action, and reports results. */
+/** Finds an agent's next action, and reports the results of the agent's tasks. */
 import { splitLog } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';

@@ -1,4 +1,4 @@
-/** Small drawings. Text next to them, or hidden text for a screen reader, says their meaning. */
+/** Small drawings. Text next to each drawing, or hidden text for a screen reader, says its meaning. */
 import type { ReactElement } from 'react';
 import type { Level } from '../types.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Replaces React's function that creates elements, so that every text on the page shows its invisible characters. The values of
- * fields and the addresses of links stay unchanged.
+ * fields and the URLs of links stay unchanged.
  */
 import { Fragment, jsx as make, jsxs as makes } from 'react/jsx-runtime';
 import { visible } from '../state/text.ts';

@@ -14,8 +14,8 @@ export const gemini: Client = {
   // Gemini CLI refuses commands with `$(...)`.
   shell: (command) => ({ name: 'run_shell_command', args: { command } }),
   prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
-    // From its 30th call in a turn on, Gemini asks its model whether the turn is a loop. A scripted model has no answer, and Gemini
-    // then pauses for minutes.
+    // From its 30th call in a turn on, Gemini asks its model whether the turn is a loop. A scripted model has no answer, and
+    // Gemini then waits for minutes.
     const model = { disableLoopDetection: true };
     const own = { mcpServers: geminiServers(mcpServers), hooks: commandHooks(hooks, '*', events), model };
     write(home, '.gemini/settings.json', merge(merge(geminiSettings('gemini-api-key'), own), settings));

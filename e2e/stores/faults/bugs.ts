@@ -15,7 +15,7 @@ export function withoutCondition(store: Store): Store {
 
 async function append(store: Store, ...[log, drafts, options]: Parameters<Store['append']>): Promise<Appended> {
   if (!drafts.some((draft) => isCarry(draft))) return store.append(log, drafts, options);
-  // During this wait, the other carrier reads the same items.
+  // During this wait, another worker carries the same items.
   await sleep(20);
   const appended = await store.append(log, drafts, options);
   if (appended.kind !== 'conflict') return appended;

@@ -52,7 +52,7 @@ export class Life {
     return this.#child.pid ?? 0;
   }
 
-  /** Whether the process still exists. A paused process still exists. */
+  /** Whether the process still exists. A suspended process still exists. */
   get lives(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -124,8 +124,8 @@ function livesWith(bug: Bug, chance: Chance): Record<Slot, readonly Death[]> {
 type Drawing = { readonly chance: Chance; readonly card: <T>(name: string, cards: readonly T[], at: number) => T };
 
 /**
- * Returns the faults of the machine. Faults of the engine follow each other, so that only one node fails at a time. Pauses and
- * wrong clocks of workers may overlap with the engine's faults.
+ * Returns the faults of the machine. Faults of the engine follow each other, so that only one node fails at a time. Suspended
+ * workers and wrong clocks of workers may overlap with the engine's faults.
  */
 function actionsOf(
   engine: EngineName,

@@ -141,8 +141,8 @@ const SURELY_CROSSES_MS = 100;
 const ENOUGH = 5;
 
 /**
- * A cancel that crosses with an answer releases its notifications, which arrive again. A paused gateway may read a cancel too
- * late, so one cancel proves nothing. If none of several notifications arrives again, none was released.
+ * A cancel that crosses with an answer releases its notifications, which arrive again. A busy gateway may read a cancel too late,
+ * so one cancel proves nothing. If none of several notifications arrives again, none was released.
  */
 export function unreleased(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const sights = readings.flatMap((reading) => sightsOf(reading));

@@ -26,7 +26,7 @@ export type ChatStoryOptions = {
   readonly page: Page;
   /** `provider:model`; default: the script. */
   readonly model?: string;
-  /** The address at which a browser shows the same conversation. */
+  /** The URL at which a browser shows the same conversation. */
   readonly console?: string;
   /** Whether the person at this terminal can take part in the conversation. */
   readonly terminal: boolean;

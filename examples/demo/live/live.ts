@@ -60,7 +60,7 @@ export type LiveOptions = {
   readonly signal?: AbortSignal;
   /** The time for each word of the model. */
   readonly wordMs?: number;
-  /** The pause between two rounds. */
+  /** The time between two rounds. */
   readonly betweenMs?: number;
 };
 

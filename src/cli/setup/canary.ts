@@ -107,8 +107,8 @@ function elsewhere(command: string, folder: string): string {
 }
 
 /**
- * Returns the user's environment without the variables that assign this process to an agent or a database, and with the address,
- * the database and the folders of the test.
+ * Returns the user's environment, changed for the test. The variables that assign this process to an agent or a database are
+ * removed. The address, the database and the folders of the test are added.
  */
 function environment(folder: string, host: Host): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>

@@ -44,7 +44,7 @@ export type VerdictFacts = {
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
   /** The setting or mute that now keeps the item from the model. */
   readonly filter: FilterCause | undefined;
-  /** The interrupts of the agent that hold a gate up. This item may be one of them. */
+  /** The interrupts of the agent that hold a gate up. The item itself may be one of these interrupts. */
   readonly gates: readonly Item[];
   /** How often a tool call was refused because of the item. */
   readonly refusals: number;

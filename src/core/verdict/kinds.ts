@@ -8,7 +8,7 @@ import type { Absence, Rides, RodeOn } from './facts.ts';
  * carrier.
  */
 export type Verdict =
-  /** `deliver` is the notification's moment, if this is not the first contact. */
+  /** `deliver` is the notification's moment. Missing if the notification is due at the first contact. */
   | { readonly kind: 'never_carried'; readonly log: string; readonly deliver?: Deliver }
   | {
       readonly kind: 'away';

@@ -3,7 +3,7 @@ import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
  * have. All views get the same result, and a second pass changes nothing, so another view may embed the result. The text is cut
- * before it is escaped, so that a long text costs little time. The omitted characters are only counted.
+ * before it is escaped, so that a long text costs little time. A cut text ends with the number of characters that it had.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();

@@ -19,8 +19,8 @@ const line = (kind: string, level: Line['level'], message: string, more: Partial
 };
 
 /**
- * Ten typical notifications in the order of a plan. Their messages are 144 tokens of the o200k encoding. The token bars and the
- * golden files use these notifications.
+ * Ten typical notifications in the order of a plan. The messages of these notifications are 144 tokens of the o200k encoding. The
+ * token bars and the golden files use these notifications.
  */
 export const CORPUS: readonly Line[] = [
   line('user.message', 'critical', 'The staging database is in use, please do not migrate it today.', { person: 'Ann' }),

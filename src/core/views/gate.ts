@@ -40,7 +40,7 @@ const WITHHELD: Words = {
 /**
  * Returns the answer to a call while an interrupt is unread or a pause holds. The answer says whether the call was made, and
  * shows the interrupts (sender, request and exact words). The answer also names the tool call or the person that lowers the gate,
- * if there is one. All refused calls get the same text. The signal views have a fixed text, which replaces any result.
+ * if there is one. The text does not name the refused call. The signal views have a fixed text, which replaces any result.
  */
 export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {

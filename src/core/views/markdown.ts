@@ -14,9 +14,9 @@ const HEADINGS: Readonly<Record<Level, string>> = {
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
- * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. If a person or an
- * agent wrote the item, or if the item asks to cancel, pause or resume, its source and its `attribution` precede the body, in
- * brackets. No body can begin with a bracket.
+ * The Markdown view: one preamble, and then a heading for each level that has items, the most urgent first. An item of a person
+ * or an agent, and an item with an action, begins with its source and its `attribution` in brackets. No body can begin with a
+ * bracket.
  */
 export const markdown: Layout = {
   item(line, how) {

@@ -10,7 +10,10 @@ export type SignalTexts = {
   readonly made: string;
   /** Added after `waiting` if an interrupt refuses calls. */
   readonly unread: string;
-  /** Added after `interrupt` for a pause. `lift` is the command that lifts the pause, `until` is when it expires. */
+  /**
+   * Added after `interrupt` or `waiting` for a pause. `lift` is the command that lifts the pause. `until` is when the pause
+   * expires.
+   */
   readonly paused: (lift: string, until: string | undefined) => string;
   /** Added after `interrupt` for a pause if the call was made and its result is withheld. */
   readonly pausedMade: (lift: string, until: string | undefined) => string;

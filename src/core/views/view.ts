@@ -9,10 +9,7 @@ export type ViewInput = {
   readonly mark: string;
   /** True until a frame has explained the mark to this conversation. */
   readonly tellMark: boolean;
-  /**
-   * The model's name for `get_notifications`, the tool that shows summarized items. False if the model reads these items with the
-   * command line.
-   */
+  /** The model's name for `get_notifications`, the tool that shows summarized items. False if the model cannot call this tool. */
   readonly pulls: string | false;
   /** True if no other process can open the store, so that the command line cannot show the notifications. */
   readonly private?: boolean;

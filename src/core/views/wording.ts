@@ -7,7 +7,7 @@ import type { ViewInput } from './view.ts';
 
 /**
  * The maximum number of different messages that a line below error lists. Lines of level error or critical, and lines whose
- * template failed, list all messages.
+ * template failed, have no such maximum.
  */
 export const MESSAGES_BELOW_ERROR = 5;
 /** The minimum number of characters of each different message, even in a line of many messages. */
@@ -44,7 +44,7 @@ export function listedOf(
   return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
 }
 
-/** Returns the place to read the whole line. Undefined if the line shows its whole content. */
+/** Returns the place to read the uncut texts, data and events of a line. Undefined if nothing is cut. */
 export function wholeOf(line: Line, how: How): string | undefined {
   const { rendered, messages, instruction = '' } = line;
   const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
@@ -73,8 +73,8 @@ export function dataText(line: Line, maxChars: number): string {
 export const pointsToWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
 
 /**
- * Returns the text of a line, without the sender. Only the messages, and the rows for data and unlisted events, cause line
- * breaks. The words of a person or of another agent are quoted.
+ * Returns the text of a line, without the sender. Only the messages, a template's text, and the rows for data and unlisted events
+ * cause line breaks. The words of a person or of another agent are quoted.
  */
 export function saidBy(line: Line, how: How): string {
   const whole = wholeOf(line, how);
@@ -131,7 +131,7 @@ function commonHead(texts: readonly string[]): string | undefined {
   return texts.every((text) => text.startsWith(`${head}: `)) ? head : undefined;
 }
 
-/** Returns the author of the line, or the action that it asks for. Undefined if the line is only a report of a source. */
+/** Returns the author of the line, or the action that the line asks for. Undefined if the line is only a report of a source. */
 export function attribution(line: Line): string | undefined {
   const person = line.person === undefined ? undefined : neutralizeName(line.person);
   if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;

@@ -45,10 +45,10 @@ type Overdue = {
 };
 
 /**
- * Wraps a rider so that it cannot stop traffic. After an exception or a late answer, the call passes, unless the last known gate
- * is up. Each outage is reported once. If `before`, `after` or `callTool` failed first, the outage ends when the same method
- * answers again, in time or late. An answer of another of these methods ends an outage only after `CALM_MS`, because reads may
- * work while writes are locked.
+ * Wraps a rider so that the rider cannot stop traffic. After an exception or a late answer, the call passes, unless the last
+ * known gate is up. Each outage is reported once. If `before`, `after` or `callTool` failed first, the outage ends when the same
+ * method answers again, in time or late. An answer of another of these methods ends an outage only after `CALM_MS`, because reads
+ * may work while writes are locked.
  */
 export class GuardedRider {
   readonly #rider: Rider;

@@ -11,8 +11,8 @@ export class LateRides {
   readonly #kept = new Map<Connection['key'], readonly Kept[]>();
 
   /**
-   * Keeps a text for at most half of its lease, counted from `askedAt` (`performance.now()`), because after the lease, a hook of
-   * the same conversation could deliver the notifications too. Returns whether the text was kept.
+   * Keeps a text for at most half of its lease, counted from `askedAt` (`performance.now()`). After the lease, a hook of the same
+   * conversation could deliver the notifications too. Returns whether the text was kept.
    */
   keep(key: Connection['key'], ride: Late, askedAt: number): boolean {
     const leftMs = askedAt + (ride.leaseMs ?? 0) / 2 - performance.now();

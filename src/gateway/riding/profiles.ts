@@ -34,7 +34,7 @@ export type Profile = {
   readonly inBytes?: true;
   /** True if the model reads the server's `instructions`, so that frames need not explain the mark: see `shown`. */
   readonly showsInstructions?: true;
-  /** The client joins all text blocks with this many line breaks, and measures the joined text. Pictures do not count. */
+  /** Set if the client joins all text blocks with `breaks` line breaks, and measures the joined text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
 };
 

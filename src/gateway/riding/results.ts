@@ -22,7 +22,7 @@ import type { Profile } from './profiles.ts';
 /** The field of `structuredContent` that holds the notification text. The output schemas of tools/list have the same property. */
 export const NOTICES = '_notices';
 
-/** The field of a result that holds the notification in signal mode, next to `content`. */
+/** The field of a result that holds the text of a signal view, next to `content`. */
 export const SIGNAL = 'notification';
 
 /** A tools/call result that can carry notifications: see `carrierIn`. */

@@ -5,8 +5,8 @@ const RETRY_MS = 2_000;
 
 /**
  * Makes a rider for a store that may be unavailable for a while. The gateway starts at once and passes calls. The rider opens the
- * store when the gateway needs it, but not within 2 s of the last failure. The rider's own tools do not depend on the store, so
- * the bytes of tools/list stay the same.
+ * store when the gateway needs the store, but not within 2 s of the last failure. The rider's own tools do not depend on the
+ * store, so the bytes of tools/list stay the same.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,

@@ -1,9 +1,9 @@
 /**
- * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, so it needs only `node:child_process`. No
- * failure of the bridge stops the agent. If there is no answer in time, the agent continues.
+ * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, and needs only `node:child_process`. No failure
+ * of the bridge stops the agent. If there is no answer in time, the agent continues.
  *
- *  down ──the plugin asks or tells, or the pause ends──▶ starting ──the bridge is ready──▶ up
- *  starting, up ──the bridge ends, or does not answer──▶ down, with a pause that doubles
+ *  down ──the plugin asks or tells, or the delay ends──▶ starting ──the bridge is ready──▶ up
+ *  starting, up ──the bridge ends, or does not answer──▶ down, with a delay that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { defined } from '../../core/defined.ts';
@@ -67,7 +67,7 @@ export class BridgeClient {
   #ids = 0;
   #pauseMs = PAUSE_MS;
   #unanswered = 0;
-  /** The time at which the first question since the bridge's last line had no answer in time. */
+  /** The time at which the first unanswered question since the bridge's last line reached its time limit. */
   #silentSince = 0;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export class BridgeClient {
   /** Questions that had no answer in time. If a late answer has a text, the next question of this kind gets the text. */
   readonly #overdue = new Map<number, Overdue>();
   /**
-   * Texts of late answers. `until`: when the lease of the text ends, in epoch ms; after that time, any carrier may take the
+   * Texts of late answers. `until`: the earliest end of the text's lease, in epoch ms. After the lease, any carrier may take the
    * notifications.
    */
   readonly #late = new Map<string, Handed & { readonly until: number }>();
@@ -90,7 +90,7 @@ export class BridgeClient {
     this.#options = options;
   }
 
-  /** Starts the bridge. Does nothing while a bridge runs, or during the pause after a failure. */
+  /** Starts the bridge. Does nothing while a bridge runs, during the delay after a failure, or after `close`. */
   start(): void {
     if (this.#child !== undefined || this.#timer !== undefined || this.#closed) return;
     const generation = ++this.#generation;

@@ -1,6 +1,6 @@
 /**
- * One session of a host. Between the moments that the plugin reports, texts are pushed to the session. The plugin reports the
- * state.
+ * One session of a host. Between the moments that the plugin reports, the bridge may push texts to the session. The plugin
+ * reports the state of the session.
  *
  * idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *
@@ -32,7 +32,10 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /** The notifications that have woken the agent, in this process or before this process. They do not wake the agent again. */
+  /**
+   * The notifications that have woken the agent, in this process or an earlier process. These notifications do not wake the agent
+   * again.
+   */
   #woken: Promise<Set<NotificationId>> | undefined;
   readonly #shown = new Set<NotificationId>();
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */

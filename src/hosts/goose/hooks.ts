@@ -50,8 +50,8 @@ function momentOf(input: Input): Moment | undefined {
     case 'PreToolUse':
       return { kind: 'before_tool', tool: text(input, 'tool_name') };
     case 'Stop':
-      // The input does not show whether the turn was held before, and Earpiece gets no prompts by which to count. Goose itself
-      // limits such repetitions (GOOSE_STOP_HOOK_BLOCK_CAP).
+      // The input does not show whether the turn was held before, so Earpiece does not limit the holds. Goose itself limits the
+      // holds of a turn (GOOSE_STOP_HOOK_BLOCK_CAP).
       return { kind: 'turn_end', held: false };
     case 'SessionEnd':
       return { kind: 'session_end' };

@@ -47,7 +47,9 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
   for (const folder of left) passOn(folder, book);
 }
 
-/** Records the folder at another installed file inside this folder. The uninstall of that file then removes the folder. */
+/**
+ * Adds the folder to the record of another installed file inside this folder. The uninstall of that file then removes the folder.
+ */
 function passOn(folder: string, book: InstallBook): void {
   const heir = book.list().find(({ file }) => [file, targetOf(file)].some((path) => path.startsWith(`${folder}${sep}`)));
   if (heir === undefined || heir.folders.includes(folder)) return;

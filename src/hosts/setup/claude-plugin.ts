@@ -1,7 +1,7 @@
 /**
  * Makes the plugin for Claude Code: the hooks and the MCP server of `earpiece install`, in a folder that Claude Code loads as a
- * plugin. The plugin contains no path of a machine. So its lines search for Earpiece next to the plugin, on the PATH, and with
- * npx.
+ * plugin. The plugin contains no path of a machine. So the shell lines of the plugin search for Earpiece next to the plugin, on
+ * the PATH, and with npx.
  */
 import { claude } from '../claude/hooks.ts';
 import { endsEarly, type Ending } from '../quiet-mark.ts';

@@ -46,9 +46,9 @@ export const fetching = (version: string, home: string): readonly string[] => [
 
 /**
  * Makes the line for hosts that pass a command to a shell. The line runs `entry` with `node`. If a version manager has removed
- * this Node, the line runs the `node` on the PATH. With `fetched`, the line runs npx if the Node or the entry file is missing. If
- * no program exists, the hook reports that, and the agent continues. `ending`: the condition on which the shell ends the hook
- * without starting Earpiece.
+ * this Node, the line runs the `node` on the PATH. With `fetched`, the line runs npx instead, also if the entry file is missing.
+ * If no program exists, the hook reports the problem, and the agent continues. `ending`: the condition on which the shell ends
+ * the hook without starting Earpiece.
  */
 export function shellLine(ours: Ours, words: readonly string[], ending?: Ending): string {
   const { node, entry, fetched } = ours;
@@ -104,9 +104,9 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
 /**
- * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if it starts Earpiece: such a line may
- * be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So Earpiece
- * recognizes the line even after somebody edits its paths.
+ * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if the line starts Earpiece. Such a
+ * line may be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So
+ * Earpiece recognizes the line even after somebody edits its paths.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;

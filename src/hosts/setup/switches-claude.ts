@@ -58,7 +58,7 @@ export function claude(user: Place, project: Place): readonly Disabled[] {
   ];
 }
 
-/** The settings override a variable of the shell. Claude Code ignores these variables in the settings of a project. */
+/** The settings override a variable of the shell, but Claude Code ignores `MODES` in the settings of a project. */
 function modeOn(name: string, settings: readonly Source[], { env }: Place): readonly Disabled[] {
   const [found] = last(
     settings.filter(({ of }) => of !== 'project'),
@@ -81,8 +81,8 @@ const startsUs = (entry: unknown, installed: readonly (readonly string[])[]): bo
 const member = (entry: unknown, key: string): unknown => (entry as Readonly<Record<string, unknown>> | null)?.[key];
 
 /**
- * All lists of allowed servers count as one list. If this list contains a command, Claude Code starts a server with a command
- * only if the list contains that command.
+ * All lists of allowed servers count as one list; with `allowManagedMcpServersOnly`, only the administrator's lists count. If the
+ * list contains a command, Claude Code starts a server with a command only if the list contains that command.
  */
 function notAllowed(
   settings: readonly Source[],

@@ -1,6 +1,6 @@
 /**
- * Records contact with one conversation: when the host made contact, and when a carrier was sent to the model. A time without
- * other news is written at most every 30 s.
+ * Records contact with one conversation: when the host made contact, and when a carrier was sent to the model. If only the time
+ * is new, the contact is written at most every 30 s.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';

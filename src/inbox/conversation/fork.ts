@@ -90,8 +90,9 @@ export async function* transcriptOf(
 
 /**
  * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` at that point are open in
- * `to`, with the same ids, unless they have since ended with an outcome in `OVER`, or a third conversation has taken them. Throws
- * `not_found` if `from` has no records up to that point, and `bad_argument` if `to` already has records.
+ * `to`, with the same ids. Exceptions are notifications that have since ended with an outcome in `OVER`, or that a third
+ * conversation has taken. Throws `not_found` if `from` has no records up to that point, and `bad_argument` if `to` already has
+ * records.
  */
 export async function fork(
   store: Store,

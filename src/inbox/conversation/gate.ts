@@ -9,7 +9,7 @@
  *
  * - A confirmed answer of `get_notifications`.
  * - A model request that the host proves (`answered`).
- * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal.
+ * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal, at a host without a better proof (`Proof`).
  * - A call, if the transcript shows the interrupt in a message before the batch of the call (`readBefore`).
  *
  * The start of a call less than `ASKED_AGAIN_MS` after a refusal proves nothing. Claude Code, Codex and Qwen send the writing

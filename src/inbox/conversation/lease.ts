@@ -77,8 +77,8 @@ export const leaseOf = (
 });
 
 /**
- * The additional effects of a confirmation: it marks the items in `reads` as read by `by`, removes the withheld results with
- * `takesWithheld`, and calls `confirmed` last.
+ * The additional effects of a confirmation. The items in `reads` are marked as read by `by`. With `takesWithheld`, the withheld
+ * results are removed. `confirmed` is called last.
  */
 export type OnConfirm = {
   readonly reads?: readonly Item[];

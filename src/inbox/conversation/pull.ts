@@ -66,7 +66,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     const kept: readonly Withheld[] = await store.withheld(log, id);
     const show = (item: Item, repeated: boolean): PulledNotification =>
       shown(item, { repeated, lift: gate.lift, now: store.now() });
-    // The flag `repeated` may be set later, so it is measured with each item.
+    // The flag `repeated` may be set later, so each item is measured with this flag.
     const { items, takesWithheld, chars } = fitting(all, kept, { fits, limit, show: (item) => show(item, true) });
     const withheld = takesWithheld ? kept : [];
     const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
@@ -113,7 +113,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       continue;
     }
     fault('offer.appended');
-    // Uses the state at the append, because another process may have offered and released an item after this process read it.
+    // The state at the append counts, because another process may have offered and released an item after the read.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
     // Another carrier holds an offered item and may have shown it. The pull lists such an item only because the item holds the
     // gate up.

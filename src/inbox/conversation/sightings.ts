@@ -15,8 +15,8 @@ const MOST_ITEMS = 1_000;
 const RECORDS_SEARCHED = 50;
 
 /**
- * Returns the latest possible queue times of items whose age is unknown from their stamps, or of all items if this process's
- * clock is known to be wrong. With `dry`, first sightings are not stored.
+ * Returns the latest possible queue time of each item whose age is unknown from its stamps. If this process's clock is known to
+ * be wrong, returns this time for all items. With `dry`, first sightings are not stored.
  */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;

@@ -21,8 +21,8 @@ export function placeOf(folder: string, log: LogKey): string {
 }
 
 /**
- * Removes the files of one agent. Returns the folder and the number of removed files. The folder of another database or of another
- * `archive` stays.
+ * Removes the files of one agent. Returns the folder and the number of removed files. The folder of another database or of
+ * another `archive` stays.
  */
 export async function removeArchived(store: Store, root: string, log: LogKey): Promise<{ folder: string; files: number }> {
   const folder = placeOf(await folderOf(store, root), log);

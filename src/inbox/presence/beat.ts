@@ -1,8 +1,8 @@
 /**
  * Shows other machines that this process lives, by increasing a count in a setting. A machine cannot look up the processes of
  * another machine, and the clocks of machines differ. So an observer compares no times, but watches whether the count changes. To
- * take over, the observer removes the count that it has seen, in one step. So a process that only paused finds its count removed,
- * and writes nothing more.
+ * take over, the observer removes the count that it has seen, in one step. So a process that was only suspended finds its count
+ * removed, and writes nothing more.
  */
 import type { Store } from '../../core/ports.ts';
 

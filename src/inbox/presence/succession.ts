@@ -65,8 +65,9 @@ export async function merge(context: Context, { log, from, to }: Succession): Pr
 }
 
 /**
- * Whether `p` may be an earlier conversation that the heir continues: their runs were not active at the same time, and no known
- * folder, machine or purpose differs. No clocks are compared: a run records which other runs were active when it began.
+ * Whether `p` may be an earlier conversation that the heir continues. The two runs must not have been active at the same time,
+ * and no known folder, machine or purpose may differ. No clocks are compared: a run records which other runs were active when it
+ * began.
  */
 function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
   if (p.conversation === id) return false;

@@ -21,7 +21,7 @@ export async function fanOut(context: Context, project: string, notification: No
   await finishFanOuts(context, project);
   const { id } = notification;
   const known = await context.intents.find(projectLog(project), id);
-  // A repeated call may differ from the queued notification, for example in its level, so the queued notification decides.
+  // A repeated call may have another level or action. So the receivers come from the notification that was queued first.
   if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, fromRecord(known.notification))] };
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;

@@ -35,7 +35,7 @@ export class Intents {
   /** Returns the fan-outs that no process has finished yet, oldest first. */
   async *unfinished(log: LogKey): AsyncGenerator<FanOutRecord, void, undefined> {
     const { unfinished } = await this.#known(log);
-    // A copy, because a fan-out that begins in the meantime is not interrupted.
+    // The copy leaves out a fan-out that begins in the meantime, because the process that begins it also finishes it.
     const seqs = [...unfinished.values()];
     for (const seq of seqs) {
       const intent = await this.#at(log, seq);

@@ -55,8 +55,8 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
 }
 
 /**
- * Returns the mutes that apply now. If the clock that set a mute is more than a day ahead of this process's clock, the mute would
- * last too long, so such a mute is ignored.
+ * Returns the mutes that apply now. A mute from a clock that is more than a day ahead of this process's clock is ignored, because
+ * the mute would last too long.
  */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
   mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

@@ -1,6 +1,6 @@
 /**
- * Runs the calls of this process that queue notifications of one key for one agent one after the other. Otherwise, two calls at the
- * same time would both find no open notification, and the second notification would not be folded into the first one.
+ * Runs the calls of this process that queue notifications of one key for one agent one after the other. Otherwise, two calls at
+ * the same time would both find no open notification. The second notification would then not be folded into the first one.
  */
 import type { Store } from '../../core/ports.ts';
 import { patience } from '../patience.ts';

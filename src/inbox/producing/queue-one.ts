@@ -86,8 +86,8 @@ export async function audienceOfAction(
 
 /**
  * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
- * audience, sender, purpose, instruction, subscriber, template and `about`, and was never offered. It is due and expires when the
- * new notification is due and expires. Neither has an action, supersedes or interrupts.
+ * audience, sender, purpose, instruction, subscriber, template and `about`, and was never offered. Both are due together and
+ * expire at about the same time. Neither notification has an action, supersedes others, or interrupts.
  */
 export async function foldable(
   { store }: Context,
@@ -138,8 +138,8 @@ function isOfSender(into: Notification, notification: Notification): boolean {
 }
 
 /**
- * Whether a notification is due together with `into`. A repetition of an event waits only because a separate line would repeat a
- * text. So an earlier line may count the repetition.
+ * Whether a notification is due together with `into`. A repetition of an event (`repeats`) is delayed only because a separate
+ * line would repeat a text. So a line that is due earlier may count the repetition.
  */
 function isDueWith({ deliver: first }: Notification, { deliver, subscriber }: Notification): boolean {
   if (isDeepStrictEqual(first, deliver)) return true;

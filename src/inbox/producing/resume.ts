@@ -20,7 +20,9 @@ export type Lifted = {
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
-  /** Whether the conversation gets a notification. False if it never saw the pause and the person wrote no message. */
+  /**
+   * Whether the conversation gets a notification. False if the conversation never saw the pause and the person wrote no message.
+   */
   readonly notified: boolean;
 };
 

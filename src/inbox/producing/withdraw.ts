@@ -1,4 +1,4 @@
-/** Withdraws notifications, and lowers a gate before the model has read the interrupts that hold it up. */
+/** Withdraws notifications, and lowers a gate before the model has read the interrupts that hold the gate up. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { ANYONE, type Item } from '../../core/items.ts';

@@ -105,8 +105,8 @@ export type SseEvent = {
 };
 
 /**
- * Splits a byte stream into server-sent events, whose lines end with LF, CR or CRLF. Comments, `id` and `retry` stay in `raw`. All
- * `raw` together are the bytes of the stream.
+ * Splits a byte stream into server-sent events, whose lines end with LF, CR or CRLF. Comments, `id` and `retry` stay in `raw`.
+ * All `raw` together are the bytes of the stream.
  */
 export class SseReader {
   readonly #lines: LineReader;
@@ -133,7 +133,7 @@ export class SseReader {
     const isSplit = this.#afterCr && chunk[0] === LF;
     this.#afterCr = chunk.at(-1) === CR;
     if (!isSplit) return this.#lines.push(chunk);
-    // A reader that waits for this LF needs it now, so it does not wait for the next event.
+    // Between two events, this LF is passed on at once, because a reader may wait for the LF of a CRLF.
     const isBetweenEvents = this.#held === 0;
     this.#raw.push(chunk.subarray(0, 1));
     this.#held += 1;

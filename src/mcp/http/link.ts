@@ -208,8 +208,8 @@ export class HttpLink implements Link {
   }
 
   /**
-   * Stores the data that later requests need from an answer: the agreed protocol version, and the names of the arguments that
-   * a tool's schema tells clients to repeat in HTTP headers.
+   * Stores the data of an answer that later requests need. From `initialize`, these data are the agreed protocol version. From
+   * tools/list, these data are the arguments that clients must repeat in HTTP headers.
    */
   #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;

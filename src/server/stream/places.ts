@@ -9,8 +9,8 @@ import type { Principal } from '../tokens.ts';
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
 /**
- * The maximum number of streams that are opened in one turn of the event loop. Without this limit, a burst of new streams would
- * delay requests.
+ * The maximum number of streams that are opened in one iteration of the event loop. Without this limit, a burst of new streams
+ * would delay requests.
  */
 const OPENED_A_TURN = 64;
 

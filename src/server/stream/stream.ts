@@ -36,7 +36,7 @@ export type StreamQuery = Scope & {
 export type Streams = {
   /** The position up to which every record was pushed to the live streams. */
   readonly position: number;
-  /** Runs one read of a stream when it is that stream's turn. */
+  /** Runs one read of a stream. The number of simultaneous reads is limited. */
   reading<T>(work: () => Promise<T>): Promise<T>;
   /** Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. */
   holds(more: number): boolean;

@@ -54,7 +54,7 @@ export function staleEvent(root: string, path: string, previous: Hash, current: 
 
 export const aboutFile = (root: string, path: string): string => `file:${resolve(root, path)}`;
 
-/** Returns the path relative to the root, if the path is inside the root. */
+/** Returns the path relative to the root. For a path outside of the root, returns the absolute path. */
 export function shownPath(root: string, path: string): string {
   const absolute = resolve(root, path);
   const inside = relative(root, absolute);

@@ -1,4 +1,4 @@
-/** The files that a source's globs select: files below its root that are not ignored there. */
+/** Selects the files below a root that match globs and are not ignored. */
 import { relative, sep } from 'node:path';
 import { hasControl } from '../wording.ts';
 import { expandBraces, hasOpenClass, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';

@@ -1,6 +1,6 @@
 /**
- * Follows a program that runs in the person's terminal. A printed error stays open until a later build no longer prints the error.
- * All errors end if the program ends without an error, or if a person stops the program.
+ * Follows a program that runs in the person's terminal. A printed error stays open until a later build no longer prints the
+ * error. All errors end if the program ends without an error, or if a person stops the program.
  */
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
@@ -32,7 +32,7 @@ export type Output = {
   readonly stderr: (chunk: Buffer) => void;
   /**
    * Records the end of the program. `well`: the program ended without an error, or a person stopped it, so no problem is open.
-   * First reports the fixed problems. Then resolves to the problems that are still open, which the report of the exit names.
+   * First reports the fixed problems. Then resolves to the open problems for the report of the exit.
    */
   readonly ended: (well: boolean) => Promise<Left>;
 };
@@ -40,7 +40,7 @@ export type Output = {
 /** The open problems at the end: those that no report has named, and the number of those that were reported before. */
 export type Left = { readonly fresh: readonly Problem[]; readonly reported: number };
 
-/** `trouble` gets the error if the last report fails. `told` is called when found or fixed problems were reported. */
+/** `trouble` gets the error if the last report fails. `told` is called after each earlier report of found or fixed problems. */
 type Listener = { readonly trouble: (error: Error) => void; readonly told?: () => void };
 
 type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; readonly matchers: Matchers };

@@ -7,7 +7,7 @@ import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 
 type Kept = Pick<Store, 'now' | 'setting' | 'swapSetting'>;
-/** A lease. `at` is the time when it was last taken or renewed. */
+/** A lease. `at` is the time when the lease was last taken or renewed. */
 type Lease = Owner & { readonly at: number };
 type IsAlive = (owner: Owner) => boolean | undefined;
 
@@ -17,7 +17,7 @@ export const RENEW_MS = 30_000;
 const leaseKey = (project: string): string => `followers' process of ${project}`;
 const leaseIn = (value: Json | undefined): Lease | undefined => value as unknown as Lease | undefined;
 
-/** The process that holds the lease now. */
+/** Returns the process that holds the lease now. */
 export async function looker(store: Kept, project: string, isAlive: IsAlive): Promise<Owner | undefined> {
   const lease = leaseIn(await store.setting(leaseKey(project)));
   return lease !== undefined && holds(lease, isAlive, store.now()) ? lease : undefined;
@@ -30,7 +30,7 @@ export async function looker(store: Kept, project: string, isAlive: IsAlive): Pr
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 
-/** Takes the lease. Resolves to false if another process holds it. */
+/** Takes the lease. Resolves to false if another process holds the lease. */
 export async function takeLease(store: Kept, project: string, own: Owner, isAlive: IsAlive): Promise<boolean> {
   const before = await store.setting(leaseKey(project));
   const lease = leaseIn(before);

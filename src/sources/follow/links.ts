@@ -4,7 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /**
  * The end of a path whose links were followed. `path` has no links, and its last parts may not exist. `outside`: a link outside
- * of the allowed folder leads to nothing. `endless`: there are too many links, usually because one of them leads back to another.
+ * of the allowed folder leads to nothing. `endless`: there are too many links, usually because a link leads back to an earlier
+ * link.
  */
 export type Real = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'outside' } | { readonly kind: 'endless' };
 

@@ -25,7 +25,7 @@ const LINE_CHARS = 300;
 const BEFORE_CHARS = 80;
 
 /**
- * The position of the follower in the file `ino`. `seen` is a checksum of the last bytes before the offset, and `head` a hash of
+ * The position of the follower in the file `ino`. `seen` is a checksum of the last bytes before the offset. `head` is a hash of
  * the first bytes of the file up to the offset. `last` is the last matching line. `restarts` counts how often reading returned to
  * the beginning of a file, and is part of the ids of lines.
  */
@@ -118,9 +118,9 @@ async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise
 }
 
 /**
- * Returns the marks of the place if the file still has the bytes before the place. A file may have been emptied and have grown
- * past the offset. Its last bytes before the offset can still be the same, such as the summary of a build. So `head` is compared,
- * too.
+ * Returns the checksums of the place if the file still has the bytes before the place. A file may have been emptied and have
+ * grown past the offset. The last bytes before the offset can still be the same, such as the summary of a build. So `head` is
+ * compared, too.
  */
 function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undefined {
   if (offset > fstatSync(opened).size) return undefined;
@@ -129,8 +129,8 @@ function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undef
 }
 
 /**
- * Reads the next lines, up to the limit of a check. `isWhole`: nobody writes the file any longer, so its last line is complete
- * without a line break. If the file is emptied between two reads, the next check finds that out.
+ * Reads the next lines, up to the limit of a check. `isWhole`: no program writes the file any longer, so the last line is
+ * complete without a line break. If the file is emptied between two reads, the next check begins at the start of the file.
  */
 async function readFrom(
   reading: Reading,
@@ -197,7 +197,10 @@ class Matches {
     return this.#last === undefined ? undefined : partOf(this.#last, this.#pattern);
   }
 
-  /** Returns the lines to report, and the number of the others. If at most `MAX_LINES` lines match, all are reported. */
+  /**
+   * Returns the lines to report, and the number of the other matching lines. If at most `MAX_LINES` lines match, all are
+   * reported.
+   */
   reported(): { readonly told: readonly Line[]; readonly more: number } {
     const told = this.#count <= MAX_LINES ? this.#first : [...this.#different.values()];
     return { told, more: this.#count - told.length };
@@ -206,7 +209,7 @@ class Matches {
 
 type Marks = Required<Pick<Place, 'seen' | 'head'>>;
 
-/** Returns the marks that the file has if it was read to this offset. */
+/** Returns the checksums for a file that was read to this offset. */
 function marksAt(opened: number, offset: number): Marks {
   const length = Math.min(SEEN_BYTES, offset);
   return {
@@ -280,8 +283,8 @@ function isAtItsPath(opened: number, file: string): boolean {
 type Line = { readonly at: number; readonly line: string };
 
 /**
- * Returns the complete lines with their positions. An unfinished line waits for the next check, unless the line fills the whole
- * read, or is the last line of a file that no program writes any longer.
+ * Returns the complete lines with their positions. An unfinished line waits for the next read. Two unfinished lines count as
+ * complete: a line that fills the whole read, and the last line of a file that a new file has replaced.
  */
 function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];

@@ -1,4 +1,4 @@
-/** The refusal of a log that the user of the process may not read. The process runs without the rights of root. */
+/** Tests the refusal of a log that the user of the process may not read. The process runs without the rights of root. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

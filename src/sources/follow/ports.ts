@@ -8,7 +8,7 @@ const BLOCKED: ReadonlySet<number> = new Set([
   6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Returns why the port of a URL cannot be followed, and the way out. Undefined if the port can be followed. */
+/** Returns why the port of a URL cannot be followed, and what to do. Returns undefined if the port can be followed. */
 export const portProblem = ({ port }: URL): string | undefined =>
   BLOCKED.has(Number(port))
     ? `has the port ${port}, which belongs to another protocol, so Node blocks it; let the server listen on another port`

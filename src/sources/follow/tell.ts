@@ -45,8 +45,8 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
 }
 
 /**
- * Returns the notified addresses that no follower has any more. An address that includes a current address, or is included by
- * one, is left out.
+ * Returns the notified addresses that no follower has any more. An address that includes a current address, or that a current
+ * address includes, is left out.
  */
 const leftBy = ({ tos = [] }: State, now: readonly string[]): readonly string[] =>
   tos.filter((to) => now.every((each) => !covers(each, to) && !covers(to, each)));

@@ -1,6 +1,6 @@
 /**
- * Ends a follower of a project. The list first marks the follower as ending. If the process crashes before the end, the next
- * process that runs the followers completes the removal.
+ * Ends a follower of a project. The follower is first marked as ending in the list. If the process crashes before the removal,
+ * the next process that runs the followers completes the removal.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Emitter } from '../../core/event.ts';
@@ -28,7 +28,7 @@ export async function unfollow(place: Ending, id: string): Promise<Followed | un
   return ending;
 }
 
-/** Withdraws the notifications of an ending follower, and then removes the follower. May run several times. */
+/** Withdraws the notifications of an ending follower, and then removes the follower. Running it again is safe. */
 export async function completeEnd({ store, project, emitter }: Ending, ending: Followed): Promise<void> {
   const list = await listed(store, project);
   const uid = groupOf(ending);

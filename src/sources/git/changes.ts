@@ -1,7 +1,7 @@
 /** Compares two states of a repository, without I/O. */
 import type { Conflict, GitState, Upstream } from './state.ts';
 
-/** Which states were emitted and have not ended: a conflict, and the name of a moved upstream. */
+/** The states that were emitted and have not ended: a conflict, and the name of a moved upstream. */
 export type Told = { readonly conflict: boolean; readonly upstream: string | undefined };
 
 export const NOTHING_TOLD: Told = { conflict: false, upstream: undefined };

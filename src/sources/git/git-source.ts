@@ -122,7 +122,7 @@ class Repository implements GitSource {
     this.#places = places.value;
     await this.#watch(places.value, signal);
     if (signal.aborted) return;
-    // The state before the start counts as known; changes during a stop are emitted.
+    // At the first start, the current state counts as known. At a later start, the changes since the stop are emitted.
     this.#adopt ||= this.#known === undefined;
     await this.#look();
     if (pollMs > 0) this.#timers.push(setInterval(() => this.#settling.touch('look'), pollMs));

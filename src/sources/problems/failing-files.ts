@@ -1,6 +1,6 @@
 /**
  * Finds out which test files still fail, for a tool that does not name the files that pass. After a run of some files, such a
- * tool counts the files that fail: those of the run, and those that failed before and did not run again.
+ * tool counts all failing files, including files that failed before and did not run again.
  */
 import { posix } from 'node:path';
 import { relativeImports } from './imports.ts';
@@ -54,15 +54,18 @@ export class FailingFiles {
     );
   }
 
-  /** Returns the earlier files that still fail but did not fail in this round. A file in doubt counts as failing. */
+  /**
+   * Returns the earlier failing files that this round did not name as failed and that are not known to be fixed. A file in doubt
+   * counts as failing.
+   */
   #failing<T extends Earlier>(earlier: readonly T[], { hasChanged, sourceOf }: Files<T>): ReadonlySet<string> {
     const failing = new Set(earlier.map(fileOf).filter((file) => !this.#now.has(file)));
     if (this.#count === undefined) return failing;
     const count = this.#count - this.#now.size;
     if (count <= 0) return new Set();
     const rerun = this.#rerun ?? '';
-    // Each function selects files that have run, or have probably run. If the other files are enough for the count, the selected
-    // files no longer fail.
+    // Each function selects files that have run, or have probably run. If at least `count` other files remain, the selected files
+    // no longer fail.
     for (const hasRun of [
       (file: string) => nameOf(file) === rerun,
       (file: string) => imports(nameOf(file), rerun, sourceOf),

@@ -51,7 +51,7 @@ describe('the problems of mocha --watch', () => {
     expect(messages(...before, ...wrong, undefined, ...failing, undefined)).toEqual(['Error: no']);
     // A busy machine may print the stack in two parts.
     expect(messages(...before, ...thrown('one').toSpliced(3, 0, undefined), undefined)).toEqual(['Error: no', 'Error: one']);
-    // Mocha could not load the file at its start.
+    // Mocha could not load the file when the program started.
     expect(messages(...wrong, WATCHES, undefined, ...thrown('two'), WATCHES, undefined)).toEqual(['Error: two']);
     // Without mocha, several programs may have such errors.
     expect(messages(...thrown('one'), undefined, ...thrown('two'), undefined)).toEqual(['Error: one', 'Error: two']);

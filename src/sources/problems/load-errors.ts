@@ -9,12 +9,12 @@ export class LoadErrors {
   #isLoading = false;
   #isInStack = false;
 
-  /** Reads the next line. Returns whether it is the first line after the stack of such an error. */
+  /** Reads the next line. Returns whether the line is the first line after the stack of such an error. */
   read(line: string): boolean {
     if (WATCHING.test(line)) this.#isWatching = true;
     const [wasInStack, isStack] = [this.#isInStack, STACK.test(line)];
-    // `#isLoading` does not depend on `#isWatching`: in the first error of a program, perhaps only the last line of the stack
-    // shows that mocha watches files.
+    // `#isLoading` does not depend on `#isWatching`: in the first error of a program, only the last line of the stack may show
+    // that mocha watches files.
     this.#isLoading = isStack && (this.#isLoading || LOADING.test(line));
     this.#isInStack = this.#isLoading && this.#isWatching;
     return wasInStack && !isStack;

@@ -20,7 +20,7 @@ export type Step = {
   readonly skip?: number;
   /** Whether the problem is complete without this line. */
   readonly optional?: true;
-  /** Whether the line may come several times; the last of them is used. */
+  /** Whether several lines may have this form. The last such line is used. */
   readonly repeats?: true;
   /**
    * Whether each of several lines in a row of this form begins a separate problem. The lines below them belong to all these
@@ -66,8 +66,8 @@ export type Printed = { readonly from: RegExp; readonly to: RegExp };
 /** The lines with which a tool that keeps running shows the beginning and the end of a round. */
 export type Rounds = {
   /**
-   * Whether the tool looks for other problems only if it finds none of these. A round with only such problems ends no problem of
-   * another kind.
+   * Whether these problems, such as syntax errors, keep the tool from finding other problems. A round with only such problems
+   * ends no problem of another kind.
    */
   readonly isPartial?: (problems: readonly Problem[]) => boolean;
   /** Matches the beginning of a round. Earlier problems belong to an earlier round. */

@@ -57,7 +57,7 @@ export class NamedUnits {
     return this.#run;
   }
 
-  /** Whether a change of a file may have ended a run of this round before its end. */
+  /** Whether a change of a file may have interrupted a run of this round. */
   get wasInterrupted(): boolean {
     return this.#starts > 1;
   }

@@ -5,8 +5,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 const MAX_BYTES = 2_000_000;
 
 /**
- * Returns the text of a regular file; undefined if there is none, if it cannot be read, or if it is larger than 2 MB. The files
- * of `/proc` have the size 0, so nothing of them is read. A read of some of them would never end.
+ * Returns the text of a regular file; undefined if there is none, if it cannot be read, or if it is larger than 2 MB. Files of
+ * `/proc` have the size 0, so this function reads nothing from such a file. Reading some of these files would never end.
  */
 export function textOf(path: string): string | undefined {
   let file: number | undefined;

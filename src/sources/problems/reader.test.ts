@@ -443,7 +443,7 @@ describe('problem matchers', () => {
     expect(
       said('FAIL ./a.test.js', '  ● Console', '', '    console.log', '      x', '', '  ● Test suite failed to run', '', '    no'),
     ).toEqual(['jest: Test suite failed to run: no (a.test.js)']);
-    // A block without an end, and a line that only resembles a headline.
+    // A block ends after 2,000 lines, and a line that only resembles a headline begins no block.
     expect(said('stdout | a.test.js > p1', ...Array.from({ length: 2_001 }, () => 'x'), ERROR)).toEqual([FOUND]);
     expect(said('see stdout | tee log.txt', ERROR)).toEqual([FOUND]);
     // The lines of two blocks are not one problem.

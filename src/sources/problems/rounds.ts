@@ -238,7 +238,7 @@ export class OpenProblems {
   }
 
   /**
-   * Whether a problem needs no report: the problem only says that a test file has failed, and either Node.js has printed the
+   * Whether a problem needs no report. Such a problem only says that a test file has failed, and either Node.js has printed the
    * cause or the run was interrupted. A printed cause then counts as the problem of this file.
    */
   #isExplained(problem: Problem): boolean {
@@ -250,7 +250,7 @@ export class OpenProblems {
       causes.findLast(([, each]) => isOf(test, each.problem)) ??
       causes.findLast(([, each]) => !units.all.some(({ name, failed }) => failed && isOf(name, each.problem)));
     if (found === undefined) {
-      // Node.js prints the error of a file that several test files import for each of them.
+      // If several test files import a file with an error, Node.js prints the error for each test file.
       const shared = [...(this.#round.get(tool) ?? [])].findLast(
         ([, { unit = '', problem: cause }]) => cause.tool === 'node' && !isOf(unit, cause),
       );

@@ -32,7 +32,7 @@ export const JEST: readonly Matcher[] = [
     steps: [FAIL, NOT_RUN, step(new RegExp(`^\\s+${UNPARSED}$`, 'u'), { skip: 1 }), NODE_PLACE, CAUSE],
   },
   {
-    // For a file that jest cannot run. Only the line above the problem names the file.
+    // This matcher is for a file that jest cannot run. Only the line above the problem names the file.
     tool: 'jest',
     steps: [
       FAIL,

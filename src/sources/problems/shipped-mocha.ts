@@ -16,7 +16,7 @@ const PLACE = step(
 
 export const MOCHA: readonly Matcher[] = [
   {
-    // For a test outside of a suite.
+    // This matcher is for a test outside of a suite.
     tool: 'mocha',
     steps: [
       step(/^\s+\d+\) (?<test>\S.*):$/u),

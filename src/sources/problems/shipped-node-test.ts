@@ -59,7 +59,7 @@ export const NODE_TEST: readonly Matcher[] = [
     ],
   },
   {
-    // For a message of several lines.
+    // This matcher is for a message of several lines.
     tool: 'node --test',
     steps: [...NOT_OK, step(/^\s+error: \|-$/u, { skip: 4 }), step(/^\s+(?<message>\S.*?):?$/u), VALUES, ...STACK],
   },

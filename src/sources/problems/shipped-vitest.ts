@@ -37,7 +37,7 @@ export const VITEST: readonly Matcher[] = [
     steps: [NAME, MESSAGE, PLACE],
   },
   {
-    // For an error that no test has caught. Only a later line names the test's file.
+    // This matcher is for an error that no test has caught. Only a later line names the test's file.
     tool: 'vitest',
     until: UNTIL,
     steps: [

@@ -61,7 +61,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For Vite 8 and later.
+    // This matcher is for Vite 8 and later.
     tool: 'vite',
     steps: [
       step(/^\[(?:(?<code>[A-Z_]+)|[\w:-]+)\] (?<message>\S.*)$/u),
@@ -69,7 +69,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For versions before Vite 8.
+    // This matcher is for versions before Vite 8.
     tool: 'vite',
     steps: [
       step(/^error during build:$/u),
@@ -107,7 +107,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For errors of the plugin ts-loader.
+    // This matcher is for errors of the plugin ts-loader.
     tool: 'webpack',
     steps: [
       step(/^\[tsl\] (?<severity>ERROR|WARNING) in (?<file>.+)\((?<line>\d+),(?<column>\d+)\)$/u),
@@ -131,7 +131,7 @@ export const SHIPPED: readonly Matcher[] = [
     steps: [step(/^\s*--- FAIL: (?<test>\S+) /u), step(/^\s+(?<file>[^\s:]+\.go):(?<line>\d+): (?<message>.+)$/u, { skip: 2 })],
   },
   {
-    // For a panic in a test. Go prints the result of the package below the stacks.
+    // This matcher is for a panic in a test. Go prints the result of the package below the stacks.
     tool: 'go',
     until: /^FAIL\b/u,
     steps: [
@@ -175,7 +175,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For the section of a failing test. The summary at the end names the test's file.
+    // This matcher is for the section of a failing test. The summary at the end names the test's file.
     tool: 'pytest',
     isNote: true,
     steps: [
@@ -232,7 +232,7 @@ export const SHIPPED: readonly Matcher[] = [
     tool: 'node',
     steps: [
       either([
-        // The file with the import of a missing file.
+        // The part `file` is the file that imports a missing module.
         /^(?:# )?(?<message>Error \[\w+\]: Cannot find (?:module|package) .+ imported from (?<file>\/\S+|[A-Z]:\\\S+))$/u,
         /^(?:# )?(?:Uncaught )?(?<message>(?:\w*Error(?: \[\w+\])?|UnhandledPromiseRejection): .+)$/u,
       ]),
@@ -258,7 +258,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For an error that a test file causes outside of its tests, such as a rejected promise.
+    // This matcher is for an error that a test file causes outside of its tests, such as a rejected promise.
     tool: 'node',
     steps: [
       step(
@@ -267,7 +267,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For a thrown value that is not an error.
+    // This matcher is for a thrown value that is not an error.
     tool: 'node',
     steps: [
       step(/^(?:(?<file>(?:\/|file:\/\/|[A-Z]:\\)[^\n]*):(?<line>\d+)|node:\S+:\d+)$/u),
@@ -292,7 +292,7 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For the short format of ruff, and for flake8.
+    // This matcher is for the short format of ruff, and for flake8.
     tool: 'ruff',
     steps: [step(/^(?<file>[^\s:]+\.pyi?):(?<line>\d+):(?<column>\d+): (?<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?<message>.+)$/u)],
   },
@@ -303,7 +303,8 @@ export const SHIPPED: readonly Matcher[] = [
     ],
   },
   {
-    // For file names with spaces or parentheses. Only a compiler's message has a source line below it; other sentences have none.
+    // This matcher is for file names with spaces or parentheses. The line must be above a source line, because other sentences
+    // may have the same form.
     tool: 'cc',
     steps: [
       step(/^(?<file>[^\s:][^:]*\.\w+):(?<line>\d+):(?<column>\d+): (?:fatal )?(?<severity>error|warning): (?<message>.+)$/u),

@@ -18,8 +18,8 @@ const HEAD_SHARE = 2 / 3;
 export const GAP = '…';
 
 /**
- * Returns at most `most` lines and 16,000 characters, oldest first. For a failure, these are the beginning of the failure and the
- * end of the output. Otherwise, these are the last lines.
+ * Returns at most `most` lines and 16,000 characters, oldest first. For a failed command, the lines are the beginning of the
+ * failure (if found) and the end of the output. For any other command, the lines are the end of the output.
  */
 export function excerpt(lines: readonly string[], most: number, failed: boolean): readonly string[] {
   const chosen = choose(lines, most, failed);

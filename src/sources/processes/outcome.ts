@@ -46,8 +46,8 @@ export const lostItsReader = (outcome: Outcome): boolean =>
 const SIGPIPE = 141;
 
 /**
- * Makes the event `process.ended`, or `process.failed` for a failure. Its notification replaces the unread notifications of the
- * same name, or of the same command without a name, in the same folder, because only the current state matters.
+ * Makes the event `process.ended`, or `process.failed` for a failure. Only the current state matters, so the notification
+ * replaces the unread notifications of the same name in the same folder. Without a name, the command takes the place of the name.
  */
 export function eventOf(ended: Ended): EventInput {
   const { outcome, cwd, durationMs, lastLines } = ended;

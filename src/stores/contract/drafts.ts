@@ -70,7 +70,7 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  // Always marked as repeated, because an offer without this mark conflicts if a notification was offered before.
+  // Always marked as repeated, because an offer that is not marked conflicts if a notification was offered before.
   view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });

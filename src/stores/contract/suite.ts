@@ -29,7 +29,7 @@ export type Stage = {
   readonly also: () => Promise<Store>;
   /** Reads every byte that the closed store keeps. */
   readonly contents: (of?: Store) => Promise<Uint8Array>;
-  /** Starts producers that queue into `LOG` without pause. */
+  /** Starts producers that queue into `LOG` continuously. */
   readonly producers: (count: number) => Promise<Producing>;
 };
 

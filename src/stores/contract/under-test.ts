@@ -5,12 +5,12 @@ import type { Clock, Store } from '../../core/ports.ts';
 export const CAPABILITIES = ['survives-restart', 'many-processes', 'overwrites-erased'] as const;
 
 /**
- * The properties that a store may lack: the data survives a close; several processes may open the store at once; the store's
+ * The properties that a store may lack: the data survives a close, several processes may open the store at once, and the store's
  * bytes contain no erased data.
  */
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** Producers that run. `stop` ends them and returns the ids that the store acknowledged. */
+/** Producers that run. `stop` ends the producers and returns the ids that the store acknowledged. */
 export type Producing = { stop(): Promise<readonly string[]> };
 
 /** Your store, with the functions that the suite needs. */
@@ -28,7 +28,7 @@ export type StoreUnderTest<S extends Store = Store> = {
    */
   readonly contents?: (store: S) => Uint8Array | Promise<Uint8Array>;
   /**
-   * Starts producers that queue into the log without pause. Use other processes if several can share your store. Default:
+   * Starts producers that queue into the log continuously. Use other processes if several can share your store. Default:
    * producers in this process.
    */
   readonly producers?: (store: S, log: LogKey, count: number) => Promise<Producing>;

@@ -14,10 +14,10 @@ export type Mark = {
   readonly role: 'source' | 'target';
   /** The random name of the move, the same in both stores. */
   readonly move: string;
-  /** The addresses of both stores, without secrets. */
+  /** The URLs or paths of both stores, without secrets. */
   readonly from: string;
   readonly to: string;
-  /** Epoch ms. `doneAt`: the time at which the target had everything; only the mark of a source has this field. */
+  /** Epoch ms. `doneAt`: the time at which the target had everything. Only the mark of a source has this field. */
   readonly startedAt: number;
   readonly doneAt?: number;
 };
@@ -44,7 +44,7 @@ export type Row =
   | { readonly kind: 'setting'; readonly key: string; readonly value: Json }
   | { readonly kind: 'secret'; readonly value: string };
 
-/** The content at an address. `holds`: a description for people, such as `12 records`; absent for an empty store. */
+/** The content of one end. `holds`: a description for people, such as `12 records`. Absent for an empty store. */
 export type Found =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly holds?: string }
@@ -53,11 +53,11 @@ export type Found =
 export interface End {
   /** As in `Store`. */
   readonly name: string;
-  /** The address for a command line, without secrets. */
+  /** The URL or path for a command line, without secrets. */
   readonly address: string;
   readonly engine: 'sqlite' | 'postgres' | 'nats';
 
-  /** Checks the content at the address. Creates no store, but may migrate the tables of an older release. */
+  /** Checks the content of this end. Creates no store, but may migrate the tables of an older release. */
   find(): Promise<Found>;
 
   /**
@@ -111,8 +111,8 @@ export const GROWTH = 4;
 const PAGE_BYTES = 8_000_000;
 
 /**
- * Returns the number of records for the page after these records: at most `PAGE`, at most `GROWTH` times as many, and not more
- * than fit into about `PAGE_BYTES`.
+ * Returns the number of records for the next page: at most `PAGE`, at most `GROWTH` times as many, and not more than fit into
+ * about `PAGE_BYTES`.
  */
 export function nextLimit(bodies: readonly { readonly body: string }[]): number {
   const bytes = bodies.reduce((sum, { body }) => sum + body.length, 0);

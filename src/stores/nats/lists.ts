@@ -94,8 +94,8 @@ export async function agentsPage(
 }
 
 /**
- * Checks all logs, and returns a text for each problem: items in memory that differ from a replay of their log's records, or
- * records in memory that the stream lacks.
+ * Checks all logs, and returns a text for each problem. A problem is an item in memory that differs from a replay of the log, or
+ * a record in memory that the stream lacks.
  */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);

@@ -18,7 +18,7 @@ export type Cut = { readonly removed: readonly number[]; readonly upTo: number }
 /** The maximum number of logs in memory. Above this number, the least recently used logs without work are forgotten. */
 const MOST = 2_000;
 
-/** `works`: how many calls of `exclusive` run or wait for their turn. */
+/** `works`: how many calls of `exclusive` run or wait. */
 type Entry = { view: View | undefined; turn: Promise<unknown>; next: Promise<View> | undefined; works: number };
 
 /** Called for each message that is added to a view, with the message's effect, or with undefined if it has no effect. */
@@ -45,7 +45,7 @@ export class Logs {
     return `cut.${logTokens(log)}`;
   }
 
-  /** Returns the current state of the log. Calls that arrive while another call waits for its turn share that turn. */
+  /** Returns the current state of the log. Calls that arrive while another call waits get the same result. */
   fresh(log: LogKey): Promise<View> {
     const entry = this.#entry(log);
     if (entry.next !== undefined) return entry.next;

@@ -22,7 +22,7 @@ export const logTokens = (log: LogKey): string => {
   return `${token(project)}.${token(agent)}`;
 };
 
-/** The subjects of one log. `all` is a pattern that matches the others. */
+/** The subjects of one log. `all` is a pattern that matches the other subjects. */
 export type LogSubjects = {
   readonly all: string;
   /** The subject of decided appends, which follow each other in a fixed order. */

@@ -102,7 +102,7 @@ export class Ranges {
     return { messages, next: seen };
   }
 
-  /** Returns at most `limit` messages after `after` and up to `head`, oldest first. Their texts may be empty. */
+  /** Returns at most `limit` messages after `after` and up to `head`, oldest first. The texts of these messages may be empty. */
   async subjects(
     stream: string,
     subject: string,

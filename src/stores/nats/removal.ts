@@ -29,7 +29,7 @@ export type Removing = {
  */
 const CHUNK = 500;
 
-/** Removes one chunk of a log's old records; removes nothing if no old records are left. The newest record of the store stays. */
+/** Removes one chunk of a log's old records. Removes nothing if no old records are left. The newest record of the store stays. */
 export async function pruneOne(
   of: Removing,
   log: LogKey,
@@ -58,7 +58,9 @@ export const removeRecords = (of: Removing, log: LogKey, seqs: readonly number[]
     await remove(of, view, seqs);
   });
 
-/** Removes these records and the void messages. If they do not fit into one row, removes them in several rounds. */
+/**
+ * Removes these records and the void messages. If their positions do not fit into one row, removes the records in several rounds.
+ */
 async function remove({ server, tables, logs }: Removing, view: View, seqs: readonly number[]): Promise<void> {
   const row = logs.cutOf(view.log.key);
   let left: readonly number[] = [...view.void, ...seqs];

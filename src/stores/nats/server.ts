@@ -1,5 +1,5 @@
 /**
- * One connection to the servers, and the calls on the two streams of a store. Each method tries once; `insist` repeats an
+ * One connection to the servers, and the calls on the two streams of a store. Each method tries once. `insist` repeats an
  * operation that failed.
  */
 import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg, StreamConfig, StreamInfo } from '@nats-io/jetstream';
@@ -46,7 +46,7 @@ export class Server {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
   readonly #jsm: JetStreamManager;
-  /** The newest position to announce, the last announced position, and the pause after an announcement. */
+  /** The newest position to announce, the last announced position, and the timer of the delay after an announcement. */
   #head = 0;
   #published = 0;
   #pause: NodeJS.Timeout | undefined;

@@ -43,7 +43,7 @@ import { Tables } from './tables.ts';
 export type NatsOptions = {
   /** `nats://user:password@host:4222/name`, with commas between several hosts, and `tls://` for TLS. */
   readonly url: string;
-  /** The number of copies of each stream of a new store: 1, 3 or 5. Default: `replicas` of the address, else 1. */
+  /** The number of copies of each stream of a new store: 1, 3 or 5. Default: `replicas` of the URL, else 1. */
   readonly replicas?: number;
   readonly clock?: Clock;
 };
@@ -117,7 +117,7 @@ class NatsStore implements Store {
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     this.#admit(options);
-    // The drafts are copied now, because the caller may change its objects after this turn of the event loop.
+    // The drafts are copied now, because the caller may change its objects after this iteration of the event loop.
     const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
     return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
   }
@@ -263,7 +263,7 @@ class NatsStore implements Store {
     };
   }
 
-  /** Changes all of these settings; returns false and changes none if one of them has an unexpected value. */
+  /** Changes all of these settings. Returns false and changes none if one of these settings has an unexpected value. */
   async #swapAll(swaps: readonly Swap[]): Promise<boolean> {
     const rows = await this.#settings.rows(swaps.map(({ key }) => key).toSorted(), (log) => this.#logs.fresh(log));
     if (staleKey(knownOf(rows), swaps) !== undefined) return false;

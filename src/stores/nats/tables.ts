@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from './server.ts';
 import { isBeaten } from './trouble.ts';
 
-/** A row of a table. `seq` is 0 if there is no row; a removed row may still have a sequence. */
+/** A row of a table. `seq` is 0 if there is no row. A removed row may still have a sequence. */
 export type Row<T> = { readonly seq: number; readonly value: T | undefined };
 /** An existing row, with its subject relative to the tables. */
 export type Named<T> = { readonly seq: number; readonly subject: string; readonly value: T };
@@ -66,7 +66,7 @@ export class Tables {
   }
 
   /**
-   * Changes one row and returns its value; retries if another writer was first. `to` returns the new value, undefined to remove
+   * Changes one row and returns its value. Retries if another writer was first. `to` returns the new value, undefined to remove
    * the row, or `KEEP` to leave it unchanged.
    */
   async change<T>(
@@ -87,7 +87,7 @@ export class Tables {
     }
   }
 
-  /** Removes a row if its sequence is still `seen`; otherwise returns false. */
+  /** Removes a row if its sequence is still `seen`. If not, returns false. */
   async drop(subject: string, seen: number): Promise<boolean> {
     const seq = await this.put(subject, undefined, seen);
     if (seq !== undefined) this.#forget(seq);
@@ -95,8 +95,8 @@ export class Tables {
   }
 
   /**
-   * Deletes the tombstone of a removed row. No caller waits for this. If the deletion fails, the tombstone stays, and readers
-   * ignore it.
+   * Deletes the tombstone of a removed row. No caller waits for the deletion. If the deletion fails, the tombstone stays, and
+   * readers ignore it.
    */
   #forget(seq: number): void {
     this.#server.remove(this.#server.tables, seq).catch(() => {});

@@ -2,8 +2,8 @@
  * One log in the memory of this process: its records and items, computed from the log's messages in their order. Each process
  * computes the same state, because the rules depend only on the messages:
  *
- * - A decided append (`a`) holds all its drafts. Its first record has the position of that message. Each further record follows
- *   in another message (`c`), which any process may publish, once.
+ * - A decided append (`a`) is a message with all drafts. The first record has the position of that message. Each further record
+ *   follows in another message (`c`), which any process may publish, once.
  * - A queued notification (`q`) is one message.
  * - A message is void if it queues an id that the log already has, or that a decided append will still queue. A void message
  *   occurs only if two processes queue one id at the same moment.
@@ -33,7 +33,7 @@ export class View {
   decided = 0;
   unfinished: (Unfinished & { readonly left: Set<number> }) | undefined;
   readonly void = new Set<number>();
-  /** The first and the last position of each append with several records, for the newest `SPANS` of them. */
+  /** The first and the last position of each append with several records, for the newest `SPANS` of these appends. */
   readonly #spans: { readonly first: number; last: number }[] = [];
   /** The positions of this process's appends and of all appends that change settings, by their names. */
   readonly found = new Map<string, number>();
@@ -94,13 +94,17 @@ export class View {
   }
 
   /**
-   * Whether the record at this position was removed. Its message may stay in the stream until the removal is complete.
+   * Whether the record at this position was removed. The message of a removed record may stay in the stream until the removal is
+   * complete.
    */
   isRemoved(seq: number): boolean {
     return this.#removed.has(seq);
   }
 
-  /** If `seq` is inside one of the newest `SPANS` appends, returns the last position of that append; otherwise returns `seq`. */
+  /**
+   * Returns the last position of the append that contains `seq`. Returns `seq` if none of the newest `SPANS` appends contains
+   * `seq`.
+   */
   wholeUpTo(seq: number): number {
     return this.#spans.find(({ first, last }) => first <= seq && seq < last)?.last ?? seq;
   }

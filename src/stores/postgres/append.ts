@@ -1,6 +1,6 @@
 /**
  * Appends to one log. Calls that wait while an append runs share the next append, in their order. Each append is settled
- * separately, so a refused append does not affect the others.
+ * separately, so a refused append does not affect the other appends.
  *
  * An append is one statement, which writes only if the items and settings have not changed since the append was settled. An
  * append that only adds new notifications and records without items first tries this statement alone. Any other append first

@@ -15,7 +15,7 @@ import { explain, incomplete, isIncomplete, isLoss, isLost, isPassing, Unsure } 
 /** Runs one statement. In its text, `@name` is replaced by the object of that name in the schema, such as a table. */
 export type Query = <R = Record<string, unknown>>(text: string, ...values: readonly unknown[]) => Promise<R[]>;
 
-/** The names of locks. While a transaction holds them, no other transaction of any process can take them. */
+/** The names of locks. While a transaction holds a lock, no other transaction of any process can take this lock. */
 type Locks = readonly string[];
 
 /** How long a process that stops in the middle of a transaction keeps its locks. */
@@ -23,7 +23,7 @@ const IDLE_MS = 10_000;
 
 export class Database {
   readonly address: Address;
-  /** A pool for each host of the address. */
+  /** A pool for each host of the URL. */
   readonly #pools: readonly pg.Pool[];
   /** The index of the host for the next call. After an error that another host may not have, the index moves to the next host. */
   #at = 0;
@@ -84,7 +84,8 @@ export class Database {
   /**
    * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
    * returned. After a commit without an answer, `isStored` checks whether the result is stored. The number of the transaction
-   * alone does not prove that: a server that crashed, or a standby that took over, may have given it to another transaction.
+   * alone does not prove it: a server that crashed, or a standby that took over, may have given the number to another
+   * transaction.
    */
   write<T>(
     options: Wait | undefined,
@@ -218,7 +219,7 @@ export class Database {
 
   /**
    * Rejects with the code of a read-only server if the connection leads to a standby, which may be behind. Checks nothing if the
-   * address names only one host.
+   * URL names only one host.
    */
   async #isPrimary(client: pg.PoolClient): Promise<void> {
     if (this.#pools.length === 1 || this.#primary.has(client)) return;

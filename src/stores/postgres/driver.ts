@@ -28,8 +28,8 @@ export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
 
 /**
  * Makes a class of connections that close their socket after an error. The driver would leave that to the server. Each connection
- * also has an error listener from the start, because a server may end the connection before a caller listens to errors, and an
- * error without a listener ends the process.
+ * also has an error listener from the start, because a server may end the connection before a caller listens to errors. An error
+ * without a listener would end the process.
  */
 export const closingClient = (driver: Driver): new () => pg.ClientBase =>
   class extends driver.Client {

@@ -232,7 +232,10 @@ export async function settledUpTo(query: Query, ms: number): Promise<number> {
   return row?.newest ?? 0;
 }
 
-/** Forgets the calls that were repeated more than a day ago. Their first tries have long ended and cannot write any more. */
+/**
+ * Forgets the calls that were repeated more than a day ago. The first tries of these calls have long ended and cannot write any
+ * more.
+ */
 export const pruneRepeated = (query: Query): Promise<unknown> =>
   query("DELETE FROM @repeated WHERE at < now() - interval '1 day'");
 

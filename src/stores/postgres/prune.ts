@@ -105,7 +105,7 @@ export async function erase(query: Query, log: LogKey, before: number): Promise<
     notifications: found?.n ?? 0,
     conversations: await count('DELETE FROM @conversations WHERE log = $1', log),
     withheld: await count('DELETE FROM @withheld WHERE log = $1', log),
-    // The keys of these settings end with the agent or one of its conversations. The value of a session token is the conversation
+    // The keys of these settings name the agent or one of its conversations. The value of a session token is the conversation
     // that it opens.
     settings: await count(
       `DELETE FROM @settings WHERE right(key, length($1::text)) = $1 OR strpos(key, $2) > 0 OR left(value, length($3::text)) = $3`,

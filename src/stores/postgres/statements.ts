@@ -4,8 +4,8 @@
  * such a statement may depend on its values.
  *
  * A pooler with a connection for each transaction may run a statement on a connection that does not know the name. So a statement
- * gets a name only on a connection that leads directly to a server process: the process id in the server's first message is then
- * the id of the process that runs the statements. A pooler sends another id.
+ * gets a name only on a connection that leads directly to a server process. On such a connection, the process id in the server's
+ * first message is the id of the process that runs the statements. A pooler sends another id.
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
@@ -48,7 +48,10 @@ export class Statements {
     return name !== undefined && !this.#pooled && this.#direct.has(client) ? { name, ...query } : query;
   }
 
-  /** If the error shows that a pooler has mixed up names, gives up all names and returns true. The statement did nothing. */
+  /**
+   * Whether the error shows that a pooler has mixed up the names of prepared statements. If so, gives up all names. The failed
+   * statement did nothing.
+   */
   areWrong(error: unknown): boolean {
     if (!WRONG_NAME.has(String((error as { readonly code?: unknown } | undefined)?.code))) return false;
     this.#pooled = true;

@@ -46,7 +46,7 @@ import { Announcer, listenWith } from './wakeups.ts';
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
   readonly url: string;
-  /** The schema that holds the tables. Default: `schema` in the address, otherwise `earpiece`. */
+  /** The schema that holds the tables. Default: `schema` in the URL, otherwise `earpiece`. */
   readonly schema?: string;
   /** The maximum number of connections to each host, in addition to the connection that listens. Default 4. */
   readonly connections?: number;
@@ -116,7 +116,7 @@ class PostgresStore implements Store {
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     this.#admit(options);
-    // The drafts are copied now, because the caller may change its objects after this turn of the event loop.
+    // The drafts are copied now, because the caller may change its objects after this iteration of the event loop.
     const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
     return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
   }

@@ -48,7 +48,7 @@ export function agentsPage(
   now: number,
 ): AgentOverview[] {
   const { project, after = '', limit = 100 } = query;
-  // The logs of a project are adjacent in the index. Their range ends at "0", the character after "/".
+  // The logs of a project are adjacent in the index. The range of these logs ends at "0", the character after "/".
   const from = project === undefined ? '' : `${project}/`;
   const below = project === undefined ? '\u{10ffff}' : `${project}0`;
   return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map((row) => overviewOf(row, now));

@@ -24,7 +24,7 @@ export function erase(db: Database, log: LogKey, before: number): Erased {
     notifications,
     conversations: count('DELETE FROM conversations WHERE log = ?', id),
     withheld: count('DELETE FROM withheld WHERE log = ?', id),
-    // The keys of these settings end with the agent or one of its conversations. The value of a session token is the conversation
+    // The keys of these settings name the agent or one of its conversations. The value of a session token is the conversation
     // that it opens.
     settings: count(
       `DELETE FROM settings WHERE substr(key, -length(?1) - 1) = ' ' || ?1 OR instr(key, ' ' || ?1 || '#') > 0

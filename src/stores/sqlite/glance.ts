@@ -1,7 +1,7 @@
 /**
- * Checks with one query whether a notification waits for a conversation, without loading a store. A coding agent runs a hook
- * before each tool call, and almost always no notification waits. If the result is undefined, the caller must open the store and
- * check fully.
+ * Checks whether a notification waits for delivery to a conversation, without loading a store. A coding agent runs a hook before
+ * each tool call, and almost always no notification waits. If the result is undefined, the caller must open the store and check
+ * fully.
  */
 import type { DatabaseSync } from 'node:sqlite';
 

@@ -11,7 +11,7 @@ export const MAJOR = 1;
 
 /** "EARP" */
 export const APPLICATION_ID = 0x45_41_52_50;
-/** "EARM": a file with the mark of a move, which every other program and older release leaves alone. */
+/** "EARM": the file of a migration, which older releases of Earpiece refuse to open. */
 export const MOVING_ID = 0x45_41_52_4d;
 
 export const STEPS: readonly string[] = [

@@ -1,11 +1,11 @@
 /**
  * Reads a database's files directly, in a process whose SQLite may have the same files open. When a process closes any descriptor
  * of a file, the operating system drops all locks of that process on the file (fcntl(2), "Advisory record locking"). SQLite's
- * locks are such locks. Without them, another process may delete or overwrite records that this process still writes
+ * locks are such locks. Without these locks, another process may delete or overwrite records that this process still writes
  * (https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
  *
- * So a descriptor is closed only if this process has no other descriptor of the same file. Otherwise the descriptor stays open
- * for the next read.
+ * So a descriptor is closed only if this process has no other descriptor of the same file. A descriptor that must not be closed
+ * stays open for the next read.
  */
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
 

@@ -6,7 +6,7 @@ import type { Logs } from './logs.ts';
 import { DONE, OPEN, UNREAD } from '../item-row.ts';
 import { Where } from './where.ts';
 
-/** How many positions of a log one query reads. The filters of a query may reject many of them. */
+/** How many positions of a log one query reads. The filters of a query may reject many of these records. */
 const CHUNK = 1000;
 
 type Row = {

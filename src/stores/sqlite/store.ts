@@ -356,7 +356,7 @@ class SqliteFile implements OwnedStore {
     }, options);
   }
 
-  /** Runs a writing transaction when its turn comes. */
+  /** Runs a writing transaction after the earlier writes of this process. */
   #change<T>(work: () => T, options: Wait | undefined, keep: (result: T) => boolean = () => true): Promise<T> {
     if (this.#together !== undefined) return this.#together.write({ work, keep }, options);
     return this.#turns.write(() => {

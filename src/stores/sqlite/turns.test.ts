@@ -23,7 +23,7 @@ afterEach(async () => {
 
 it('a write to a locked database fails after withinMs, names the file, and hardly blocks the event loop', async () => {
   other.exec('BEGIN IMMEDIATE');
-  // The best of three tries counts, because a short pause of the machine must not fail the test.
+  // The best of three tries counts, because a short delay of the machine must not fail the test.
   for (let left = 2; ; left--) {
     const { tookMs, longestMs } = await givenUp();
     expect(tookMs).toBeGreaterThanOrEqual(299);

@@ -6,10 +6,12 @@ import { truncation } from './truncation.ts';
 /** `askedAt`: in a shared transaction, the time at which its first call began, by `performance.now()`. */
 type Asked = Wait & { readonly askedAt?: number };
 
-/** The number of attempts before the event loop runs again. The pauses between them delay the event loop by about 1 ms. */
+/**
+ * The number of attempts before the event loop runs again. The delays between these attempts block the event loop for about 1 ms.
+ */
 const TRIES_IN_A_GO = 4;
 /**
- * The pause between two attempts. SQLite's own busy handler pauses for up to 100 ms. With that handler, the slowest append took 5
+ * The delay between two attempts. SQLite's own busy handler waits for up to 100 ms. With that handler, the slowest append took 5
  * to 7 times as long.
  */
 const PAUSE_MS = { min: 0.05, max: 0.45 };

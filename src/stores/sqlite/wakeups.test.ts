@@ -119,7 +119,7 @@ it('a wait continues while the watched file is missing, and then watches the nex
     writeFileSync(wal, 'more', { flag: 'a' });
     expect(await waiting).toBe(at);
   }
-  // After these turns of the event loop, the watch has reported that the old file is deleted, and the next wait watches the
+  // After these iterations of the event loop, the watch has reported that the old file is deleted, and the next wait watches the
   // current file.
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   Object.assign(pollMs, NO_POLL);

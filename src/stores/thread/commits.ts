@@ -53,7 +53,7 @@ export class Commits {
   }
 
   /**
-   * Returns false if the file at the path is already open. Otherwise closes the open file, opens the file at the path if there is
+   * Returns false if the file at the path is already open. If not, closes the open file, opens the file at the path if there is
    * one, and returns true. No new file can have the inode of the open file.
    */
   #follow(): boolean {

@@ -90,7 +90,7 @@ async function perform(store: OwnedStore, { id, method, args, options, progress 
   running.set(id, cancel);
   const onProgress = (done: number, of: number): void => {
     say({ kind: 'progress', id, done, of });
-    // A check runs in one turn of the event loop, so the outbox would send its progress only at the end.
+    // A check runs in one iteration of the event loop, so the outbox would send its progress only at the end.
     answers.flush();
   };
   try {

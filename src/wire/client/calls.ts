@@ -45,7 +45,7 @@ export interface Client {
   readonly url: string;
 
   health(options?: Call): Promise<Health>;
-  /** Logs this browser in. Later requests send its cookie. */
+  /** Logs this browser in. Later requests send the browser's cookie. */
   logIn(by: { readonly code: string } | { readonly token: string }): Promise<SessionReply>;
   session(options?: Call): Promise<SessionReply>;
   logOut(): Promise<void>;

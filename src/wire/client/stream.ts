@@ -17,7 +17,7 @@ export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
   /** Called at each change of the connection, so that a display can show whether its data is current. */
   readonly onState?: (state: StreamState) => void;
-  /** The longest pause between attempts, in ms, if the server asks for no other pause. Default: 30 s. */
+  /** The longest delay between attempts, in ms, unless the server asks for a longer delay. Default: 30 s. */
   readonly maxBackoffMs?: number;
 };
 
@@ -89,7 +89,8 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
           : unreachable('the stream', failure);
     if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
       throw error;
-    // The pause is random, so that a thousand clients of a restarted server do not reconnect at the same moment.
+    // Without a delay from the server, the delay is random, so that the clients of a restarted server do not reconnect at the
+    // same moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
     onState?.({ kind: 'away', error, againInMs, silentMs: silence.brokenMs });
     await pause(againInMs, signal);

@@ -47,13 +47,13 @@ export type TokenRequest = {
 export type ShellInfo = {
   /** The command to use instead of `earpiece` in a terminal on the server's machine. */
   readonly earpiece: string;
-  /** The MCP clients on that machine, by their names for `gateway --print`. */
+  /** The MCP clients that are installed on the server's machine, by their names for `gateway --print`. */
   readonly clients: readonly string[];
 };
 
 export type SessionReply = {
   readonly who: TokenInfo;
-  /** The project to which the working folder of the server belongs. */
+  /** The token's project; for an admin token, the project of the server's working folder. */
   readonly project: string;
   readonly version: string;
   readonly store: string;

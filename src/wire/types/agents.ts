@@ -66,14 +66,11 @@ export type AgentSummary = {
   /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /**
-   * The interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a
-   * pause.
-   */
+  /** The interrupt that keeps the gate up now. A pause has priority over other interrupts, because only a person ends a pause. */
   readonly held: Held | null;
   /**
    * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the
-   * agents of other programs, because their records do not show when they are idle.
+   * agents of other programs, because their records do not show when the agents are idle.
    */
   readonly asksSince: number | null;
   /** When the last turn of the agent failed; null after any later activity. */
@@ -105,7 +102,7 @@ export type ForksReply = {
   readonly origin: { readonly conversation: string; readonly upTo: number } | null;
   /** The forks, last seen first. */
   readonly forks: readonly Fork[];
-  /** Whether there are more conversations than this answer covers. */
+  /** Whether the agent has more conversations than were searched for forks. */
   readonly more: boolean;
   /** With `at`: the number of turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
   readonly turns: number | null;

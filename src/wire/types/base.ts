@@ -7,7 +7,7 @@ export type Problem = {
   readonly status: number;
   /** The problem, the value seen, and what to do. */
   readonly detail: string;
-  /** Stable, for programs. */
+  /** The stable error code, for programs. */
   readonly code: string;
   /** The name of this answer, which is also in the server's log. */
   readonly instance: string;

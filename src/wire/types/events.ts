@@ -54,6 +54,6 @@ export type ActivityReply = {
     readonly tokens: number;
   }[];
   readonly tokens: number;
-  /** Whether the data is incomplete, because one answer covers only a limited amount. */
+  /** Whether the answer counts only the newest notifications, because the period has too many. */
   readonly truncated: boolean;
 };

@@ -7,7 +7,9 @@ import type { Force } from '../words.ts';
 
 export type NotificationView = {
   readonly log: string;
-  /** The audience; null: the agent's first conversation that gets notifications. */
+  /**
+   * The conversation that the notification is for; null: the first conversation of the agent that can deliver the notification.
+   */
   readonly conversation: string | null;
   readonly id: string;
   /** `source.name`. */
@@ -28,7 +30,7 @@ export type NotificationView = {
   /** The subscriber that made the notification. */
   readonly subscriber: string | null;
   readonly requeues: string | null;
-  /** The number of occurrences, folded ones included. */
+  /** The number of occurrences, including folded notifications. */
   readonly count: number;
   readonly seq: number;
   readonly at: number;
@@ -38,8 +40,8 @@ export type NotificationView = {
   /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome. */
   readonly receipt: string;
   /**
-   * The person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy`
-   * describes this.
+   * The person who marked the notification as read, until there is proof that the agent has read the notification. `markedBy()`
+   * of the client library makes a text from this field.
    */
   readonly markedBy: string | null;
   readonly outcome: string | null;
@@ -90,7 +92,9 @@ export type StoryItem = {
     readonly what: string;
     readonly detail: string | null;
   }[];
-  /** For a notification that ended undelivered: the outcome, and the plan step, person or process that closed it. */
+  /**
+   * For a notification that ended undelivered: the outcome, and the plan step, person or process that closed the notification.
+   */
   readonly ended: {
     readonly outcome: string;
     readonly by: string;
@@ -149,7 +153,7 @@ export type LiftedPause = {
   readonly person: string | null;
   /** When the pause was queued, epoch ms. */
   readonly since: number;
-  /** Whether the conversation is notified that it may continue; false if its model never saw the pause. */
+  /** Whether the conversation gets a notification of the resume; false if the model never saw the pause. */
   readonly notified: boolean;
 };
 

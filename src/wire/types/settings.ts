@@ -18,10 +18,7 @@ export type SettingChange = {
   readonly addsUp: boolean;
   /** When a change takes effect: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /**
-   * For each file that may hold the setting: whether the file sets it, its value there, and the source with higher priority that
-   * overrides it, if any.
-   */
+  /** For each file: whether the file sets the key, the value in the file, and the source with higher priority, if any. */
   readonly in: {
     readonly user: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
     readonly project: { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json };
@@ -36,14 +33,14 @@ export type SettingReply = {
   readonly expects: string;
   readonly env: string | null;
   readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
-  /** The form for changing the setting; null if the setting can be changed only in its file. */
+  /** The form for changing the setting; null if only its file or the command line can change the setting. */
   readonly change: SettingChange | null;
 };
 
 export type SettingsReply = {
   readonly project: string;
   readonly files: readonly { readonly scope: string; readonly file: string }[];
-  /** The file of each scope, even if it does not exist yet; null if nothing can be changed from here. */
+  /** The file of each scope, even a file that does not exist yet; null if this server cannot change settings. */
   readonly places: {
     readonly user: { readonly file: string; readonly exists: boolean };
     readonly project: { readonly file: string; readonly exists: boolean };
@@ -66,7 +63,7 @@ export type SubscriberItem = {
   /** The reason why a core subscriber cannot be disabled; null for any other subscriber. */
   readonly locked: string | null;
   readonly enabled: boolean;
-  /** The folder and the name of its file. */
+  /** The kind of folder, such as `shipped`, and the file. */
   readonly from: { readonly folder: string; readonly file: string };
   readonly spoke_last_7_days: number;
 };
@@ -90,7 +87,7 @@ export type SubscriberTestReply = {
   readonly level: Level;
   /** The text of a real notification. */
   readonly preview: string;
-  /** The reason why the template failed; null if it did not. */
+  /** The reason why the template failed; null if the template did not fail. */
   readonly problem: string | null;
   /** The agent to which `real` applies. */
   readonly about: string | null;
@@ -99,7 +96,7 @@ export type SubscriberTestReply = {
   /** The agent that got the test notification; null if nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** The action and the time when its result is visible, or the reason why no result is visible. */
+  /** The result in words: nothing was sent, or the verdict on the sent notification. */
   readonly message: string;
   /** The verdict on the sent notification, as the `why` route gives it; null if nothing was sent. */
   readonly verdict: Verdict | null;

@@ -4,7 +4,7 @@ import type { Action, EngineFault, Schedule } from '../schedule.ts';
 export interface Engine {
   /** One line for each thing that some faults need and this machine lacks. */
   readonly lacks: readonly string[];
-  /** Starts or repairs the servers, and returns the address of a new store. */
+  /** Starts or repairs the servers, and returns the URL or path of a new store. */
   begin(schedule: Schedule): Promise<string>;
   /** Makes the fault. Resolves with true when the fault has ended, and with false if the fault cannot be made. */
   perform(fault: Fault): Promise<boolean>;

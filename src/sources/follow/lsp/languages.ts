@@ -24,7 +24,10 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SCRIPTS = ['typescript', 'typescriptreact', 'javascript', 'javascriptreact'];
-/** The languages of known servers. A known server gets no files in other languages, because it would report errors in them. */
+/**
+ * The languages of known servers. A known server gets no files in other languages, because the server would report errors in such
+ * files.
+ */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   'typescript-language-server': SCRIPTS,
   tsc: SCRIPTS,

@@ -33,7 +33,7 @@ export class LanguageServer {
   /** The errors by document. A document without an entry waits for the server's first report. */
   readonly #found = new Map<string, readonly Diagnostic[]>();
   #publishedAt = 0;
-  /** Whether the server must be asked for errors, because it does not publish them. */
+  /** Whether Earpiece asks the server for errors, and does not wait until the server publishes errors. */
   #isAsked = false;
   #said = '';
   #ended: string | undefined;
@@ -43,7 +43,7 @@ export class LanguageServer {
     this.#connection = connection;
   }
 
-  /** Starts a server. Throws `CannotLook` if it does not start. */
+  /** Starts a server. Throws `CannotLook` if the server does not start, or if `signal` aborts. */
   static async start([program = '', ...args]: readonly string[], folder: string, signal: AbortSignal): Promise<LanguageServer> {
     // The server and its children form one process group, so that all these processes can be ended.
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -94,8 +94,8 @@ export class LanguageServer {
   }
 
   /**
-   * Notifies the server that the document has changed on disk, so that the server checks the files that import it. `type` is 1
-   * for created, 2 for changed, 3 for deleted.
+   * Notifies the server that the document has changed on disk, so that the server checks the files that import this document.
+   * `type` is 1 for created, 2 for changed, 3 for deleted.
    */
   saved(path: string, type: 1 | 2 | 3): void {
     if (type !== 3 && this.has(path)) this.#notify('textDocument/didSave', { textDocument: { uri: uriOf(path) } });
@@ -126,7 +126,10 @@ export class LanguageServer {
     return new Map([...this.#found].filter(([path]) => this.has(path)).map(([path, all]) => [path, errors(all)]));
   }
 
-  /** Resolves to the errors once the server has read each of these documents, or to undefined if that takes too long. */
+  /**
+   * Resolves to the errors once the server has read each of these documents. Resolves to undefined after 30 s, or if the server
+   * ends or `signal` aborts.
+   */
   async errorsOf(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Diagnostic[]> | undefined> {
     const until = performance.now() + ANSWERS_WITHIN_MS;
     while (performance.now() < until && this.#ended === undefined && !signal.aborted) {
@@ -206,7 +209,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // All its processes have ended.
+    // All processes of the group have ended.
   }
 }
 

@@ -13,7 +13,7 @@ import { languageOf } from './languages.ts';
 import { LanguageServer } from './server.ts';
 
 const EVERY_MS = 1_000;
-/** The maximum number of open files. If there are more, the file with the oldest change is closed. */
+/** The maximum number of open files. If there are more, the server forgets the file with the oldest change. */
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
@@ -38,7 +38,7 @@ export class Session {
   #standing: readonly Standing[] | undefined;
   #at: number;
   #isReady = false;
-  /** The newest error of watching the folder, until a check reports it. */
+  /** The newest error of the folder's watcher, until a check reports the error. */
   #trouble: string | undefined;
 
   private constructor(what: LspWhat, server: LanguageServer, { at, files }: Memory) {

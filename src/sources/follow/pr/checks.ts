@@ -164,16 +164,16 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
   const step = textAt(failing, 'name', 120);
   const named = defined({ workflow: textAt(job, 'workflow_name', 120), step });
   const log = await ifReadable(place, () => get(place, `${path}/logs`));
-  // The log was deleted or cannot be read, for example with this sign-in.
+  // The log was deleted or cannot be read, for example because this sign-in may not read logs.
   if (log?.kind !== 'ok') return { ...named, lines: [] };
   const [startedAt, completedAt] = [textAt(failing, 'started_at'), textAt(failing, 'completed_at')];
   return { ...named, ...failureIn(log.body, defined({ startedAt, completedAt })) };
 }
 
 /**
- * Returns what `read` reads. Undefined if GitHub refuses only this request, or has trouble with it: GitHub keeps the logs on
- * another host than its API. Throws `CannotLook` if the next requests would fail too: without a valid sign-in, after reaching a rate
- * limit, or when this process ends.
+ * Returns the result of `read`. Returns undefined if only this request fails. A request for a log may fail alone, because GitHub
+ * keeps the logs on another host than its API. Throws `CannotLook` if the next requests would fail too: without a valid sign-in,
+ * after reaching a rate limit, or when this process ends.
  */
 async function ifReadable<T>(place: GhPlace, read: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -13,7 +13,10 @@ import { listOf, pages } from './pages.ts';
  */
 type Mark = { readonly since: string; readonly seen: readonly string[] };
 
-/** The mark of each list. A person may write a comment while Earpiece reads the lists, so each list has its own mark. */
+/**
+ * The items that were read of each list. A person may write a comment while Earpiece reads the lists, so each list has a separate
+ * `Mark`.
+ */
 export type SaidState = { readonly reviews: Mark; readonly inCode: Mark; readonly comments: Mark };
 
 type Said = {
@@ -64,7 +67,8 @@ export async function saidOn(
     all.filter(({ id, at, by }) => at >= earlier(mark.since) && !mark.seen.includes(id) && by !== me);
   const news: News[] = [];
   for (const review of fresh(reviews, before.reviews)) {
-    // A comment of a review has the time of its draft, which may be before the mark. So the comments of each new review are read.
+    // A comment of a review has the time of its draft, which may be before the time of the newest item. So the comments of each
+    // new review are read.
     const own = await read(`pulls/${pull.number}/reviews/${review.id.slice('review:'.length)}/comments`, 'code');
     if (own.length > 0 || review.text !== '' || review.verdict !== 'COMMENTED') news.push(reviewNews(pull, review, own));
   }
@@ -78,7 +82,10 @@ export async function saidOn(
 
 const OVERLAP_MS = 10 * 60_000;
 
-/** Returns the time `OVERLAP_MS` before this time. GitHub may show an item of this span late. The times compare as text. */
+/**
+ * Returns the time `OVERLAP_MS` before this time. GitHub may show an item of this span late. Times in this form can be compared
+ * as texts.
+ */
 const earlier = (at: string): string => {
   const ms = Date.parse(at);
   return Number.isNaN(ms) ? at : `${new Date(Math.max(0, ms - OVERLAP_MS)).toISOString().slice(0, 19)}Z`;

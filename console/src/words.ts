@@ -11,10 +11,10 @@ export const MOMENTS: readonly { readonly value: Moment; readonly says: string; 
   { value: 'next', says: 'next message', waits: 'the next message' },
   { value: 'after_tool', says: 'after a tool', waits: 'the next tool result' },
   { value: 'next_cycle', says: 'next request', waits: 'the next request to the model' },
-  { value: 'cycle_end', says: 'end of the request', waits: 'the end of this request' },
+  { value: 'cycle_end', says: 'end of the cycle', waits: 'the end of this cycle' },
   { value: 'turn_start', says: 'next turn', waits: 'the next turn' },
   { value: 'turn_end', says: 'end of the turn', waits: 'the end of this turn' },
-  { value: 'now', says: 'now', waits: 'nothing: now' },
+  { value: 'now', says: 'now', waits: 'the next message' },
 ];
 
 /** Describes the effect of Stop at the host of a conversation, before a person presses the button. */
@@ -34,10 +34,10 @@ const STOPS: Readonly<Record<Force, string>> = {
 
 const PAUSES: Readonly<Record<Force, string>> = {
   aborts_stream: 'lets the agent finish its turn, then holds the agent until you resume it',
-  refuses_next_call: 'refuses every tool call, also of built-in tools, until you resume the agent',
+  refuses_next_call: 'refuses every tool call, even of built-in tools, until you resume the agent',
   refuses_wrapped_call: 'refuses calls of wrapped tools until you resume the agent; built-in tools still run',
   next_contact: 'reaches the agent with its next message, and holds the agent until you resume it',
-  waits: 'holds the agent when it returns, until you resume it',
+  waits: 'holds the agent from its return until you resume the agent',
 };
 
 /**
@@ -53,22 +53,23 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
   aborts_stream: 'exactly once · can abort',
   refuses_next_call: 'leased · can refuse tools',
   refuses_wrapped_call: 'leased · wrapped tools only',
-  next_contact: 'leased · at its next message',
-  waits: 'not here now',
+  next_contact: 'leased · with the next message',
+  waits: 'not active',
 };
 
 /** Describes the promise of a host in whole sentences. */
 export const guaranteeLong = (at: At): string =>
-  LONG[at.force] + (endsStreams(at) ? ' In a terminal, a critical notification also aborts the running request.' : '');
+  LONG[at.force] +
+  (endsStreams(at) ? ' In a terminal, a critical notification also aborts the running request to the model.' : '');
 
-const LEASED = 'The host keeps the transcript: a delivery is a lease until the host confirms it.';
+const LEASED = 'The host keeps the transcript: a notification is delivered when the host has confirmed the offer.';
 const LONG: Readonly<Record<Force, string>> = {
   aborts_stream:
-    'Earpiece keeps the transcript: a notification is delivered exactly once, and a critical notification aborts the stream. A pause lets the turn finish.',
-  refuses_next_call: `${LEASED} A critical notification refuses the next tool call, of built-in tools too, until the agent has read it. A pause refuses each call until a person resumes the agent.`,
-  refuses_wrapped_call: `${LEASED} A critical notification refuses calls of wrapped tools until the agent has read it, and a pause until a person resumes the agent. Built-in tools still run; hooks would stop them too: earpiece install.`,
-  next_contact: `${LEASED} A critical notification arrives with the next message. A tool call is refused only if the loop asks before the call.`,
-  waits: 'No conversation is active. A queued notification waits in the database until a conversation makes contact.',
+    'Earpiece keeps the transcript, so each notification is delivered exactly once. A critical notification aborts the stream. A pause lets the turn finish.',
+  refuses_next_call: `${LEASED} Until the agent has read a critical notification, the host refuses tool calls, even of built-in tools. During a pause, the host refuses each call.`,
+  refuses_wrapped_call: `${LEASED} Until the agent has read a critical notification, and during a pause, the gateway refuses calls of wrapped tools. Built-in tools still run. To refuse built-in tools too, install hooks: earpiece install`,
+  next_contact: `${LEASED} A critical notification arrives with the next message. A tool call is refused only if the loop asks Earpiece before the call.`,
+  waits: 'The conversation is not active. A queued notification waits in the database until the agent makes contact.',
 };
 
 /**

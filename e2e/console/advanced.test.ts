@@ -30,7 +30,7 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
   expect([await ttl.getAttribute('aria-invalid'), existsSync(userFile(stage))]).toEqual(['true', false]);
   await ttl.fill('never');
   await ttl.press('Enter');
-  await row(page, 'ttl.info').getByText('saved: counts now, from the next notification on').waitFor();
+  await row(page, 'ttl.info').getByText('saved: takes effect now, from the next notification on').waitFor();
   await row(page, 'ttl.info')
     .getByText(`decided by user file ${userFile(stage)}:2:1`)
     .waitFor();
@@ -39,8 +39,10 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
   expect(await tokens.inputValue()).toBe('');
   await tokens.fill('5000');
   await tokens.press('Enter');
-  await row(page, 'agent.budget.tokens').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
-  const deferred = page.getByRole('textbox', { name: 'Longest wait for a moment' });
+  await row(page, 'agent.budget.tokens')
+    .getByText('saved: takes effect at the next start of earpiece chat or earpiece run')
+    .waitFor();
+  const deferred = page.getByRole('textbox', { name: 'Longest wait for a contact point' });
   await deferred.fill('1h 30m');
   // Leaving the field saves the value too.
   await deferred.press('Tab');
@@ -49,8 +51,8 @@ verifies('console:settings', 'a duration is typed as in the file, and an invalid
     'max_defer = "1h 30m"\n\n[ttl]\ninfo = "never"\n\n[agent.budget]\ntokens = 5000\n',
   );
   expect(stage.ear.conversation('shop/coder#main').policy()).toMatchObject({ maxDeferMs: 5_400_000, ttlMs: { info: null } });
-  await row(page, 'ttl.info').getByRole('button', { name: 'Take out An info notification waits for' }).click();
-  await row(page, 'ttl.info').getByText('taken out').waitFor();
+  await row(page, 'ttl.info').getByRole('button', { name: 'Remove An info notification waits for' }).click();
+  await row(page, 'ttl.info').getByText('removed').waitFor();
   expect(await ttl.inputValue()).toBe('1d');
 });
 
@@ -74,10 +76,10 @@ verifies(
     expect(await tool.getByRole('switch').getAttribute('aria-checked')).toBe('false');
 
     const levels = page.getByRole('form', { name: 'Highest level of a source' });
-    await levels.getByRole('combobox', { name: 'Source, or * for the rest' }).fill('alerts');
+    await levels.getByRole('combobox', { name: 'Source, or * for all others' }).fill('alerts');
     await levels.getByRole('combobox', { name: 'at most' }).selectOption('info');
     await levels.getByRole('button', { name: 'Limit it' }).click();
-    await levels.getByText('saved: alerts has at most level info now, from the next notification on').waitFor();
+    await levels.getByText('saved: alerts: at most level info, from the next notification on').waitFor();
 
     const windows = page.getByRole('form', { name: 'Window of a source' });
     await windows.getByRole('combobox', { name: 'Source' }).fill('file');
@@ -98,7 +100,7 @@ verifies(
     const told = JSON.stringify(model.requests.at(-1)?.prompt);
     expect([told.includes('npm-says-no'), told.includes('disk-is-full'), told.includes('error')]).toEqual([false, true, false]);
 
-    await row(page, 'max_level.alerts').getByRole('button', { name: 'Take out Highest level of alerts' }).click();
+    await row(page, 'max_level.alerts').getByRole('button', { name: 'Remove Highest level of alerts' }).click();
     await row(page, 'max_level.alerts').waitFor({ state: 'detached' });
     // The button has been removed, and the focus is on the next input.
     await levels.locator('input:focus').waitFor();
@@ -117,13 +119,13 @@ verifies('console:settings', 'a list is edited line by line; values from other p
   await core.getByText('core.kinds has "vault" as element 1: it is not "source.name" or "source.*"').waitFor();
   await lines.fill('vault.*\n\nci.failed');
   await lines.press('Control+Enter');
-  await core.getByText('saved: counts now').waitFor();
+  await core.getByText('saved: takes effect now').waitFor();
   expect(await lines.inputValue()).toBe('vault.*\nci.failed');
   expect(readFileSync(userFile(stage), 'utf8')).toBe('[core]\nkinds = ["vault.*", "ci.failed"]\n');
   await lines.fill('x');
   await lines.press('Escape');
   expect(await lines.inputValue()).toBe('vault.*\nci.failed');
-  await page.getByRole('radio', { name: "the project's file of shop" }).check();
+  await page.getByRole('radio', { name: 'the project file of shop' }).check();
   expect(await lines.inputValue()).toBe('deploy.*');
   await core.getByText(/besides: .*vault\.\*, ci\.failed/u).waitFor();
 

@@ -50,12 +50,12 @@ verifies(
 
     await page.goto(`${stage.url}/#/settings/advanced`);
     await kind.getByRole('switch').click();
-    await kind.getByText('saved: counts now, from the next carrier on').waitFor();
+    await kind.getByText('saved: takes effect now, from the next carrier on').waitFor();
     await happens('build-3-is-green');
     await agent.send('Go on.');
     expect(told()).toContain('build-3-is-green');
 
-    await kind.getByRole('button', { name: 'Take out ci.finished' }).click();
+    await kind.getByRole('button', { name: 'Remove ci.finished' }).click();
     await kind.waitFor({ state: 'detached' });
     expect(readFileSync(userFile(stage), 'utf8')).toBe('');
     // The button has been removed, and the focus is on the next input.
@@ -72,7 +72,7 @@ verifies(
     const items = page.getByRole('textbox', { name: 'Items of a carrier' });
     await items.fill('3');
     await items.press('Enter');
-    await row(page, 'budget.max_items').getByText('saved: counts now, from the next carrier on').waitFor();
+    await row(page, 'budget.max_items').getByText('saved: takes effect now, from the next carrier on').waitFor();
     await row(page, 'budget.max_items')
       .getByText(`decided by user file ${userFile(stage)}:2:1`)
       .waitFor();
@@ -86,13 +86,15 @@ verifies(
     await page.getByRole('combobox', { name: 'Lowest level' }).selectOption('warning');
     await row(page, 'min_level').getByText('saved').waitFor();
     await page.getByRole('combobox', { name: 'Wake for an error' }).selectOption('auto');
-    await row(page, 'wake.error').getByText('saved: counts now, from the next notification on').waitFor();
+    await row(page, 'wake.error').getByText('saved: takes effect now, from the next notification on').waitFor();
     await page.getByRole('switch', { name: 'Git' }).click();
-    await row(page, 'sources.git.enable').getByText('saved: counts at the next start of earpiece chat or earpiece run').waitFor();
+    await row(page, 'sources.git.enable')
+      .getByText('saved: takes effect at the next start of earpiece chat or earpiece run')
+      .waitFor();
     // The agents' inbox, which reads the same files, has the new values.
     const policy = (): object => stage.ear.conversation('shop/coder#main').policy();
     expect(policy()).toMatchObject({ maxItems: 3, maxTokens: 300, view: 'xml', minLevel: 'warning', wake: { error: 'auto' } });
-    await page.getByRole('button', { name: 'Take out Items of a carrier' }).click();
+    await page.getByRole('button', { name: 'Remove Items of a carrier' }).click();
     await row(page, 'budget.max_items').getByText('decided by default').waitFor();
     expect(await items.inputValue()).toBe('10');
     expect(policy()).toMatchObject({ maxItems: 10, maxTokens: 300 });
@@ -150,11 +152,11 @@ verifies(
     await view
       .getByText(`decided by project file ${projectFile(stage)}:3:1, which has higher priority: change that file`)
       .waitFor();
-    await view.getByRole('button', { name: 'Change this setting in the project’s file' }).click();
-    expect(await page.getByRole('radio', { name: "the project's file of shop" }).isChecked()).toBe(true);
+    await view.getByRole('button', { name: 'Change this setting in the project file' }).click();
+    expect(await page.getByRole('radio', { name: 'the project file of shop' }).isChecked()).toBe(true);
     await page.locator('[data-setting=view] select:focus').waitFor();
     await view.getByRole('combobox').selectOption('json');
-    await view.getByText('saved: counts now').waitFor();
+    await view.getByText('saved: takes effect now').waitFor();
     expect(readFileSync(projectFile(stage), 'utf8')).toBe(`project = "shop"\n${toml.replace('toon', 'json')}`);
     expect(existsSync(userFile(stage))).toBe(false);
   },
@@ -196,7 +198,7 @@ for (const width of [1280, 390])
     expect([await focused(master), await master.getAttribute('aria-checked')]).toEqual([true, 'false']);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await row(page, 'conversation.notifications.enable').getByText('taken out: counts now').waitFor();
+    await row(page, 'conversation.notifications.enable').getByText('removed: takes effect now').waitFor();
     await page.locator("[data-setting='conversation.notifications.enable'] [role=switch]:focus").waitFor();
     const items = page.getByRole('textbox', { name: 'Items of a carrier' });
     await items.fill('0');

@@ -199,9 +199,9 @@ verifies(
     const page = await own.page();
     await visit(page, conversation(own, 'shop/many', 's0'));
     await page.locator('.talk-facts').getByText('leased · can refuse tools').waitFor();
-    await page.getByText(/^Nothing is open\. The last contact was/u).waitFor();
+    await page.getByText(/^No notification is open\. The last contact was/u).waitFor();
     await page.getByRole('button', { name: 'Stop refuses the next tool call' }).waitFor();
     await visit(page, conversation(own, 'shop/many', 'typo'));
-    await page.getByText('Nothing is open. This agent has not made contact yet.').waitFor();
+    await page.getByText('No notification is open. This agent has not made contact yet.').waitFor();
   },
 );

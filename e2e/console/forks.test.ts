@@ -52,7 +52,7 @@ verifies(
     await dialog.getByText('The fork is a copy up to turn 2.').waitFor();
     const command = await dialog.locator('.command code').innerText();
     expect(command).toMatch(/ chat --as shop\/coder --fork main --turns 2$/u);
-    expect(await dialog.getByRole('region', { name: 'Forks of it' }).count()).toBe(0);
+    expect(await dialog.getByRole('region', { name: 'Forks of this conversation' }).count()).toBe(0);
 
     const name = await typed(stage, command);
     const fork = dialog.getByRole('link', { name: `#${name}` });

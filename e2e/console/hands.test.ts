@@ -208,7 +208,7 @@ verifies('console:hands', 'a setting that changes during its save is saved again
   await items.fill('300');
   saved.deliver();
   const row = page.locator("[data-setting='budget.max_items']");
-  await row.getByText('saved: counts now').waitFor();
+  await row.getByText('saved: takes effect now').waitFor();
   expect(await items.inputValue()).toBe('300');
   await items.press('Escape');
   expect(await items.inputValue()).toBe('30');

@@ -121,7 +121,7 @@ verifies('console:text', 'a message of 800,000 characters and 300 waiting notifi
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await page.locator('article[data-state=staged]', { hasText: 'number 299' }).waitFor();
-  await page.getByText('waiting to ride · 301').waitFor();
+  await page.getByText('waiting for delivery · 301').waitFor();
   expect(await page.locator('article[data-state=staged]').count()).toBe(25);
   // The browser lays out only a small part of the text.
   expect((await page.getByRole('log', { name: 'timeline' }).innerText()).length).toBeLessThan(100_000);

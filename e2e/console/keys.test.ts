@@ -116,7 +116,7 @@ verifies('console:keys', 'the palette finds agents, notifications and commands',
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
-  await page.getByText('rode on').first().waitFor();
+  await page.getByText('delivered with').first().waitFor();
   expect(page.url()).toContain('#/agents/shop/claude-code/a41f');
   await page.close();
 });

@@ -66,12 +66,12 @@ verifies(
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/coder'));
     await staged(page, `Waits ${OPEN - 1}`).waitFor();
-    await page.getByText(`waiting to ride · ${OPEN}`).waitFor();
+    await page.getByText(`waiting for delivery · ${OPEN}`).waitFor();
     expect(await page.locator('article[data-state=staged]').count()).toBe(25);
     // The waiting notifications do not hide the messages.
     await page.getByText(`Answer ${TURNS - 1}`).waitFor({ state: 'attached' });
     const before = page.locator('.waiting-more');
-    expect(await before.innerText()).toMatch(/275 that came before:\s*28 error\s*247 info/u);
+    expect(await before.innerText()).toMatch(/275 earlier notifications:\s*28 error\s*247 info/u);
     expect(await faults(page)).toEqual([]);
     await before.getByRole('button', { name: 'Show 100 more' }).click();
     await staged(page, 'Waits 175').waitFor();
@@ -104,7 +104,7 @@ verifies('console:long', 'scrolling up reaches the first message, and the visibl
   await framesOf(page);
   const stands = (await question.boundingBox())?.y;
   await stage.ear.queue('shop/coder#main', { kind: 'ci.new', message: 'Just now' });
-  const newest = page.getByRole('button', { name: new RegExp(`newer, ${OPEN + 1} waiting: to the newest`, 'u') });
+  const newest = page.getByRole('button', { name: new RegExp(`newer entries and ${OPEN + 1} waiting notifications`, 'u') });
   await newest.waitFor();
   expect((await question.boundingBox())?.y).toBe(stands);
   expect(await faults(page)).toEqual([]);
@@ -174,13 +174,13 @@ verifies(
     }
     const page = await small.page();
     await page.goto(conversation(small, 'shop/pair'));
-    await page.getByText('Nothing is open.').waitFor();
+    await page.getByText('No notification is open.').waitFor();
     const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
     while ((await early.count()) === 0) await toTop(page);
     await early.waitFor();
     await page.getByRole('button', { name: 'Show earlier entries' }).waitFor({ state: 'detached' });
     await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));
-    await page.getByText('Nothing is open.').waitFor();
+    await page.getByText('No notification is open.').waitFor();
     expect(await page.locator('article[data-state=staged]').count()).toBe(0);
     await page.close();
   },

@@ -88,7 +88,7 @@ verifies(
       .getByText(/^over budget/u)
       .waitFor();
     await row(page, 'shop/failed')
-      .getByText(/^its last turn failed/u)
+      .getByText(/^the last turn failed/u)
       .waitFor();
     expect(await order(page)).toEqual(['shop/asking', 'shop/spent', 'shop/failed', 'shop/a-idle']);
   },

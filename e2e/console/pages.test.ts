@@ -70,7 +70,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         await page.getByRole('button', { name: 'Edit t1' }).click();
         await page.getByRole('button', { name: 'Save' }).waitFor();
         await check(page, `task-edit-${width}-${colorScheme}`);
-        await page.getByRole('button', { name: /^Find or do/u }).click();
+        await page.getByRole('button', { name: /^Command palette/u }).click();
         await page.getByRole('dialog').getByRole('option').first().waitFor();
         await check(page, `palette-${width}-${colorScheme}`);
         await page.keyboard.press('Escape');
@@ -88,14 +88,14 @@ verifies(
     await page.getByText('earpiece gateway --print claude').waitFor();
     await check(page, 'nobody');
     await page.goto(`${empty.url}/#/activity`);
-    await page.getByText('Nothing happened in the last hour').waitFor();
+    await page.getByText('No notifications in the last hour').waitFor();
     await check(page, 'activity-nobody');
     await page.goto(`${empty.url}/#/agents/shop/coder/main`);
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('No agent with this name has made contact yet').waitFor();
-    await page.getByText('Nothing is open. This agent has not made contact yet.').waitFor();
+    await page.getByText('No notification is open. This agent has not made contact yet.').waitFor();
     // An agent for which only notifications were queued has made no contact, so the page still shows how to connect an agent.
-    // After the first contact, the page hides these commands.
+    // After the first contact, the page hides the commands that connect an agent.
     await empty.ear.queue('shop/coder', { message: 'for later' });
     await page.goto(`${empty.url}/#/agents`);
     await page.getByText('never seen').waitFor();
@@ -104,7 +104,7 @@ verifies(
     await page.goto(`${stage.url}/`);
     const other = await stage.page();
     await other.goto(`${stage.url}/#/agents?find=nobody&only=paused`);
-    await other.getByText('only paused, named “nobody” hides all 5.').waitFor();
+    await other.getByText('The filter (paused, name contains “nobody”) hides all 5 agents.').waitFor();
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.locator('a[data-log="shop/coder"]').waitFor();
     await other.getByText('earpiece gateway --print claude').waitFor({ state: 'hidden' });

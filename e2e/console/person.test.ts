@@ -209,11 +209,11 @@ for (const host of ['claude-code', 'opencode'] as const)
       await page.getByText('refuses the next tool call, of built-in tools too, until the agent has read it').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
       expect(await pause.getAttribute('title')).toBe(
-        'Pause: refuses every tool call, also of built-in tools, until you resume the agent',
+        'Pause: refuses every tool call, even of built-in tools, until you resume the agent',
       );
       await pause.click();
       await composer
-        .getByText(`${host}: its next tool call is refused, also of built-in tools, until a person resumes the agent`)
+        .getByText(`${host}: its next tool call is refused, even a call of a built-in tool, until a person resumes the agent`)
         .waitFor();
       expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
     },

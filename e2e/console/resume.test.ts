@@ -78,7 +78,7 @@ verifies('console:resumes', 'a failed request is repeated automatically until it
   const main = page.getByRole('main');
   for (const [hash, text] of [
     ['#/agents/shop/coder/main', 'CI failed'],
-    ['#/tasks', 'shop has nothing to do'],
+    ['#/tasks', 'shop has no unfinished tasks'],
     ['#/notifications', 'CI failed'],
     ['#/activity', 'Waiting, by level'],
   ] as const) {

@@ -63,7 +63,7 @@ verifies(
     expect(await locked.isDisabled()).toBe(true);
     expect(await locked.getAttribute('aria-checked')).toBe('true');
     expect(await locked.getAttribute('aria-describedby')).toBe('lock-budget_exceeded');
-    expect(await core.innerText()).toContain('it is a core subscriber: an agent must not miss its notifications');
+    expect(await core.innerText()).toContain('agents must not miss the notifications of a core subscriber');
     expect(await core.locator('.badge').innerText()).toBe('critical');
     const tools = page.locator('[data-subscriber=background_tool]');
     expect(await tools.locator('code').allInnerTexts()).toEqual(['tool.stopped', 'tool.waiting', 'tool.failed']);
@@ -72,7 +72,7 @@ verifies(
     await more.click();
     expect(await more.getAttribute('aria-expanded')).toBe('true');
     expect(await tools.locator('code').allInnerTexts()).toHaveLength(4);
-    expect(await tools.innerText()).toContain('silent this week');
+    expect(await tools.innerText()).toContain('silent for 7 days');
   },
 );
 
@@ -97,18 +97,16 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   let dialog = await test('large_result');
   const head = await ear.store.head();
   await foretells(dialog, 'shop/coder');
-  await dialog.getByText('Waiting for its moment: it arrives at the end of this turn.').waitFor();
+  await dialog.getByText('Waiting: the notification arrives at the end of this turn.').waitFor();
   await foretells(dialog, 'shop/wrapped');
   await dialog.getByText(/^Waiting for the next result of a wrapped tool of shop\/wrapped#main\./u).waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
 
   dialog = await test('budget_exceeded');
   await foretells(dialog, 'shop/coder');
-  await dialog
-    .getByText('The notification interrupts: the gate of shop/coder goes up, and tool calls are refused until')
-    .waitFor();
+  await dialog.getByText('The notification interrupts: the gate of shop/coder goes up. Tool calls are refused until').waitFor();
   await foretells(dialog, 'shop/wrapped');
-  await dialog.getByText('and built-in tools still run, until the agent has read it.').waitFor();
+  await dialog.getByText('until the agent has read the notification; built-in tools still run.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   expect(await ear.store.head()).toBe(head);
 
@@ -226,7 +224,7 @@ verifies(
     const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
     await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
     await second.getByRole('button', { name: 'Log in' }).click();
-    await second.getByText('A send token does not work, because it cannot read').waitFor();
+    await second.getByText('A send token cannot read').waitFor();
     await second.reload();
     await second.getByRole('textbox', { name: 'Token' }).waitFor();
     const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });

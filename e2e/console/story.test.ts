@@ -48,14 +48,14 @@ verifies(
     await failed(stage);
     const waiting = staged(page, 'process.failed');
     await waiting.waitFor();
-    expect(await waiting.getAttribute('aria-label')).toBe('waiting to ride: process.failed, error');
+    expect(await waiting.getAttribute('aria-label')).toBe('waiting for delivery: process.failed, error');
     expect(await waiting.innerText()).toContain('system');
 
     held.end('export const cart = [];');
     const there = rode(page, 'process.failed');
     await there.waitFor();
     await turn;
-    expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ m?s after queue/u);
+    expect(await there.innerText()).toMatch(/delivered with\s*read_cart\s*· [\d.]+ m?s after it was queued/u);
     // The delivered notification has moved here from the waiting notifications.
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
@@ -139,7 +139,7 @@ verifies(
     await why.getByText('withdrawn by mcp: the server is back').waitFor();
     await page.getByRole('button', { name: 'Why deploy.later' }).click();
     await why.getByText('The next carrier of #main would not contain this notification, which stays open. moment:').waitFor();
-    expect(await why.innerText()).toContain('Nothing yet: no carrier has taken this notification.');
+    expect(await why.innerText()).toContain('Nothing was sent yet: no carrier has taken this notification.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();
     await why.getByText('withdrawn in time: this notification was never sent').waitFor();

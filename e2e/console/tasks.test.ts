@@ -25,7 +25,7 @@ verifies(
     const tasks = new Tasks(stage.ear);
     const page = await stage.page();
     await page.goto(`${stage.url}/#/tasks`);
-    await page.getByText('shop has nothing to do').waitFor();
+    await page.getByText('shop has no unfinished tasks').waitFor();
     await page.getByRole('textbox', { name: 'Title' }).fill('Count down');
     await page.getByLabel('For', { exact: true }).selectOption('coder');
     await page.getByRole('button', { name: 'Create task' }).click();

@@ -28,7 +28,7 @@ verifies(
     await page.clock.install();
     await page.goto(`${stage.url}/#/agents?only=stuck`);
     await page.reload();
-    await page.getByText('hides all 3.').waitFor();
+    await page.getByText('hides all 3 agents.').waitFor();
     await page.clock.fastForward(2 * MIN);
     await page
       .locator('a[data-log="shop/slow"]')

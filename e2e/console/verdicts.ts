@@ -10,7 +10,7 @@ export const VERDICTS: Readonly<
 > = {
   away: {
     kind: 'away',
-    says: /^Waiting: shop\/away#main is away\. No contact since \d\d:\d\d \(.+ ago\); its process has exited\.$/u,
+    says: /^Waiting: shop\/away#main is away\. No contact since \d\d:\d\d \(.+ ago\); the process of the session has exited\.$/u,
     cures: [],
   },
   paused: {
@@ -30,7 +30,7 @@ export const VERDICTS: Readonly<
   },
   budget: {
     kind: 'budget',
-    says: /^Waiting: the next message has no room for the notification \(beyond max_items 2\)\. The message after that carries the notification\.$/u,
+    says: /^Waiting: the next message has no room for the notification \(beyond max_items 2\)\. A later message carries the notification\.$/u,
     cures: ['Open the setting'],
   },
   gate: {
@@ -40,7 +40,7 @@ export const VERDICTS: Readonly<
   },
   delivered: {
     kind: 'delivered',
-    says: /^Delivered at \d\d:\d\d with the result of read_file, .+ after it was queued\. Nothing proves yet that the agent has read the notification\.$/u,
+    says: /^Delivered at \d\d:\d\d with the result of read_file, .+ after the notification was queued\. Nothing proves yet that the agent has read the notification\.$/u,
     cures: [],
   },
   superseded: {

@@ -87,10 +87,10 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
         </div>
       </header>
       {activity.problem !== null && <Problem text={activity.problem} again={again} />}
-      {reply === undefined && activity.problem === null && <Skeleton rows={4} label="reading what happened" />}
+      {reply === undefined && activity.problem === null && <Skeleton rows={4} label="reading the activity" />}
       {nothing && (
-        <Empty title={`Nothing happened in ${range.says}`}>
-          <p>Queue a notification; this page then counts it:</p>
+        <Empty title={`No notifications in ${range.says}`}>
+          <p>To see numbers here, queue a notification:</p>
           <Command
             text={`earpiece send --to ${word(`${project === '' ? own : project}/coder`)} "the staging database is back"`}
           />
@@ -192,7 +192,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
           />
           {reply.truncated && (
             <p className="muted">
-              The period has more notifications than one answer can count. The numbers are from the newest notifications.
+              The period has more notifications than one answer can count. The numbers count only the newest notifications.
             </p>
           )}
         </>

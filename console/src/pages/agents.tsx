@@ -24,8 +24,8 @@ const SHOWN = [
   { value: '', says: 'all' },
   { value: 'needs', says: 'that need you' },
   { value: 'active', says: 'active' },
-  { value: 'open', says: 'with something open' },
-  { value: 'stuck', says: 'stuck for over a minute' },
+  { value: 'open', says: 'with open notifications' },
+  { value: 'stuck', says: 'notification waits over 1 min' },
   { value: 'held', says: 'held by an interrupt' },
   { value: 'paused', says: 'paused' },
   { value: 'away', says: 'not active' },
@@ -77,13 +77,12 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
       {items.length > 0 && shown.length === 0 && (
         <Empty title="No agent passes this filter">
           <p className="words">
-            {[
-              only === '' ? null : `only ${SHOWN.find(({ value }) => value === only)?.says ?? only}`,
-              find === '' ? null : `named “${find}”`,
+            {`The filter (${[
+              only === '' ? null : (SHOWN.find(({ value }) => value === only)?.says ?? only),
+              find === '' ? null : `name contains “${find}”`,
             ]
               .filter(Boolean)
-              .join(', ')}
-            {` hides all ${items.length}${more ? ' that were loaded; there are more' : ''}.`}
+              .join(', ')}) hides all ${items.length} ${more ? 'loaded agents. There are more agents' : 'agents'}.`}
           </p>
           <button type="button" onClick={() => change(to.agents())}>
             Clear the filter
@@ -182,7 +181,7 @@ const AgentRow = memo(function AgentRow({ agent }: { readonly agent: AgentSummar
           <b>{agent.agent}</b>
         </span>
         {agent.conversations.length > 1 && (
-          <span className="muted">{`${agent.conversations.filter((each) => each.active).length}/${agent.conversations.length} conversations`}</span>
+          <span className="muted">{`${agent.conversations.filter((each) => each.active).length} of ${agent.conversations.length} conversations active`}</span>
         )}
       </span>
       <span className="agent-doing words">
@@ -216,7 +215,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   if (asksSince !== null)
     return (
       <span className="reason">
-        {'asks you whether to begin, '}
+        {'asks you whether to begin a turn, '}
         <Ago at={asksSince} />
       </span>
     );
@@ -235,7 +234,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   }
   return failedAt === null ? null : (
     <span className="reason">
-      {'its last turn failed '}
+      {'the last turn failed '}
       <Ago at={failedAt} />
     </span>
   );
@@ -301,11 +300,10 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
   const clients = its !== undefined ? [its] : found.length > 0 ? found : ['claude', 'codex'];
   return (
     <>
-      <h3>Your own agent: put the gateway in front of one of its MCP servers</h3>
+      <h3>Your own agent: put the gateway in front of one of the agent’s MCP servers</h3>
       <p className="muted">
-        {its === undefined && found.length > 0 ? 'Found on the server’s machine. ' : ''}
-        Each command prints a line that adds the gateway, and a line that removes it. Write the command of any MCP server after
-        --.
+        {its === undefined && found.length > 0 ? 'The server found these clients on its machine. ' : ''}
+        Each command prints how to add and how to remove the gateway. After --, write the command of any MCP server.
       </p>
       {clients.map((client) => (
         <Command
@@ -314,7 +312,7 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
         />
       ))}
       <h3>The agent that ships with Earpiece</h3>
-      <p className="muted">Without a model, the command lists the available models.</p>
+      <p className="muted">If no model is set, the command lists the available models.</p>
       <Command text="earpiece chat" />
       <h3>No agent yet: queue a notification for later</h3>
       <Command text={`earpiece send --to ${word(log ?? `${own}/coder`)} "the staging database is back"`} />

@@ -88,7 +88,7 @@ export function Head({
           {forks !== undefined && <Origin log={log} forks={forks} />}
         </div>
       </div>
-      <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
+      <button type="button" className="quiet find-here" aria-label="Command palette" onClick={() => over.set('palette')}>
         <Icon name="search" />
       </button>
       {(ours || (forks !== undefined && forks.forks.length > 0)) && (

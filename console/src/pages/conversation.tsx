@@ -173,7 +173,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           ))}
           {newer > 0 ? (
             <button type="button" className="newer" onClick={toNewest}>
-              {`${newer} newer${waiting.length === 0 ? '' : `, ${waiting.length} waiting`}: to the newest`}
+              {`Show ${newer} newer entries${waiting.length === 0 ? '' : ` and ${waiting.length} waiting notifications`}`}
             </button>
           ) : (
             <>
@@ -274,7 +274,7 @@ function Doing({
 
 const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | null | undefined }): ReactElement => (
   <p className="muted nothing-open">
-    {'Nothing is open. '}
+    {'No notification is open. '}
     {summary === null ? (
       'This agent has not made contact yet.'
     ) : summary === undefined ? null : summary.carriedAt !== null ? (
@@ -295,7 +295,7 @@ const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | null
 
 const Nothing = ({ address, unknown }: { readonly address: string; readonly unknown: boolean }): ReactElement => (
   <Empty title={unknown ? 'No agent with this name has made contact yet' : 'There are no messages yet'}>
-    <p>Queued notifications wait here until the agent makes contact. From a terminal:</p>
+    <p>Queued notifications wait here until the agent makes contact. To queue a notification from a terminal:</p>
     <Command text={`earpiece send --to ${word(address)} "the staging database is back"`} />
   </Empty>
 );

@@ -11,7 +11,7 @@ export function LoginPage({ why }: { readonly why: string | null }): ReactElemen
   return (
     <main className="login">
       <h1>Earpiece</h1>
-      <p>Open the address that the server printed at its start, or print a new address:</p>
+      <p>Open the URL that the server printed at its start, or print a new URL:</p>
       <Command text="earpiece token login" />
       <p>Or enter a token:</p>
       <form

@@ -130,7 +130,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         </p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && words === undefined && (
-        <p className="muted">None of the newest notifications passes these filters; older notifications may.</p>
+        <p className="muted">None of the newest notifications passes these filters, but older notifications may.</p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
         <NoneFound filtered={Object.keys(query).length > 0} />
@@ -174,7 +174,7 @@ const NoneFound = ({ filtered }: { readonly filtered: boolean }): ReactElement =
       </button>
     </Empty>
   ) : (
-    <Empty title="Nothing has been queued yet">
+    <Empty title="No notification has been queued yet">
       <p>Every notification that is queued for an agent is listed here.</p>
     </Empty>
   );

@@ -89,7 +89,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
       {tasks.problem !== null && <Problem text={tasks.problem} again={again} />}
       {tasks.value === undefined && tasks.problem === null && <Skeleton rows={4} label="reading tasks" />}
       {tasks.value !== undefined && groups.length === 0 && (
-        <Empty title={over ? `${project} has no tasks` : `${project} has nothing to do`}>
+        <Empty title={over ? `${project} has no tasks` : `${project} has no unfinished tasks`}>
           <p>
             Create a task above and assign it to an agent. An agent gets its next task with the tool get_next_action, and reports
             the result with report_completed.
@@ -289,7 +289,7 @@ function TaskRow({
             }}
           >
             <label>
-              <span>{`${execution?.agent ?? 'the agent'} works on this task and is interrupted. Why?`}</span>
+              <span>{`${execution?.agent ?? 'the agent'} works on this task and will be interrupted. Why?`}</span>
               <input
                 autoFocus
                 value={reason}
@@ -301,7 +301,7 @@ function TaskRow({
               {MOVES[asked]}
             </button>
             <button type="button" className="quiet small" onClick={() => setAsked(null)}>
-              Go on
+              Do not interrupt
             </button>
           </form>
         )}
@@ -365,7 +365,7 @@ function Assignee({
   if (OVER.has(task.status)) return <span className="muted words">{task.assignee ?? 'nobody'}</span>;
   return (
     <select
-      aria-label={`Who does ${task.id}`}
+      aria-label={`Assignee of ${task.id}`}
       value={task.assignee ?? NOBODY}
       aria-busy={busy}
       onChange={(event) => onAssign(event.target.value === NOBODY ? null : event.target.value)}

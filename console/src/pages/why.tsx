@@ -75,7 +75,7 @@ export function WhyPanel({
       </header>
       <div className="panel-body">
         {story.problem !== null && <Problem text={story.problem} again={again} />}
-        {story.value === undefined && story.problem === null && <Skeleton rows={5} label="reading its story" />}
+        {story.value === undefined && story.problem === null && <Skeleton rows={5} label="reading the history" />}
         {story.value?.items.map((item) => (
           <Story
             key={item.notification.conversation ?? ''}
@@ -176,7 +176,7 @@ function Story({
       </h4>
       {sent.length === 0 && (
         <p className="muted">
-          {n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken this notification.'}
+          {n.state === 'closed' ? 'Nothing was sent.' : 'Nothing was sent yet: no carrier has taken this notification.'}
         </p>
       )}
       {sent.map((each) => (
@@ -238,16 +238,16 @@ const RELEASED: Readonly<Record<string, string>> = {
   client_died: 'the client was killed right after the answer was written',
   too_big: 'the answer was too big',
   late: 'the answer came too late',
-  owner_dead: 'the process that sent it has exited',
+  owner_dead: 'the sending process has exited',
   lease_expired: 'the client did not confirm the delivery in time',
-  shutdown: 'the process that sent it was shut down',
+  shutdown: 'the sending process was shut down',
 };
 
 const PASSED = 'no filter, mute, expiry, newer state or budget closed this notification';
 
 /** Says what the plan has done with a notification so far, and how many notifications became this one. */
 function planSays({ notification: n, sent }: StoryItem): string {
-  const counted = n.count > 1 ? `; ${n.count} became 1` : '';
+  const counted = n.count > 1 ? `; ${n.count} occurrences in one notification` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
   if (n.state === 'offered') return `${PASSED}: sent, but not confirmed yet${counted}`;
   if (n.outcome === 'delivered') return `${PASSED}: sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;

@@ -28,7 +28,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => box.current?.focus(), []);
   const question = find === null ? null : JSON.stringify(find);
-  // If the address changes to other words or times, the fields show them.
+  // If the URL changes to other words or times, the fields show the new words and times.
   useEffect(() => {
     const asked = question === null ? null : (JSON.parse(question) as Find);
     setTyped(asked?.words ?? '');
@@ -120,7 +120,7 @@ export function farSays({ items, loading, more, lookedBackTo, problem, timed }: 
   const many = items.length === 0 ? 'Nothing found' : `${items.length} found`;
   if (loading) return items.length === 0 ? 'looking …' : `${many}, looking further …`;
   if (problem !== null) return '';
-  if (!more) return `${many} in ${timed ? 'this time' : 'the whole log'}`;
+  if (!more) return `${many} in ${timed ? 'this period' : 'the whole log'}`;
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 

@@ -77,9 +77,7 @@ export function ForkDialog({
       <h2 className="words">{label}</h2>
       <p>{FORK_IS}</p>
       {!ours ? (
-        <p>
-          An agent of another host leads this conversation. earpiece chat can fork only conversations of Earpiece’s own agent.
-        </p>
+        <p>This conversation does not belong to Earpiece’s own agent. earpiece chat can fork only conversations of that agent.</p>
       ) : at === null ? (
         <>
           <p>To continue the fork in a terminal:</p>
@@ -111,7 +109,7 @@ function UpTo({
   const { value, problem, again } = useLoaded(`${address} ${at}`, (signal) => client.forks(address, { at, signal }));
   const turns = value?.turns ?? null;
   if (problem !== null) return <Problem text={problem} again={again} />;
-  if (turns === null) return <p role="status">counting its turns …</p>;
+  if (turns === null) return <p role="status">counting the turns …</p>;
   if (turns === 0) return <p>No turn had begun here, so there is nothing to fork.</p>;
   return (
     <>
@@ -144,8 +142,8 @@ function Known({
         </p>
       )}
       {forks.length > 0 && (
-        <section aria-label="Forks of it">
-          <h3>{`Forks of it · ${forks.length}${more ? ' among those seen last' : ''}`}</h3>
+        <section aria-label="Forks of this conversation">
+          <h3>{`Forks of this conversation · ${forks.length}${more ? ' or more' : ''}`}</h3>
           <ul className="forks">
             {forks.map((fork) => (
               <li key={fork.conversation}>

@@ -5,14 +5,14 @@ import { Dialog } from './dialog.tsx';
 const KEYS = [
   [PALETTE_KEY, 'find agents, conversations, notifications, commands'],
   ['j, k', 'next, previous row'],
-  ['Enter', 'open it'],
+  ['Enter', 'open the row'],
   ['w', 'why: explain the selected or newest notification'],
   ['m', 'write a message'],
   ['/', 'search: this conversation, or the list on the page'],
   ['p', 'pause or resume'],
   ['s', 'stop (asks once)'],
   ['Esc', 'close, or leave the text field'],
-  ['?', 'these keys'],
+  ['?', 'show these keys'],
 ] as const;
 
 export const Help = ({ onClose }: { readonly onClose: () => void }): ReactElement => (

@@ -64,8 +64,8 @@ function MuteDialog({
         ))}
       </fieldset>
       <p className="muted">
-        The agent does not get muted notifications. They are kept as filtered, and you can queue them again. A critical
-        notification of a core subscriber is always delivered.
+        The agent does not get muted notifications. Each muted notification is closed as filtered, and you can queue it again. A
+        mute never stops cancel, pause and resume, or critical notifications of persons and of the core.
       </p>
       <div className="mute-times">
         {HOW_LONG.map(({ says, until }) => (

@@ -68,8 +68,8 @@ export function Ride({
       {entry.summarized.length > 0 && (
         <p className="mark">
           {entry.summarized.length === 1
-            ? 'the message had no room for the text of 1 more notification; a summary line counts it'
-            : `the message had no room for the texts of ${entry.summarized.length} more notifications; a summary line counts them`}
+            ? 'a summary line counts 1 more notification, because the message had no room for its text'
+            : `a summary line counts ${entry.summarized.length} more notifications, because the message had no room for their texts`}
         </p>
       )}
     </>
@@ -119,11 +119,13 @@ function Rode({
       </div>
       <footer>
         <span>
-          {'rode on '}
+          {'delivered with '}
           <Icon name={entry.on.kind === 'tool' || entry.on.kind === 'pulled' ? 'tool' : 'send'} />
           <b>{onSays(entry.on)}</b>
-          {waited !== null && <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
-          {rider.ids.length > 1 && ` · ${rider.ids.length} became 1`}
+          {waited !== null && (
+            <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after it was queued`}</span>
+          )}
+          {rider.ids.length > 1 && ` · ${rider.ids.length} notifications in one`}
           {rider.repeated && ' · repeated'}
           {(rider.receipt === 'observed' || rider.receipt === 'read') && ` · ${receiptSays(rider.receipt, rider.markedBy)}`}
         </span>
@@ -193,7 +195,7 @@ export function Staged({
       data-state="staged"
       data-row=""
       tabIndex={-1}
-      aria-label={`waiting to ride: ${note.kind}, ${note.level}`}
+      aria-label={`waiting for delivery: ${note.kind}, ${note.level}`}
     >
       <NoteHead level={note.level} kind={note.kind} count={note.count} person={note.person} sender={note.sender} />
       <div className="note-body">
@@ -244,7 +246,7 @@ export function Pending({ said }: { readonly said: Said }): ReactElement {
               </button>
             )}
             <button type="button" className="quiet small" onClick={() => forget(said.id)}>
-              Forget it
+              Discard
             </button>
           </span>
         </footer>

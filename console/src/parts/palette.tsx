@@ -66,7 +66,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
   };
   const chosen = choices[at];
   return (
-    <Dialog label="Find or do" className="palette" onClose={onClose}>
+    <Dialog label="Command palette" className="palette" onClose={onClose}>
       <input
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- this dialog is for typing
         autoFocus
@@ -132,7 +132,7 @@ function commands(onHelp: () => void): Choice[] {
     run: () => pressed(key),
   });
   return [
-    page('Agents', to.agents(), 'what they do'),
+    page('Agents', to.agents(), 'what each agent does'),
     page('Activity', to.activity(), 'charts'),
     page('Notifications', to.notifications(), 'list and search notifications'),
     page('Tasks', to.tasks(), ''),

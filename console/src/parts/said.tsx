@@ -80,7 +80,7 @@ function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }):
       {most.length < text.length && (
         <p className="muted">
           {`the first ${most.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters `}
-          <Copy text={text} label="copy all" what="of it" />
+          <Copy text={text} label="copy all" what="of the text" />
         </p>
       )}
     </>

@@ -18,7 +18,7 @@ export const Description = ({
 }): ReactElement => (
   <textarea
     aria-label="Description"
-    placeholder="Describe the work; the agent reads this text"
+    placeholder="Describe the work. The agent reads this text."
     rows={Math.min(MAX_ROWS, Math.max(3, value.split('\n').length))}
     value={value}
     onChange={(event) => onChange(event.target.value)}
@@ -95,7 +95,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
         onChange={(event) => setTitle(event.target.value)}
       />
       <Description value={description} onChange={setDescription} />
-      {works && <p className="muted">{`${task.execution.agent} has read the earlier text: write to that agent, too.`}</p>}
+      {works && <p className="muted">{`${task.execution.agent} has read the earlier text. Tell the agent about your change.`}</p>}
       <div className="edit-task-row">
         <Priority label="Priority" value={priority} onChange={setPriority} />
         <button type="submit" className="primary small" aria-busy={busy} disabled={title.trim() === ''}>

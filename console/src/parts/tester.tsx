@@ -84,9 +84,9 @@ export function Tester({
       {value !== undefined && (
         <p className="muted">
           {said === null && 'Nothing was sent. '}
-          If you send a test, it has the kind <code>{`test.${value.kind}`}</code>
+          A test notification has the kind <code>{`test.${value.kind}`}</code>
           {
-            '. The text says that this is a test and that nothing happened. The level is info, so the test neither stops nor wakes the agent. Mutes and filters of the real kind do not apply to the test.'
+            '. The text says that this is a test and that nothing happened. The level is info, so the test does not interrupt the agent. Mutes and filters of the real kind do not apply to the test.'
           }
         </p>
       )}

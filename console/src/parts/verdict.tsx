@@ -102,12 +102,12 @@ export function VerdictBox({
       {setting !== undefined && (
         <div className="cure-elsewhere">
           <p className="words">
-            {`This setting belongs to the project ${project}, and Settings here change another project. `}
+            {`This setting belongs to the project ${project}, but the page Settings changes another project. `}
             {file === null
-              ? `Run this in the folder of ${project}:`
+              ? `Run this command in the folder of ${project}:`
               : command === undefined
                 ? `The setting comes from ${file}. Change its value where you start the server.`
-                : `The setting is in ${file}. Run this in that project's folder:`}
+                : `The setting is in ${file}. Run this command in the project’s folder:`}
           </p>
           {command !== undefined && <Command text={command} />}
         </div>
@@ -162,7 +162,7 @@ function CureButton({
     case 'mark_read':
       return button('Mark read', async () => {
         await client.read(cure.id, { log: cure.log });
-        return 'marked as read; it no longer holds the gate up';
+        return 'marked as read; this notification no longer keeps the gate up';
       });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
@@ -189,7 +189,7 @@ const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]
 export const WITHDRAWN = {
   withdrawn: 'withdrawn in time: this notification was never sent',
   maybe_seen: 'withdrawn, but offered before: the model may have seen this notification',
-  gate_lowered: 'already delivered; it no longer holds the gate up',
+  gate_lowered: 'already delivered; this notification no longer keeps the gate up',
   too_late: 'too late: this notification was already delivered',
   unknown: 'this notification is no longer in the log',
 } as const;

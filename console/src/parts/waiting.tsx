@@ -44,13 +44,13 @@ export function Waiting({
   );
   const asked = folded.find(({ id }) => id === why);
   return (
-    <section className="waiting" aria-label="waiting to ride">
+    <section className="waiting" aria-label="waiting for delivery">
       <h2>
-        <span>{waiting.length > AT_FIRST ? `waiting to ride · ${waiting.length}` : 'waiting to ride'}</span>
+        <span>{waiting.length > AT_FIRST ? `waiting for delivery · ${waiting.length}` : 'waiting for delivery'}</span>
       </h2>
       {folded.length > 0 && (
         <div className="waiting-more">
-          <span>{`${folded.length} that came before:`}</span>
+          <span>{`${folded.length} earlier notifications:`}</span>
           {GRAVEST.map((level) => {
             const count = folded.filter((note) => note.level === level).length;
             return count === 0 ? null : (
@@ -61,7 +61,7 @@ export function Waiting({
             );
           })}
           <button type="button" className="small" onClick={() => setLimit(limit + MORE)}>
-            {folded.length > MORE ? `Show ${MORE} more` : 'Show them'}
+            {folded.length > MORE ? `Show ${MORE} more` : 'Show all'}
           </button>
         </div>
       )}

@@ -51,7 +51,7 @@ async function entered(reply: SessionReply): Promise<void> {
 }
 
 /** A send-only token may only queue, but every page of the console reads. */
-const SENDS_ONLY = 'A send token does not work, because it cannot read. Log in with a token of an admin, a project or an agent.';
+const SENDS_ONLY = 'A send token cannot read, so it cannot log in here. Log in with an admin, project or agent token.';
 
 function refused(error: unknown, asked: boolean): void {
   if (error instanceof ApiError && error.status === 401) session.set({ kind: 'out', why: asked ? error.message : null });

@@ -351,7 +351,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'agent_failed':
       return `the turn failed: ${text(loose['reason'])}`;
     case 'carrier_redacted':
-      return `the provider refused the request with these notifications; one line replaces them: ${text(loose['reason'])}`;
+      return `the provider refused the request with these notifications, so one line replaces the notifications: ${text(loose['reason'])}`;
     case 'conversation_forked':
       return `forked from #${text(loose['from'])}: the lines above belong to that conversation`;
     case 'conversation_imported':
@@ -365,7 +365,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'inquiry_request':
       return `asks: ${text(loose['question'])}`;
     case 'template_failed':
-      return 'a template failed; the message was sent as it is';
+      return 'a template failed, so the message was sent without the template';
     default:
       return undefined;
   }

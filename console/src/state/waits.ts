@@ -48,8 +48,8 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
 function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message will filter this notification`;
   if (verdict.kind === 'filtered') return 'a filter is set: the next message will filter this notification';
-  if (verdict.kind === 'expired') return 'it has expired';
-  if (verdict.kind === 'superseded') return 'a newer notification replaces it';
+  if (verdict.kind === 'expired') return 'this notification has expired';
+  if (verdict.kind === 'superseded') return 'a newer notification replaces this notification';
   if (verdict.kind === 'known') return 'the agent already knows this';
   if (verdict.kind === 'behind_gate') return BEHIND_GATE;
   if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;

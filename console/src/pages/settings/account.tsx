@@ -38,11 +38,11 @@ export function Account(): ReactElement | null {
           <dd className="words">{`${window.location.host}, version ${reply.version}`}</dd>
         </div>
         <div>
-          <dt>log</dt>
+          <dt>database</dt>
           <dd className="words">{reply.store}</dd>
         </div>
         <div>
-          <dt>project here</dt>
+          <dt>project</dt>
           <dd className="words">{reply.project}</dd>
         </div>
       </dl>
@@ -56,7 +56,7 @@ export function Account(): ReactElement | null {
         ))}
       </fieldset>
       <h2>Another browser</h2>
-      <p>This prints a URL that logs in one browser, once:</p>
+      <p>This command prints a URL that logs in one browser, once:</p>
       <Command text="earpiece token login" />
       <p>
         <button type="button" onClick={() => leave().catch((error: unknown) => setProblem(messageOf(error)))}>

@@ -42,7 +42,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'Sources',
-    about: 'Which sources emit events, and which tokens may send events.',
+    about: 'The sources of events, the webhooks, the gateway and the server.',
     has: (key) => /^(sources?\.|webhooks\.|files\.|git\.|gateway\.|server\.)/u.test(key),
   },
   { name: 'Everything else', about: '', has: () => true },
@@ -112,8 +112,8 @@ export function Advanced({ find = '' }: { readonly find?: string }): ReactElemen
               <>
                 {fixed.length < own.length && (
                   <p className="muted fixed-head">
-                    Change these settings in a file or on the command line, because they may run commands, open connections, move
-                    the database or decide what is redacted:
+                    Change these settings in a file or on the command line. Such settings may run commands, open connections, move
+                    the database or decide what is redacted.
                   </p>
                 )}
                 <SettingTable label={name} settings={fixed} />
@@ -149,7 +149,7 @@ function useSeen(): Seen {
 
 const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly about: string }>> = {
   user: { says: 'your file', about: 'for all projects' },
-  project: { says: "the project's file", about: 'for everybody in the project' },
+  project: { says: 'the project file', about: 'for everybody in the project' },
 };
 
 /** Shows the files with settings, and the file that this page changes. */
@@ -167,8 +167,8 @@ function Where({
       <>
         <p className="words">
           {files.length === 0
-            ? 'No earpiece.toml was found: these are the defaults. An earpiece.toml that you create in the project takes effect at once.'
-            : `Read from ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}; a changed file takes effect at once.`}
+            ? 'The server found no earpiece.toml. If you create one in the project, the server reads the file at once.'
+            : `The server reads ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}. The server reads a changed file at once.`}
         </p>
         <Command text="earpiece config explain budget.max_items" />
       </>
@@ -182,12 +182,12 @@ function Where({
           <span className="words">
             {`${WHOSE[each].says}${each === 'project' ? ` of ${project}` : ''}, ${WHOSE[each].about} `}
             <code className="muted">{places[each].file}</code>
-            {!places[each].exists && <span className="muted"> (your first change creates it)</span>}
+            {!places[each].exists && <span className="muted"> (your first change creates this file)</span>}
           </span>
         </label>
       ))}
       <p className="muted">
-        The project’s file has priority over yours. Flags and variables of the server have priority over both files. The command
+        The project file has priority over your file. Flags and variables of the server have priority over both files. The command
         line changes the same files: <code>earpiece config set budget.max_items 5</code>
       </p>
     </fieldset>

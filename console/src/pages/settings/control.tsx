@@ -42,7 +42,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
       tell({ kind: 'problem', text: messageOf(error) });
       return false;
     }
-    tell({ kind: 'saved', text: `${value === null ? 'taken out' : 'saved'}: counts ${change.takesEffect}` });
+    tell({ kind: 'saved', text: `${value === null ? 'removed' : 'saved'}: takes effect ${change.takesEffect}` });
     if (value === null) toControl();
     return true;
   };
@@ -75,7 +75,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
           ? `decided by ${setting.decidedBy}`
           : `decided by ${setting.decidedBy}, which has higher priority: ${WAY_OUT(decidedBy, scope)}`}
         {setting.overridden.map((one) => ` · instead of ${one.text} (${one.decidedBy})`)}
-        {!change.takesEffect.startsWith('now') && ` · a change counts ${change.takesEffect}`}
+        {!change.takesEffect.startsWith('now') && ` · a change takes effect ${change.takesEffect}`}
       </p>
       <div className="setting-deeds">
         {decidedBy?.startsWith('project file') && scope === 'user' && (
@@ -87,12 +87,12 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
               toControl();
             }}
           >
-            Change this setting in the project’s file
+            Change this setting in the project file
           </button>
         )}
         {set && (
-          <button type="button" className="quiet small" aria-label={`Take out ${change.label}`} onClick={() => void apply(null)}>
-            Take out
+          <button type="button" className="quiet small" aria-label={`Remove ${change.label}`} onClick={() => void apply(null)}>
+            Remove
           </button>
         )}
       </div>

@@ -18,7 +18,7 @@ function kindKey(typed: string): string {
 export const FILTERS: readonly NamedSettings[] = [
   {
     title: 'Kinds and sources',
-    none: 'No kind or source is filtered by its name. The field below offers the kinds and sources of this week.',
+    none: 'No filter names a kind or a source. The field below suggests the kinds and sources of the last 7 days.',
     has: (key) => key.startsWith(KINDS),
     fields: [
       {
@@ -33,7 +33,7 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Tools',
-    none: 'Each notification of a tool is delivered. If you set a notification of a tool, that tool’s “content” is filtered.',
+    none: 'Each notification of a tool is delivered. If a setting names any notification of a tool, the tool’s “content” (new output) is filtered unless a setting delivers it.',
     has: (key) => key.startsWith(TOOLS) && key.includes('.notifications.'),
     fields: [
       { kind: 'text', label: 'Tool', placeholder: 'cargo_test', offers: () => [] },
@@ -54,17 +54,17 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Highest level of a source',
-    none: 'No source has a separate limit; the limits of the senders apply.',
+    none: 'No setting limits a source. The limits of the senders still apply.',
     has: (key) => key.startsWith('max_level.'),
     fields: [
-      { kind: 'text', label: 'Source, or * for the rest', placeholder: 'webhook', offers: ({ sources }) => ['*', ...sources] },
+      { kind: 'text', label: 'Source, or * for all others', placeholder: 'webhook', offers: ({ sources }) => ['*', ...sources] },
       { kind: 'choice', label: 'at most', words: LEVELS },
     ],
     button: 'Limit it',
     change: (source = '', level = '') => ({
       key: `max_level.${part(source)}`,
       value: level,
-      done: `${source === '*' ? 'the rest' : source} has at most level ${level} now, from the next notification on`,
+      done: `${source === '*' ? 'all other sources' : source}: at most level ${level}, from the next notification on`,
     }),
   },
 ];
@@ -81,7 +81,7 @@ export const WINDOWS: NamedSettings = {
   change: (source = '', window = '') => ({
     key: `coalesce.sources.${part(source)}`,
     value: window,
-    done: `notifications of ${source} within ${window} become one line ${NEXT_CARRIER}`,
+    done: `notifications of one kind from ${source} within ${window} become one line ${NEXT_CARRIER}`,
   }),
 };
 

@@ -10,7 +10,7 @@ export function Models(): ReactElement {
   const own = settings.value?.settings.filter(({ key }) => key.startsWith('agent.')) ?? [];
   return (
     <>
-      <p>The model of the agent that ships with Earpiece. Other hosts choose their own models.</p>
+      <p>These settings are for the agent that ships with Earpiece. Other hosts choose their own models.</p>
       {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
       {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
       {own.length > 0 && <SettingTable label="models" settings={own} />}

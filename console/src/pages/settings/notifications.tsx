@@ -57,8 +57,8 @@ export function Notifications({ project, find }: { readonly project: string; rea
         </div>
       ))}
       {value !== undefined && value.subscribers.length === 0 && (
-        <Empty title="There is no subscriber">
-          <p>Put a file into the project; it takes effect with the next event:</p>
+        <Empty title="The project has no subscribers">
+          <p>Put a subscriber file into this folder of the project. The file takes effect with the next event.</p>
           <Command text="mkdir -p .earpiece/subscribers" />
         </Empty>
       )}
@@ -141,7 +141,7 @@ function Row({
         </p>
       </div>
       <span className="spoke muted">
-        {item.spoke_last_7_days === 0 ? 'silent this week' : `spoke ${item.spoke_last_7_days}× this week`}
+        {item.spoke_last_7_days === 0 ? 'silent for 7 days' : `${item.spoke_last_7_days}× in 7 days`}
       </span>
       <div className="subscriber-deeds">
         <button type="button" className="small" onClick={() => setTesting(true)} aria-label={`Test ${item.name}`}>

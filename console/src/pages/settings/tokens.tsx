@@ -64,7 +64,7 @@ export function Tokens(): ReactElement {
           <input value={name} onChange={(event) => setName(event.target.value)} placeholder="CI of the shop" />
         </label>
         <label>
-          <span>For</span>
+          <span>Rights</span>
           <select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
             {KINDS.map(({ value, says }) => (
               <option key={value} value={value}>
@@ -80,7 +80,7 @@ export function Tokens(): ReactElement {
           </label>
         )}
         <button type="submit" disabled={name.trim() === ''}>
-          Make a token
+          Create token
         </button>
       </form>
       {made !== null && (
@@ -97,7 +97,7 @@ export function Tokens(): ReactElement {
             <span className="muted words">{`${each.session ? 'browser, ' : ''}${each.kind}${each.project === null ? '' : `, ${each.project}`}${each.agent === null ? '' : `/${each.agent}`}`}</span>
             <span className="muted">
               {each.lastUsedAt === null ? (
-                `made ${day(each.createdAt)}`
+                `created ${day(each.createdAt)}`
               ) : (
                 <>
                   used <Ago at={each.lastUsedAt} />

@@ -233,7 +233,7 @@ test("the README's commands make the command of a clone available in every folde
 describe.each(oldNodes())('on $name', ({ command, args, version }) => {
   proves('package:old-node');
   const line = new RegExp(
-    String.raw`^earpiece needs Node >= 24, this is v?${version.replaceAll('.', String.raw`\.`)}\b[^\n]*\n$`,
+    String.raw`^earpiece needs Node >= 24, but this is v?${version.replaceAll('.', String.raw`\.`)}\b[^\n]*\n$`,
     'u',
   );
 

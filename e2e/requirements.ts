@@ -28,7 +28,7 @@ export const REQUIREMENTS = {
   'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
   'log:idempotent': { behaviour: 'A notification id is queued once, even if several producers repeat it.' },
   'log:replay': {
-    behaviour: 'A replay of any prefix of a log computes the open notifications that a live process had at that point.',
+    behaviour: 'A replay of any prefix of a log gives the notifications that were open after the last record of the prefix.',
   },
   'log:unknown-types': { behaviour: 'Unknown record types and fields are read back unchanged.' },
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
@@ -39,7 +39,7 @@ export const REQUIREMENTS = {
   'time:sender': { behaviour: "If a producer's clock is a year off, its notifications neither expire early nor arrive late." },
   'time:witness': {
     behaviour:
-      'A process closes expired notifications only if another live process has a similar clock. Pruning needs such a process too, or an agreeing clock of the operating system.',
+      'A process closes expired notifications only if the clock of another live process agrees. Pruning also needs such a process, or an agreeing clock of the operating system.',
   },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even if the clock does.' },
   'log:closes-once': { behaviour: 'In each conversation, a notification closes once.' },
@@ -99,7 +99,7 @@ export const REQUIREMENTS = {
   },
   'fleet:follower': {
     behaviour:
-      'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another machine may run the followers.',
+      'The followers of a project run on one machine of a fleet. Two minutes after this machine has died, another machine can run the followers.',
   },
   'fleet:deploy': {
     behaviour: 'Validators accept the Compose file and the Kubernetes manifests, and their commands start a server.',
@@ -186,7 +186,7 @@ export const REQUIREMENTS = {
   },
   'faults:schedules': {
     behaviour:
-      'A seed determines a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule finds a lost notification, an unmarked repeat and a record that a reader misses.',
+      'A seed determines a schedule of kills, pauses, clock jumps, false wake-ups, lost servers and failing disks. The checker of a schedule detects a lost notification, an unmarked repeat and a record that a reader misses.',
   },
   'faults:checker': { behaviour: 'The checker of the fault runs detects five deliberate bugs.' },
   'faults:system': {
@@ -227,7 +227,7 @@ export const REQUIREMENTS = {
   'lease:late-confirm': { behaviour: 'A late confirmation is recorded as late and does not close a notification a second time.' },
   'lease:withdrawn': {
     behaviour:
-      'If a notification is withdrawn or expires after an offer, it is not offered again, and its receipt is maybe_seen. The rest of its line is offered again, marked as repeated.',
+      'A notification that is withdrawn or expires after an offer is not offered again, and its receipt is maybe_seen. The rest of its line is offered again, marked as repeated.',
   },
   'delivery:verdict': {
     behaviour:
@@ -301,7 +301,7 @@ export const REQUIREMENTS = {
   // Agents of the AI SDK.
   'ai-sdk:once': {
     behaviour:
-      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries notifications once; failing tools carry them too.',
+      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries notifications once, and failing tools carry notifications too.',
   },
   'ai-sdk:prefix': {
     behaviour:
@@ -330,13 +330,13 @@ export const REQUIREMENTS = {
   },
   'plan:budget': {
     behaviour:
-      'The budget never summarizes errors and critical notifications. Other notifications are summarized with their number and the way to read them.',
+      'The budget never summarizes an error or a critical notification. The line for summarized notifications gives their number and the way to read them.',
   },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': { behaviour: 'Notifications of a source that is switched off are not delivered.' },
   'plan:filter-name': {
     behaviour:
-      'Notifications of a kind that is switched off are not delivered. The flat form "source.name" has priority over a kind that is named enable.',
+      'Notifications of a kind that is switched off are not delivered. If a kind has the name enable, only the flat form "source.name" can switch this kind.',
   },
   'plan:filter-tool': { behaviour: "If a tool's notifications are switched off, the setting affects only that tool." },
   'plan:master-switch': { behaviour: 'If the master switch is off, nothing is delivered. By default the master switch is on.' },
@@ -344,7 +344,7 @@ export const REQUIREMENTS = {
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
     behaviour:
-      'If several states of one sender have one key, only the newest is delivered. Nobody else replaces the notification of a person.',
+      'If several states have one key, only the newest is delivered. Only the same person replaces the notification of a person.',
   },
   'plan:moment': {
     behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or at most the longest delay.',
@@ -367,13 +367,14 @@ export const REQUIREMENTS = {
   },
   'queue:mute': { behaviour: 'A muted kind is not delivered until the mute ends.' },
   'queue:expiry': {
-    behaviour: 'A notification expires after the time of its level. By default, critical notifications do not expire.',
+    behaviour:
+      'A notification expires after the time that is set for its level. By default, critical notifications do not expire.',
   },
   'queue:redact': {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
   },
   'queue:patterns': {
-    behaviour: 'A redact pattern runs in linear time. While a pattern is invalid, whole texts are redacted.',
+    behaviour: 'Each redact pattern runs in linear time. While a pattern is invalid, whole texts are redacted.',
   },
   'queue:handles': {
     behaviour: 'If the agent learns a change of a handle by polling or awaiting the handle, no notification reports this change.',
@@ -389,7 +390,8 @@ export const REQUIREMENTS = {
     behaviour: "A sender's data follows the message as JSON. If the data is too long, the line says where to read the data.",
   },
   'view:budget': {
-    behaviour: 'An item that is too long for its carrier is cut. The text says so, and the agent can read all of it.',
+    behaviour:
+      'An item that is too long for its carrier is cut. The text says that the item was cut, and the agent can read the whole item.',
   },
   'view:signal': { behaviour: 'The signal views have fixed texts in English and Japanese, byte for byte.' },
   'view:hostile': { behaviour: 'No message text can imitate a notification, break a view, or flood it.' },
@@ -420,7 +422,7 @@ export const REQUIREMENTS = {
   },
   'gate:lowered': { behaviour: 'get_notifications, withdraw, resume and expiry lower the gate.' },
   'gate:batch': {
-    behaviour: 'All calls of a serial batch are refused: the gate does not fall within a second of its last refusal.',
+    behaviour: 'All calls of a serial batch are refused: the gate stays up for at least a second after the last refusal.',
   },
   'gate:read-before': {
     behaviour:
@@ -428,21 +430,22 @@ export const REQUIREMENTS = {
   },
   'gate:asked-again': {
     behaviour:
-      'Without get_notifications, the gate of a critical notification or a cancel falls at a call that begins a second after the last refusal.',
+      'Without get_notifications, the gate of a critical notification or a cancel goes down at a call that begins a second after the last refusal.',
   },
   'gate:unproven': {
     behaviour:
-      'If a host does not send the expected proof, the gate of a critical notification or a cancel falls at a call that begins a minute after the first refusal.',
+      'If a host does not send the expected proof, the gate of a critical notification or a cancel goes down at a call that begins a minute after the first refusal.',
   },
   'gate:model-asked': {
-    behaviour: 'The gate of a critical notification or a cancel falls when the host shows that it sent the refusal to its model.',
+    behaviour:
+      'The gate of a critical notification or a cancel goes down when the host shows that it sent the refusal to its model.',
   },
   'gate:read-unasked': {
     behaviour: 'If the agent has read an interrupt with get_notifications, Earpiece refuses no call because of that interrupt.',
   },
   'gate:pause': {
     behaviour:
-      'A pause holds until a person resumes or withdraws it, or it expires. Its refusal says who can lift the pause, and how.',
+      'A pause holds until a person resumes the agent or withdraws the pause, or until the pause expires. The refusal says who can lift the pause, and how.',
   },
   'gate:expired': {
     behaviour:
@@ -463,7 +466,7 @@ export const REQUIREMENTS = {
   // The address of a conversation.
   'address:agent': {
     behaviour:
-      "A notification for project/agent goes to the agent's first conversation that carries notifications. A notification for a conversation goes only to that conversation.",
+      'A notification for project/agent goes to the first conversation of the agent that can deliver the notification. A notification for a conversation goes only to that conversation.',
   },
   'address:fan-out': {
     behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
@@ -514,13 +517,13 @@ export const REQUIREMENTS = {
   },
   'gateway:tools-list': { behaviour: 'A golden file holds the changes of each profile to tools/list.' },
   'gateway:oddities': { behaviour: 'Unusual JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
-  'gateway:conformance': { behaviour: 'The conformance suite gives the same verdicts directly and through the gateway.' },
+  'gateway:conformance': { behaviour: 'The MCP conformance suite gives the same verdicts directly and through the gateway.' },
   'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers directly and through the gateway.' },
   'gateway:inspector': { behaviour: 'The command line of the MCP inspector can list and call tools through the gateway.' },
-  'gateway:profiles': { behaviour: 'Blocks, extend and strip change a result as documented, and nothing else in it.' },
+  'gateway:profiles': { behaviour: 'The profiles blocks, extend and strip change only the documented parts of a result.' },
   'gateway:pull-room': {
     behaviour:
-      'get_notifications never returns more than its client shows. The rest stays open, and the answer says how much more waits.',
+      'get_notifications never returns more than its client shows. The remaining notifications stay open, and the answer says how many wait.',
   },
   'gateway:max-result': {
     behaviour: 'If a result with its view is too big, the result carries no notification, and the offer is released.',
@@ -588,7 +591,7 @@ export const REQUIREMENTS = {
   'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1 and checks Origin, Host and the bearer token.' },
   'gateway:print': {
     behaviour:
-      '--print writes a line that installs the gateway in each client, with all options and the database, and a line that removes the gateway.',
+      'For each client, --print writes a line that installs the gateway with all options and the database, and a line that removes the gateway.',
   },
   'gateway:names': { behaviour: 'A server without a name gets the name of its package, image, module, script or host.' },
   'gateway:fuzz': { behaviour: 'The framing never crashes or hangs, even if the bytes are split or damaged anywhere.' },
@@ -729,7 +732,7 @@ export const REQUIREMENTS = {
   },
   'hosts:hook-gate': {
     behaviour:
-      'A pause denies the next call of a built-in tool and holds until a person lifts it. The gate of a critical notification falls when the agent has read it.',
+      'A pause denies the next call of a built-in tool and holds until a person lifts the pause. The gate of a critical notification goes down when the agent has read the notification.',
   },
   'hosts:slow-batch': {
     behaviour:
@@ -757,7 +760,8 @@ export const REQUIREMENTS = {
   'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
   'config:explain': { behaviour: 'earpiece config explain names the source of each value.' },
   'config:live': {
-    behaviour: 'A changed file takes effect at the next contact point. A broken file changes nothing and is reported once.',
+    behaviour:
+      'A changed policy in a file takes effect at the next contact point. A broken file changes nothing and is reported once.',
   },
   'config:trust': { behaviour: 'Parts of a cloned repository that run commands or open connections wait for trust.' },
   // Settings that a person changes, and the file that keeps them.
@@ -783,7 +787,7 @@ export const REQUIREMENTS = {
     behaviour:
       'The command line works on logs of any length: inbox prints pages, db check and doctor show progress, db prune returns disk space.',
   },
-  'cli:send-wait': { behaviour: 'earpiece send --wait delivered returns an exit code that scripts can use.' },
+  'cli:send-wait': { behaviour: 'The exit code of earpiece send --wait delivered says whether the notification was delivered.' },
   'cli:forget': {
     behaviour:
       'earpiece forget erases everything that the database keeps of one agent, down to the bytes, also in the -wal. The command names the data that stays, and the files that still show the erased texts.',
@@ -856,7 +860,8 @@ export const REQUIREMENTS = {
   'bus:storms': { behaviour: 'A burst of events becomes one line that counts all of them.' },
   'bus:storms-taken-back': { behaviour: "When an event of a burst is resolved, the burst's count goes down." },
   'bus:repeats': {
-    behaviour: 'A repetition within the dedupe window is delivered when the window ends, also across processes.',
+    behaviour:
+      'A repetition within the dedupe window is delivered when the window ends, even if another process emits the repetition.',
   },
   'bus:own-defects': {
     behaviour:
@@ -868,7 +873,7 @@ export const REQUIREMENTS = {
     behaviour:
       'A template that loops, grows, recurses or accesses anything outside its context is stopped within 250 ms. The next template renders, and nothing is blocked.',
   },
-  'bus:toon-filter': { behaviour: 'The official decoder reads the output of toon_encode without a change.' },
+  'bus:toon-filter': { behaviour: 'The official TOON decoder returns the values that toon_encode got.' },
 
   // Sources: files and repositories.
   'sources:files': {
@@ -885,15 +890,15 @@ export const REQUIREMENTS = {
     behaviour: 'The console shows open and delivered notifications. No action starts when a person opens the console.',
   },
   'console:login': {
-    behaviour: 'The address that the server prints logs one browser in, once, and no code stays in the address.',
+    behaviour: 'The URL that the server prints logs one browser in, once, and no code stays in the URL of the browser.',
   },
   'console:agents': {
     behaviour:
-      'The page Agents shows the active agents, the work of each agent and its open notifications by level, and updates as they change.',
+      'The page Agents shows the active agents, the work of each agent and its open notifications by level. Each change appears at once.',
   },
   'console:needs': {
     behaviour:
-      'The list of agents begins with the agents that need a person. A held agent shows the interrupt, its sender and its time.',
+      'The list of agents begins with the agents that need a person. The row of a held agent shows the interrupt, its sender and its time.',
   },
   'console:foretells': {
     behaviour:
@@ -901,14 +906,13 @@ export const REQUIREMENTS = {
   },
   'console:moves': {
     behaviour:
-      'An open notification is shown dashed at the end of the conversation. On delivery, it moves to its carrier. With reduced motion, it appears at the carrier at once.',
+      'An open notification is shown dashed at the end of the conversation. On delivery, the notification moves to its carrier. With reduced motion, the notification appears at the carrier at once.',
   },
   'console:why': {
     behaviour: 'The panel Why shows the rule, the plan, the carrier, the receipts and the exact text, ready to copy.',
   },
   'console:person': {
-    behaviour:
-      "A person's message, pause, resume and stop are shown as pending until the log has them, and describe their effect.",
+    behaviour: "A person's message, pause, resume and stop are shown as pending, with their effect, until they are in the log.",
   },
   'console:subscribers': {
     behaviour:
@@ -916,7 +920,7 @@ export const REQUIREMENTS = {
   },
   'console:settings': {
     behaviour:
-      "The page changes a setting in a person's own file. The page names the source that decides, and says that the change takes effect at the agent's next carrier.",
+      "The page changes a setting in a person's own file. The page names the source that decides, and says when the change takes effect.",
   },
   'console:verdict': { behaviour: 'The panel Why begins with one sentence, and its advice is a button that works.' },
   'console:places': {
@@ -924,7 +928,7 @@ export const REQUIREMENTS = {
   },
   'console:mute': {
     behaviour:
-      'A card can mute its kind for an hour, for the rest of the day or for ever. The page lists the mutes and lifts them.',
+      'A card can mute its kind for an hour, for the rest of the day or for ever. The page lists the mutes, and a person can lift each mute there.',
   },
   'console:toon': {
     behaviour: 'The console shows TOON as a table. If TOON does not parse, the console shows it unchanged, as plain text.',
@@ -934,7 +938,7 @@ export const REQUIREMENTS = {
   },
   'console:activity': { behaviour: 'Each point of a chart links to its notifications.' },
   'console:resumes': {
-    behaviour: 'The page keeps its content through a reload and a restart of the server, and says when it is not live.',
+    behaviour: 'The page keeps its content through a reload and a restart of the server, and says when the page is not live.',
   },
   'console:text': { behaviour: 'The console shows everything that a producer controls as text, in every field of every page.' },
   'console:accessible': {
@@ -951,7 +955,7 @@ export const REQUIREMENTS = {
     behaviour: 'The page of a conversation shows the command that forks it at any turn, and links to its origin and its forks.',
   },
   'console:long': {
-    behaviour: 'A person can read all of a long conversation, although the page loads only a part of it at a time.',
+    behaviour: 'A person can read the whole of a long conversation, although the page loads only a part at a time.',
   },
   'console:phone': {
     behaviour: 'On a phone, every control can be reached by touch, and no text of a producer widens the page.',
@@ -964,7 +968,7 @@ export const REQUIREMENTS = {
   // The server, its client and its tokens.
   'server:routes': { behaviour: 'Each route does what its page describes, over real HTTP and through the typed client.' },
   'server:search': {
-    behaviour: 'A search covers the whole log, a bounded part at a time. Each answer says how far back it searched.',
+    behaviour: 'A search covers the whole log, a bounded part at a time. Each answer says how far back the server searched.',
   },
   'server:forks': { behaviour: 'A conversation names its origin and its forks.' },
   'server:bad-input': {
@@ -988,7 +992,7 @@ export const REQUIREMENTS = {
   'server:settings-at-once': { behaviour: 'Concurrent changes of settings are all kept.' },
   'server:settings-live': {
     behaviour:
-      'After a setting changes, every running process uses it from its next carrier on, in every project to which the setting applies.',
+      'After a setting of the policy changes, every running process uses the new value from its next carrier on, in every project to which the setting applies.',
   },
   'server:pages': {
     behaviour:
@@ -1009,7 +1013,7 @@ export const REQUIREMENTS = {
     behaviour: 'A project configuration that links to a file outside of the project is refused, and its content is not shown.',
   },
   'store:unused': {
-    behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says so, and how to shrink the database.',
+    behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says how to shrink the database.',
   },
   'server:many-agents': { behaviour: 'One indexed query reads the page of 10,000 agents with 100 open notifications each.' },
   'server:cli': { behaviour: 'With --server, the commands print the same output for a server as for a database.' },
@@ -1042,11 +1046,12 @@ export const REQUIREMENTS = {
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams delay no request. The server writes to the streams in groups. A client that does not read is disconnected before it fills the memory.',
+      'Thousands of streams delay no request. The server writes to the streams in groups. A client that does not read is disconnected before its waiting records fill the memory.',
   },
   'server:security': { behaviour: 'A test tries each attack in the table of docs/server.md and sees the listed result.' },
   'server:tokens': {
-    behaviour: 'A token can do only what its kind allows, at most at its level, and stops at the moment it is revoked.',
+    behaviour:
+      'A token can do only what its kind allows, at most at its level, and stops working when a person revokes the token.',
   },
 
   // The package.
@@ -1054,7 +1059,9 @@ export const REQUIREMENTS = {
     behaviour: 'On an older Node, every entry point names the required version in one line and exits with 1.',
   },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with only the declared dependencies.' },
-  'package:surface': { behaviour: 'A page names every export, and the check fails if a declaration changes.' },
+  'package:surface': {
+    behaviour: 'A page names every export, and npm run check fails if a declaration differs from its report in api/.',
+  },
   'library:misuse': {
     behaviour:
       'Each export of the package refuses a misspelt option and an unknown word, and suggests the right name. Each export also refuses data that JSON cannot hold, and a value that throws when it is read.',
@@ -1067,7 +1074,7 @@ export const REQUIREMENTS = {
   'package:layers': { behaviour: 'The arrows between the rooms point inward. The core uses no clock, randomness or I/O.' },
   'package:replaced': {
     behaviour:
-      'A long-lived process continues when an upgrade replaces its files. If the files are removed, it says so once, and plain text replaces texts that need a template.',
+      'A long-lived process continues when an upgrade replaces its files. If the files are removed, the process reports this once, and plain text replaces texts that need a template.',
   },
   'package:first-example': { behaviour: 'The first example runs without a service or key and prints the output in the README.' },
   'package:snippets': {
@@ -1107,7 +1114,7 @@ export const REQUIREMENTS = {
   'follow:withdrawn': { behaviour: 'When a follower no longer sees a reported problem, it withdraws the notification.' },
   'follow:trouble': {
     behaviour:
-      'If a follower cannot see what it follows, it reports the reason after three failed polls, or at once if the error is permanent. `following` shows the reason.',
+      'If a thing cannot be checked, the follower reports the reason after three failed polls, or at once if only a person can solve the problem. `following` shows the reason.',
   },
   'follow:sessions': {
     behaviour:
@@ -1158,7 +1165,8 @@ export const REQUIREMENTS = {
   },
   'sources:loops': { behaviour: 'If the same calls occur in three of the last six batches, the agent is warned once a turn.' },
   'sources:rate-limits': {
-    behaviour: 'A nearly used provider limit is reported once until it resets. Each refusal of the provider is reported.',
+    behaviour:
+      'A nearly exhausted provider limit is reported once until the limit resets. Each refusal of the provider is reported.',
   },
   'self:deferred': { behaviour: "An agent's note to itself arrives once, at its time, even across restarts." },
 
@@ -1168,7 +1176,7 @@ export const REQUIREMENTS = {
   },
   'hosts:in-enter': {
     behaviour:
-      'earpiece in pauses before Enter, and presses Enter again if no turn begins. The command never types the line twice into one box.',
+      'earpiece in pauses before Enter, and presses Enter again if no turn begins. The command never types the line twice into one input box.',
   },
   'hosts:in-keys': {
     behaviour:

@@ -6,7 +6,7 @@
 const node = typeof process === 'undefined' || !process.versions ? undefined : process.versions.node;
 if (node !== undefined && !(Number(node.split('.')[0]) >= 24)) {
   process.stderr.write(
-    'earpiece needs Node >= 24, this is ' +
+    'earpiece needs Node >= 24, but this is ' +
       process.version +
       ' (' +
       process.execPath +

@@ -54,7 +54,7 @@ export async function recordCurve(engine: string, started: Started, sizes: reado
       figures: {
         'carry ms': carry,
         'list ms': list,
-        'records a second while it fills': (to - from) / seconds,
+        'records a second while the log fills': (to - from) / seconds,
         'client CPU us a record': (user + system) / (to - from),
         'bytes a record': (bytes - before) / (to - from),
       },
@@ -114,7 +114,7 @@ async function fanOut(inbox: Inbox, agents: number): Promise<Point['figures']> {
   return {
     'fan-out ms an agent': (performance.now() - began) / agents,
     'fan-out client CPU us an agent': (user + system) / agents,
-    'fan-out more memory MB': (process.memoryUsage.rss() - rss) / 1e6,
+    'fan-out additional memory MB': (process.memoryUsage.rss() - rss) / 1e6,
   };
 }
 

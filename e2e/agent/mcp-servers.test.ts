@@ -93,7 +93,7 @@ it('a killed server fails the running call with an explanation for the model, an
     const failed = await running;
     expect(failed.isError).toBe(true);
     expect(failed.content).toMatch(
-      /^The MCP server "parrot" stopped during this call \(signal SIGKILL.*it is unknown whether the call took effect\.$/u,
+      /^The MCP server "parrot" stopped during this call \(signal SIGKILL.*The call may have taken effect\.$/u,
     );
     // The call waits for the server, which is restarting.
     expect(await call(servers, 'echo', { text: 'again' })).toMatchObject({ content: 'again' });

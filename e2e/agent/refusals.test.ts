@@ -26,7 +26,7 @@ import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string): Part => ({ kind: 'call', id, name: 'echo' });
 
-/** Returns an error response of a provider. Each provider's package can read its body. */
+/** Returns an error response of a provider. The package of each provider can read the response's body. */
 const refusal = (status: number, message: string): Step => ({
   refuses: {
     status,
@@ -197,7 +197,7 @@ describe.each(APIS)('%s', (api) => {
     expect(why?.items[0]).toMatchObject({ receipt: 'left_out' });
     expect(why?.items[0]?.steps.map(({ what }) => what)).toEqual(['queued', 'delivered', 'left out']);
     expect(why?.items[0]?.steps.at(-1)?.detail).toMatch(
-      /refused the request 3 times with the notification and accepted it without: .*bad request/,
+      /refused the request 3 times with the notification, and accepted the request without the notification: .*bad request/,
     );
     // The notification is delivered when a person queues it again.
     await talk.inbox.requeue('shop/coder', 'n1', 'me');

@@ -141,7 +141,11 @@ describe('thresholds', () => {
     let ran = 0;
     const counted = doing('echo', async () => ({ content: `RAN-${++ran}` }));
     const talk = await start([...calls(5)], { tools: [counted], budget: { tokens: 20 } });
-    expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 3, error: 'the turn used 45 tokens of 20' });
+    expect(await talk.agent.send('go')).toMatchObject({
+      how: 'failed',
+      cycles: 3,
+      error: 'the turn used 45 tokens (limit: 20 tokens)',
+    });
     expect(ran).toBe(2);
     expect([2, 3].map((n) => times(talk, '!exceeded: token limit reached', n))).toEqual([0, 1]);
     // The budget ends with the turn, and the next turn starts with a new budget.
@@ -195,7 +199,7 @@ describe('rate limits', () => {
       { ...says(text('done')), headers },
     ]);
     await talk.agent.send('go');
-    talk.check(['300 of 40,000 tokens are left at openai; it resets in 360 s']);
+    talk.check(['300 of 40,000 tokens are left at openai (reset in 360 s)']);
   });
 
   it('a refusal is reported after the retry', async () => {
@@ -204,7 +208,7 @@ describe('rate limits', () => {
       maxRetries: 1,
     });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete' });
-    talk.check(['openai refused a request: its rate limit is exceeded; wait for 20 ms']);
+    talk.check(['openai refused a request: the rate limit is exceeded; wait for 20 ms']);
   });
 });
 

@@ -173,7 +173,9 @@ describe('defects that were found in the code of that build do not occur:', () =
     const by = { kind: 'project', project: 'shop' } as const;
     await ear.toggles.disable(by, 'session_resumed', 'somebody', set);
     const resumed = { type: 'session.resumed', data: { tree_id: 't', nodes_loaded: 2, last_question: 'q' } };
-    expect((await emit(resumed)).heard).toEqual([{ subscriber: 'session_resumed', kind: 'skipped', because: 'it is disabled' }]);
+    expect((await emit(resumed)).heard).toEqual([
+      { subscriber: 'session_resumed', kind: 'skipped', because: 'the subscriber is disabled' },
+    ]);
     expect(await read('turn_start')).toBe('');
     await ear.toggles.enable(by, 'session_resumed', 'somebody', set);
     await emit(resumed);

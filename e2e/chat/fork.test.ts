@@ -66,7 +66,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--fork'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('shop/coder has no conversation to continue; without --fork a new conversation begins'),
+      stderr: expect.stringContaining('shop/coder has no conversation to fork; without --fork, a new conversation begins'),
     });
     await stage.run(['chat', '--as', 'coder#first'], { input: 'hello\n' });
     const refused = async (...options: string[]): Promise<string> => {
@@ -74,8 +74,8 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
       return `${code} ${stderr.trim()}`;
     };
     const mistakes: readonly (readonly [string[], RegExp])[] = [
-      [['--fork', 'frist'], /^7 .*no conversation "frist"; there are first$/u],
-      [['--fork', 'first', '--turns', '2'], /^2 .*--turns 2: shop\/coder#first has only 1$/u],
+      [['--fork', 'frist'], /^7 .*no conversation "frist"; the newest conversations are first$/u],
+      [['--fork', 'first', '--turns', '2'], /^2 .*--turns must be at most 1, the number of turns of shop\/coder#first, got 2$/u],
       [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
       [['--turns', '2'], /^2 .*add --fork$/u],
       [['--fork', 'first', '--resume', 'first'], /^2 .*which begins a copy of a conversation$/u],

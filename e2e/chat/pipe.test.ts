@@ -34,12 +34,12 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     chat.process.stdin.end('go\n');
     await hold.reached;
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
-    await chat.shows('waiting to ride');
+    await chat.shows('waits for delivery');
     hold.letGo();
     const { code, stdout } = await chat.ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /┆ ▲ error ci\.failed {2}lint is red {2}waiting to ride\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued · \/show \d+\n/u,
+      /┆ ▲ error ci\.failed {2}lint is red {2}waits for delivery\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}delivered with ⚙ run · [\d.]+ s after it was queued · \/show \d+\n/u,
     );
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
   });
@@ -68,7 +68,7 @@ template = "query.toon.j2"
     const { stdout } = await stage.run(['chat'], { input: 'go\n' });
     expect(readIn(stage.model.requests[0])).toContain('The search for tea has begun.');
     expect(stdout).toMatch(
-      /┃ ○ info search\.began The search for tea has begun\.\n┃ {3}rode on your message · [\d.]+ s after it was queued · \/show 1\n/u,
+      /┃ ○ info search\.began The search for tea has begun\.\n┃ {3}delivered with your message · [\d.]+ s after it was queued · \/show 1\n/u,
     );
   });
 

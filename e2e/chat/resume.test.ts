@@ -34,7 +34,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await again.shows('I start it again.');
     expect(isAlive(pid)).toBe(false);
     expect(again.text).toMatch(
-      /› build it\n⚙ 1 call\n┃ ▲ error ci\.failed {2}lint is red\nI start it\.\n\nThe last turn was cut off; it continues now\.\n/u,
+      /› build it\n⚙ 1 call\n┃ ▲ error ci\.failed {2}lint is red\nI start it\.\n\nThe last turn was cut off, and continues now\.\n/u,
     );
     expect(again.text).toMatch(/┃ ▲ error tool\.failed Background run "build" was lost when its agent ended; its process/u);
 
@@ -51,7 +51,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(code).toBe(0);
     // A line about waiting notifications may come before the message, which arrives a moment after the first check.
     expect(stdout).toMatch(
-      /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n(?:\n┆ ○ info session\.resumed {2}[^\n]* waiting to ride\n)?\n› second\n\n┃ ○ info session\.resumed session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}rode on your message[^\n]*\n\nTwo\.\n$/u,
+      /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n(?:\n┆ ○ info session\.resumed {2}[^\n]* waits for delivery\n)?\n› second\n\n┃ ○ info session\.resumed session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}delivered with your message[^\n]*\n\nTwo\.\n$/u,
     );
     expect(stage.model.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions', '/v1/chat/completions']);
     expect(prefixChanges(stage.model.requests)).toEqual([]);
@@ -61,7 +61,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await using stage = await ChatStage.open([{ says: [text('One.')] }]);
     expect(await stage.run(['chat', '--resume'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('shop/coder has no conversation to continue'),
+      stderr: expect.stringContaining('shop/coder has no conversation to resume'),
     });
     const chat = stage.begin(['chat', '--as', 'coder#first']);
     chat.process.stdin.write('hello\n');
@@ -71,7 +71,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     expect(stderr).toContain(`process ${chat.process.pid} already writes to shop/coder#first`);
     expect(await stage.run(['chat', '--resume', 'frist'])).toMatchObject({
       code: 7,
-      stderr: expect.stringContaining('no conversation "frist"; there are first'),
+      stderr: expect.stringContaining('no conversation "frist"; the newest conversations are first'),
     });
     chat.process.stdin.end();
     expect(await chat.ended).toMatchObject({ code: 0 });

@@ -105,7 +105,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     const { code, stderr } = await stage.run(['run', '--timeout', '1s', 'go']);
     expect(code).toBe(3);
     expect(stderr).toMatch(
-      /earpiece: stopped: the task did not end within 1s; earpiece run --resume run-\d{8}-\d{6} continues it/u,
+      /earpiece: stopped: the task did not end within 1s; to continue the task: earpiece run --resume run-\d{8}-\d{6}/u,
     );
     hold.letGo();
   });
@@ -124,7 +124,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
     const { code, stderr } = await stage.run(['run', 'go']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/┃ ▲ error ci\.failed lint is red\n┃ {3}rode on your message/u);
+    expect(stderr).toMatch(/┃ ▲ error ci\.failed lint is red\n┃ {3}delivered with your message/u);
     expect(count(readIn(stage.model.requests[0]), 'lint is red')).toBe(1);
   });
 });

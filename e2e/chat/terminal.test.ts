@@ -25,7 +25,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('I have heard.');
     await chat.until((all) => !all.includes('Ctrl+C interrupts\n') && !all.includes('┆'));
     await chat.shows(
-      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued · \/show 1\n\nI have heard\.\n\n›$/u,
+      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}delivered with ⚙ run · [\d.]+ s after it was queued · \/show 1\n\nI have heard\.\n\n›$/u,
     );
     chat.type(CTRL_D);
     expect(await chat.ended).toBe(0);
@@ -120,7 +120,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`y${ENTER}`);
     await chat.shows('I know it now.');
     await chat.shows(
-      /This turn is about events that happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
+      /This turn is about new notifications:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
     );
   });
 
@@ -184,7 +184,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('›');
     await stage.send('--action', 'pause', '--as', 'Maria', 'wait');
     await chat.shows(
-      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria until earpiece send --to shop\/coder --action resume "…"/u,
+      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria; to resume: earpiece send --to shop\/coder --action resume "…"/u,
     );
     await stage.send('--action', 'resume', 'go on');
     await chat.shows('On I go.');

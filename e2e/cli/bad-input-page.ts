@@ -7,8 +7,8 @@ export function badInputPage(): string {
 
 This page lists the answer to ${rows} kinds of bad input. The page is generated from \`e2e/cli/bad-input.ts\`. \`e2e/cli/bad-input.test.ts\`
 runs each row against a database with one open notification. After each row, that notification is still open, and refused input has
-changed nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` the current user.
-[The command line](cli.md#exit-codes) explains the exit codes.
+changed nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the path of the database, \`{user}\` the
+current user, and \`{port}\` a port. \`⏎\` is a line break. [The command line](cli.md#exit-codes) explains the exit codes.
 
 ${Object.entries(BAD_INPUT)
   .map(([title, all]) => `## ${title}\n\n| case | input | answer | exit |\n|---|---|---|---|\n${all.map(line).join('\n')}`)
@@ -17,8 +17,8 @@ ${Object.entries(BAD_INPUT)
 ## What a client sends to the gateway
 
 Each row is sent to the stdin of a gateway in front of a real MCP server. After each row, the next tool call works: client, gateway
-and server continue. The gateway passes lines that it need not check to the server. \`server\` means that the client gets the server's
-answer unchanged.
+and server continue. The gateway checks only the lines that it must understand, and passes all other lines to the server. \`server\`
+means that the client gets the server's answer unchanged. \`none\` means that the client gets no answer.
 
 | case | line | answer |
 |---|---|---|

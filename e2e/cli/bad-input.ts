@@ -130,7 +130,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'two exclusive arguments',
       args: ['withdraw', 'n1', '--key', 'k'],
-      ...usage('give withdraw either an id or --key <key>'),
+      ...usage('withdraw needs either an id or --key <key>'),
     },
     {
       what: 'an address together with --all',
@@ -160,13 +160,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown id',
       args: ['why', 'nope'],
-      stderr: 'earpiece: no notification "nope"; earpiece log --all lists the existing notifications\n',
+      stderr: 'earpiece: there is no notification "nope"; earpiece log --all lists the existing notifications\n',
       code: 7,
     },
     {
-      what: 'to requeue an open notification',
+      what: 'a requeue of an open notification',
       args: ['requeue', 'keep'],
-      ...usage('keep is open and will be delivered anyway; only a closed notification can be queued again'),
+      ...usage('keep is open; only a closed notification can be queued again'),
     },
     {
       what: 'an unknown setting',
@@ -222,7 +222,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`address "shop/co\\u0007der": the agent contains "\\u0007", which is not allowed; ${FORMS}`),
     },
     {
-      what: 'a bidi override, which the error shows as its code',
+      what: 'a bidi override: the error shows its code',
       args: ['send', '--to', 'shop/co\u202eder', 'x'],
       ...usage(`address "shop/co\\u{202e}der": the agent contains "\\u{202e}", which is not allowed; ${FORMS}`),
     },
@@ -276,15 +276,15 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('message has 2097152 characters, at most 1048576 are allowed; write the text to a file and send the path'),
     },
     {
-      what: 'more on stdin than a message may have',
+      what: 'more bytes on stdin than a message may have',
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
-        'the message on stdin has more than 4194304 bytes; at most 1048576 characters are allowed; write the message to a file and send the path',
+        'the message on stdin has more than 4194304 bytes, but at most 1048576 characters are allowed; write the message to a file and send the path',
       ),
     },
     {
-      what: 'invalid UTF-8: it is still sent',
+      what: 'invalid UTF-8: the message is still sent',
       ...send('--id', 'latin1'),
       stdin: { bytes: Uint8Array.of(0x66, 0xfc, 0x72), shown: '`66 fc 72`' },
       stdout: 'latin1  queued for shop/coder\n',
@@ -331,7 +331,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'data that nests 65 deep',
       ...send('--data', `${long(65, '[')}${long(65, ']')}`, 'x'),
-      ...usage('data nests more than 64 deep; write it to a file and send the path'),
+      ...usage('data nests more than 64 levels deep; write the data to a file and send the path'),
     },
     {
       what: 'an invalid time to live',
@@ -365,7 +365,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a person without a name',
       ...send('--as', ' ', 'x'),
-      ...usage('--as "" is empty; write the name of the person who sends this'),
+      ...usage('--as "" is empty; write the name of the person who sends the notification'),
     },
     {
       what: 'a blank instruction',
@@ -420,9 +420,10 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('with --ttl "0" the reminder expires before the agent can read it; write e.g. 10m'),
     },
     {
-      what: 'cancel a reminder that does not exist',
+      what: 'a cancel of a reminder that does not exist',
       args: ['remind', '--cancel', 'keep'],
-      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows the waiting reminders\n',
+      stderr:
+        'earpiece: no waiting reminder of shop has the id or key "keep"; earpiece remind --list shows the waiting reminders\n',
       code: 7,
     },
     {
@@ -472,7 +473,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'invalid UTF-8',
       args: ['emit', '--to', 'coder', '-'],
       stdin: { bytes: Uint8Array.of(0x7b, 0xff, 0x7d), shown: '`7b ff 7d`' },
-      ...usage('stdin is not UTF-8, which JSON requires'),
+      ...usage('stdin is not UTF-8, which JSON requires; convert the text to UTF-8'),
     },
     {
       what: 'an event without a type',
@@ -498,7 +499,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an event without a subscriber',
       ...emit('{"type": "com.example.odd"}'),
       stdout:
-        'no subscriber listens for com.example.odd; nothing was queued\n\n' +
+        'no subscriber listens to com.example.odd; nothing was queued\n\n' +
         'To be notified of this event, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
         '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n\nthen run: earpiece trust\n',
       stderr: '',
@@ -519,7 +520,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time limit of 0 for run-and-tell',
       args: ['run-and-tell', '--timeout', '0', '--', 'touch', 'ran'],
-      ...usage('--timeout must be above 0; leave it out for no time limit'),
+      ...usage('--timeout must be above 0; leave the option out for no time limit'),
     },
     {
       what: 'too many lines: the command does not run',
@@ -536,7 +537,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
   Configuration: [
     { what: 'an unknown key', ...toml('veiw = "json"'), ...wrongToml('1:1', 'veiw is unknown; did you mean "view"?') },
     {
-      what: 'an unknown key, with any other command',
+      what: 'an unknown key, with another command',
       ...toml('veiw = "json"'),
       ...send('x'),
       ...usage('{folder}/earpiece.toml:1:1: veiw is unknown; did you mean "view"?'),
@@ -554,7 +555,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...toml('view = "jsn"'),
       ...wrongToml(
         '1:8',
-        'view is "jsn"; did you mean "json"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+        'view is "jsn"; did you mean "json"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       ),
     },
     {
@@ -590,7 +591,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid regular expression',
       ...toml('redact = ["("]'),
-      ...wrongToml('1:11', 'redact has "(" as element 1: it is not a regular expression (missing closing ))'),
+      ...wrongToml('1:11', 'redact has "(" as element 1: the pattern is not a regular expression (missing closing ))'),
     },
     {
       what: 'a server with a command and a URL',
@@ -609,7 +610,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a file that may not be read',
       given: 'an unreadable earpiece.toml',
       args: ['log'],
-      ...usage('{folder}/earpiece.toml: cannot be read (EACCES); make it a readable file or remove it'),
+      ...usage('{folder}/earpiece.toml: cannot be read (EACCES); make the path a readable file, or remove the path'),
     },
     {
       what: 'servers of an untrusted file',
@@ -620,7 +621,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a list of trusted files that is damaged: nothing is trusted',
+      what: 'a damaged list of trusted files: no file is trusted',
       files: {
         'earpiece.toml': '[gateway.servers.files]\ncommand = "npx"',
         'state/earpiece/trusted.json': '{"version":1,"files":',
@@ -639,7 +640,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a read-only state folder: a line says so, and the message is sent',
+      what: 'a read-only state folder: the message is sent, with a warning',
       given: 'a state folder without rights',
       ...send('--id', 'n1', 'x'),
       stdout: 'n1  queued for shop/coder\n',
@@ -681,7 +682,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an unknown word',
       ...subscriber('types = ["build.failed"]\n[output]\npriority = "hihg"'),
-      ...wrongSubscriber('7:12', 'output.priority is "hihg"; did you mean "high"? It is one of critical, high, normal, low'),
+      ...wrongSubscriber('7:12', 'output.priority is "hihg"; did you mean "high"? Write one of critical, high, normal, low'),
     },
     {
       what: 'a number out of its range',
@@ -787,9 +788,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'to disable a core subscriber',
       args: ['subscribers', 'disable', 'tool_failure'],
-      ...usage(
-        'tool_failure (Tool failures) cannot be disabled: it is a core subscriber: an agent must not miss its notifications',
-      ),
+      ...usage('tool_failure (Tool failures) cannot be disabled: agents must not miss the notifications of a core subscriber'),
     },
     {
       what: 'to disable a subscriber with --user and --project',
@@ -854,12 +853,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an agent of another project',
       args: ['tasks', 'add', '--to', 'web/coder', 'Fix the login'],
-      ...usage('assignee "web/coder" must be an agent of project shop; write only its name'),
+      ...usage('assignee "web/coder" must be an agent of project shop; write only the name of the agent'),
     },
     {
-      what: 'a whole project as its assignee',
+      what: 'a whole project as the assignee',
       args: ['tasks', 'add', '--to', '*', 'Fix the login'],
-      ...usage('assignee "*" must be an agent of project shop; write only its name'),
+      ...usage('assignee "*" must be an agent of project shop; write only the name of the agent'),
     },
     {
       what: 'an unknown priority',
@@ -879,7 +878,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an assignment without an assignee',
       args: ['tasks', 'assign', 't1'],
-      ...usage('give tasks assign either an agent or --nobody'),
+      ...usage('tasks assign needs either an agent or --nobody'),
     },
     {
       what: 'a blank name of a person',
@@ -889,7 +888,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid purpose',
       args: ['gateway', '--purpose', 'small talk', '--', 'x'],
-      ...usage('--purpose "small talk" may contain only letters, digits, "_" and "-"; write task or chat'),
+      ...usage(
+        'the purpose "small talk" (--purpose or EARPIECE_PURPOSE) may contain only letters, digits, "_" and "-"; write task or chat',
+      ),
     },
     {
       what: 'all tasks of one status',
@@ -904,7 +905,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       env: { EARPIECE_VIEW: 'xlm' },
       args: ['log'],
       ...usage(
-        'EARPIECE_VIEW is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+        'EARPIECE_VIEW is "xlm"; did you mean "xml"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       ),
     },
     {
@@ -923,7 +924,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an invalid fault point',
       env: { EARPIECE_FAULT: 'queue.checked:often' },
       args: ['log'],
-      ...usage('EARPIECE_FAULT=queue.checked:often: "often" must be a count from 1; write queue.checked:1'),
+      ...usage('EARPIECE_FAULT=queue.checked:often: "often" must be a whole number of at least 1; write queue.checked:1'),
     },
     {
       what: 'an invalid home',
@@ -959,7 +960,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db has 6000 of 81920 bytes: the file was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: the file was truncated. Stop the programs that use the database (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
       ),
     },
     {
@@ -991,7 +992,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a database of a newer Earpiece',
       args: ['--db', 'newer.db', 'log'],
       ...store(
-        '{folder}/newer.db was written by a newer version of Earpiece (schema 9, this version knows 1): update Earpiece on this machine, or name another file with --db or EARPIECE_DB',
+        '{folder}/newer.db was written by a newer version of Earpiece (schema 9; this version knows schema 1): update Earpiece on this machine, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1011,7 +1012,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'notes.txt': 'x' },
       args: ['--db', 'notes.txt/x.db', 'log'],
       ...store(
-        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1019,15 +1020,15 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       files: { 'notes.txt': 'x' },
       args: ['--db', 'notes.txt/x.db', 'follow', '--', 'echo', 'ran'],
       ...store(
-        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
-      what: 'symbolic links in a circle',
+      what: 'symbolic links that form a loop',
       given: 'links in a circle',
       args: ['--db', 'circle', 'log'],
       ...store(
-        'cannot read {folder}/circle as user {user}: the symbolic links in the path form a loop (ELOOP); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/circle as user {user}: the symbolic links in the path form a loop (ELOOP); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1035,7 +1036,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without rights',
       args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'cannot read and write {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read and write {folder}/closed/x.db as user {user}: permission denied (EACCES); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1043,7 +1044,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1051,7 +1052,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'agents'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1059,7 +1060,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a folder without any rights',
       args: ['--db', 'closed/x.db', 'serve', '--port', '0'],
       ...store(
-        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); correct that, or name another file with --db or EARPIECE_DB',
+        'cannot read {folder}/closed/x.db as user {user}: permission denied (EACCES); solve this problem, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1097,43 +1098,43 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'the address of a server in capital letters; the password is not repeated',
+      what: 'the URL of a server in capital letters; the password is not repeated',
       args: ['--db', 'NATS://anna:secret@host:4222/ear', 'inbox'],
       ...usage(SMALL('NATS', 'host:4222/ear', 'nats')),
     },
     {
-      what: 'the address of a server in capital letters for a command that writes: no file is made',
+      what: 'the URL of a server in capital letters, for a command that writes: no file is made',
       args: ['--db', 'POSTGRES://anna:secret@host/ear', 'send', '--to', 'coder', 'x'],
       ...usage(SMALL('POSTGRES', 'host/ear', 'postgres')),
     },
     {
-      what: 'a space before the address of a server',
+      what: 'a space before the URL of a server',
       args: ['log'],
       env: { EARPIECE_DB: ' postgres://anna:secret@host/ear' },
       ...usage(SMALL(' postgres', 'host/ear', 'postgres')),
     },
     {
-      what: 'a capital letter in the address of a server in EARPIECE_DB',
+      what: 'a capital letter in the URL of a server in EARPIECE_DB',
       args: ['db', 'check'],
       env: { EARPIECE_DB: 'Postgresql://anna:sec/r@et@host/ear?password=secret' },
       ...usage(SMALL('Postgresql', 'host/ear?…', 'postgresql')),
     },
     {
-      what: 'the address of an unknown engine in capital letters',
+      what: 'the URL of an unknown engine in capital letters',
       args: ['--db', 'MySQL://anna:secret@host/ear', 'send', '--to', 'coder', 'x'],
       ...usage(
         '"MySQL://…@host/ear" must name a store: "MySQL:" is unknown; give a path, sqlite:<path>, memory:, postgres://… or nats://…',
       ),
     },
     {
-      what: 'the address of a server with one slash',
+      what: 'the URL of a server with one slash',
       args: ['--db', 'postgres:/anna:secret@host/ear', 'log'],
       ...usage(
-        'the address of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
+        'the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
       ),
     },
     {
-      what: 'a migration to the address of a server in capital letters',
+      what: 'a migration to the URL of a server in capital letters',
       args: ['migrate', '--to', 'POSTGRES://anna:secret@host/ear'],
       ...usage(`--to ${SMALL('POSTGRES', 'host/ear', 'postgres')}`),
     },
@@ -1184,7 +1185,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--allow-host "https://example.com" is not a host name or IP address; write e.g. 127.0.0.1'),
     },
     {
-      what: 'an address of another machine',
+      what: 'an IP address of another machine',
       args: ['serve', '--host', '192.0.2.1', '--port', '0'],
       ...usage(
         'listening on "192.0.2.1" lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>',
@@ -1232,26 +1233,26 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'a login at an invalid server address',
+      what: 'a login with an invalid server URL',
       args: ['token', 'login', '--url', 'localhost'],
-      ...usage('--url "localhost" is not the address of a server; write e.g. http://127.0.0.1:4747'),
+      ...usage('--url "localhost" is not the URL of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
-      what: 'an invalid --server address',
+      what: 'an invalid --server URL',
       args: ['agents', '--server', 'localhost:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
-      ...usage('--server "localhost:4747" is not the address of a server; write e.g. http://127.0.0.1:4747'),
+      ...usage('--server "localhost:4747" is not the URL of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
-      what: 'a server address without a token',
+      what: 'a server URL without a token',
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: '' },
       ...usage(
-        '--server needs a token in EARPIECE_TOKEN; create one on the machine of the server: earpiece token create --kind project --name <name>',
+        '--server needs a token in EARPIECE_TOKEN; to create a token on the machine of the server: earpiece token create --kind project --name <name>',
       ),
     },
     {
-      what: 'a name and a password in the server address',
+      what: 'a name and a password in the server URL',
       args: ['agents', '--server', 'http://me:hunter2@127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage(
@@ -1263,7 +1264,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['agents', '--server', 'http://127.0.0.1:4747'],
       env: { EARPIECE_TOKEN: 'ep_x ep_y' },
       ...usage(
-        'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set it to the output of earpiece token create',
+        'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set the variable to the output of earpiece token create',
       ),
     },
     {
@@ -1311,7 +1312,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 1,
     },
     {
-      what: 'a server that prints invalid messages: they reach the client unchanged, as without the gateway',
+      what: 'a server that prints invalid messages: the messages reach the client unchanged',
       args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
       client: '',
       stdout: 'ready!\n',
@@ -1319,7 +1320,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'an invalid configuration: the gateway reports it once and continues without it',
+      what: 'an invalid configuration: the gateway reports the mistake once and continues without the file',
       ...toml('view = '),
       args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
       client: '',
@@ -1383,16 +1384,16 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('mcp.json has no servers; add a server to its "mcpServers", or write a command after --'),
     },
     {
-      what: 'a list in place of a table of servers',
+      what: 'a list in place of an object of servers',
       files: { 'mcp.json': '{"mcpServers": []}' },
       args: ['gateway', '--servers', 'mcp.json'],
       ...usage('{folder}/mcp.json:1:16: mcpServers is a list; write an object with one member for each server'),
     },
     {
-      what: 'a server of another form',
+      what: 'a server without "command" and "url"',
       files: { 'mcp.json': '{"mcpServers": {"a": {"cmd": "x"}}}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('{folder}/mcp.json:1:22: mcpServers.a has neither "command" nor "url"; it has cmd'),
+      ...usage('{folder}/mcp.json:1:22: mcpServers.a has neither "command" nor "url", only cmd'),
     },
     {
       what: 'a number for a command',
@@ -1417,7 +1418,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--port 4748 works only with --http; add --http, or leave the option out'),
     },
     {
-      what: 'to listen on all addresses without a token',
+      what: 'to listen on all IP addresses without a token',
       args: ['gateway', '--http', '--host', '0.0.0.0', '--port', '0', '--', 'x'],
       ...usage('listening on "0.0.0.0" would let other machines connect: set a token, or listen on 127.0.0.1'),
     },
@@ -1529,7 +1530,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   {
     what: 'get_notifications with an unknown argument',
     frame: { bytes: call(13, { name: 'get_notifications', arguments: { mark: true } }) },
-    answers: [ours(13, 'get_notifications has no argument "mark"; it takes session_token and mark_as_read')],
+    answers: [ours(13, 'get_notifications has no argument "mark"; use only session_token and mark_as_read')],
   },
   {
     what: 'get_notifications with a text instead of true or false',
@@ -1539,13 +1540,16 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   {
     what: 'get_notifications with a list instead of an object',
     frame: { bytes: call(15, { name: 'get_notifications', arguments: ['x'] }) },
-    answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
+    answers: [ours(15, 'get_notifications has no argument "0"; use only session_token and mark_as_read')],
   },
   {
     what: 'get_notifications with an invalid token',
     frame: { bytes: call(16, { name: 'get_notifications', arguments: { session_token: 'nonsense' } }) },
     answers: [
-      ours(16, 'session_token "nonsense" is not the token of shop/coder#main, the conversation of this connection; leave it out'),
+      ours(
+        16,
+        'session_token "nonsense" is not the token of shop/coder#main, the conversation of this connection; leave session_token out',
+      ),
     ],
   },
   {
@@ -1554,7 +1558,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [
       ours(
         17,
-        'session_token "shop/other#x" is not the token of shop/coder#main, the conversation of this connection; leave it out',
+        'session_token "shop/other#x" is not the token of shop/coder#main, the conversation of this connection; leave session_token out',
       ),
     ],
   },

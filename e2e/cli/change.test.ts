@@ -61,10 +61,10 @@ describe('withdraw', () => {
         'stop  withdrawn; conversations that begin later do not get this notification (shop/*)\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
-      'begins in shop, until the interrupt is withdrawn or resumed\n',
+      'begins in shop, until the interrupt is withdrawn or lifted\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--ttl', '2s', 'wait'])).toContain(
-      'begins in shop, until the interrupt expires in 2s, or is withdrawn or resumed\n',
+      'begins in shop, until the interrupt expires in 2s, or is withdrawn or lifted\n',
     );
     expect(await shell.says(['send', '--to', 'shop/*', '--level', 'critical', '--ttl', '10m', 'stop'])).toContain(
       'begins in shop, until the interrupt expires in 10m, or is withdrawn\n',
@@ -116,7 +116,7 @@ describe('requeue', () => {
     await ear.queue('shop/*', { id: 'all', message: 'to all' });
     expect(await shell.run(['requeue', 'all'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('will be delivered anyway') as string,
+      stderr: expect.stringContaining('only a closed notification can be queued again') as string,
     });
     await ear.withdraw('shop/writer', { id: 'all' }, { by: 'test', reason: 'test' });
     expect(await shell.json(['requeue', 'all'])).toMatchObject([{ to: ['shop/writer#b'], requeues: 'all' }]);
@@ -161,8 +161,8 @@ describe('mute', () => {
     expect(await shell.run(['mute', 'ci'])).toEqual({
       code: 5,
       stdout: '',
-      stderr: 'earpiece: no agent is known in project "shop" yet; name one: earpiece mute ci <agent>\n',
+      stderr: 'earpiece: no agent is known in project "shop" yet; name an agent: earpiece mute ci <agent>\n',
     });
-    expect((await shell.run(['mute', 'foo bar'])).stderr).toContain("; name one: earpiece mute 'foo bar' <agent>\n");
+    expect((await shell.run(['mute', 'foo bar'])).stderr).toContain("; name an agent: earpiece mute 'foo bar' <agent>\n");
   });
 });

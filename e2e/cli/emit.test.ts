@@ -50,9 +50,9 @@ describe('emit', () => {
     await using shell = new Shell();
     const odd = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' });
     expect(odd).toMatchObject({ code: 5, stderr: '' });
-    expect(odd.stdout).toMatch(/^no subscriber listens for com\.example\.odd; nothing was queued\n/);
+    expect(odd.stdout).toMatch(/^no subscriber listens to com\.example\.odd; nothing was queued\n/);
     const slip = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"tool.call.failur"}' });
-    expect(slip.stdout).toMatch(/^no subscriber listens for tool\.call\.failur \(did you mean tool\.call\.failure\?\); nothing/);
+    expect(slip.stdout).toMatch(/^no subscriber listens to tool\.call\.failur \(did you mean tool\.call\.failure\?\); nothing/);
     const debug = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"cli.event","severity":"debug"}' });
     expect(debug).toMatchObject({ code: 5, stdout: 'cli_event: nothing, because severity debug is below info\n' });
     const some = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}\n{"type":"cli.event"}' });

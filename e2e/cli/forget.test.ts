@@ -67,7 +67,7 @@ describe('earpiece forget', () => {
     await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-3' });
     expect(await shell.run(['forget', 'coder', '--yes'])).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining(`the text is still readable in ${path} and ${path}-wal`),
+      stderr: expect.stringContaining(`the erased text is still readable in ${path} and ${path}-wal`),
     });
     reader.close();
     await shell.says(['db', 'prune']);

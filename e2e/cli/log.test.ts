@@ -199,14 +199,14 @@ describe('why', () => {
       .replaceAll(/carrier c_\w+, process \d+|carrier c_\w+/g, 'carrier c')
       .replace(/, \d+(?:\.\d)? m?s after/u, ', n s after');
     expect(text)
-      .toBe(`Delivered at hh:mm:ss with the result of files:read, n s after it was queued. Nothing proves yet that the agent has read the notification.
+      .toBe(`Delivered at hh:mm:ss with the result of files:read, n s after the notification was queued. Nothing proves yet that the agent has read the notification.
 
 ▲ error ci.failed for shop/coder: delivered
   CI failed 日本語
   2 times, last hh:mm:ss · key k
 
   hh:mm:ss  queued
-  hh:mm:ss  counted    k2, 2 in all
+  hh:mm:ss  counted    k2; 2 notifications in all
   hh:mm:ss  offered    tool_result of files:read, carrier c
   hh:mm:ss  delivered  carrier c
 `);
@@ -217,7 +217,7 @@ describe('why', () => {
     const ear = await shell.open();
     await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', message: 'x' });
     await ear.queue('shop/coder', { id: 'n2', message: 'y' });
-    expect(await shell.says(['why', 'n1'])).toMatch(/now +#main: would end filtered \(filter: .*ci\.failed.*\)/);
+    expect(await shell.says(['why', 'n1'])).toMatch(/now +#main: would close as filtered \(filter: .*ci\.failed.*\)/);
     // If the next carrier would deliver the notification, no decision is shown.
     expect(await shell.says(['why', 'n2'])).not.toContain('now  ');
   });
@@ -241,7 +241,7 @@ describe('why', () => {
     expect(await shell.run(['why', 'nope', 'coder'])).toEqual({
       code: 7,
       stdout: '',
-      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists the existing notifications\n',
+      stderr: 'earpiece: there is no notification "nope" for "coder"; earpiece log --all lists the existing notifications\n',
     });
   });
 });

@@ -92,7 +92,7 @@ describe('the name of a project', () => {
       told: 'earpiece: this project is called "new-shop": "shop" belonged to …/old/shop, which no longer exists; if you moved that project here, run earpiece trust\n',
     });
     expect((await roots.says(['trust'], { cwd: moved })).replaceAll(roots.folder, '…')).toContain(
-      'take over the name "shop" with its agents and open notifications; its folder …/old/shop no longer exists',
+      'take over the name "shop" with its agents and open notifications, because its folder …/old/shop no longer exists',
     );
     expect(await roots.queued(moved)).toEqual({ to: ['shop/coder'], told: '' });
   });

@@ -1,4 +1,4 @@
-/** Tests files that are devices, pipes or similar, or larger than any file that a person writes. */
+/** Tests commands that get a device, a pipe or a similar file, or a file larger than any file that a person writes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe.each(ODD)('%s', (_what, why, make) => {
     make(join(shell.folder, 'earpiece.toml'));
     expect(await ran(shell, ['send', '--to', 'coder', 'x'])).toEqual({
       code: 2,
-      said: `earpiece: {folder}/earpiece.toml: cannot be read (${why}); make it a readable file or remove it`,
+      said: `earpiece: {folder}/earpiece.toml: cannot be read (${why}); make the path a readable file, or remove the path`,
     });
     expect(await ran(shell, ['config', 'check', 'earpiece.toml'])).toEqual({
       code: 7,

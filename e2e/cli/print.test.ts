@@ -204,7 +204,7 @@ describe('gateway --print', () => {
       "claude mcp add filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     ]);
     expect(claude.stderr).toBe(
-      'earpiece: "filesystem" has environment variables (TOKEN), which the removal deletes: add them to the new entry too\n',
+      'earpiece: removing "filesystem" also deletes its environment variables (TOKEN); add these variables to the new entry\n',
     );
     expect((await print('codex')).what[0]).toBe('codex mcp remove filesystem');
     expect((await print('gemini')).undo[1]).toBe(
@@ -238,7 +238,7 @@ describe('gateway --print', () => {
         `claude mcp add filesystem -- npx --prefix ${stage.env()['HOME']} --fetch-retries=0 -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
       );
       expect(ran.stderr).toContain('this earpiece runs from a cache folder');
-      expect(ran.stderr).toContain('npm install -g earpiece, then print again');
+      expect(ran.stderr).toContain('npm install -g earpiece, then print the line again');
     },
   );
 

@@ -13,7 +13,7 @@ describe('agents and doctor', () => {
   it('list agents, their waiting notifications and their carriers', async () => {
     await using shell = new Shell();
     expect(await shell.says(['agents'])).toBe(
-      'no agent has been seen in shop yet\nInstall the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>\n',
+      'no agent has been seen in shop yet\nTo print the line that installs the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>\n',
     );
     const ear = await shell.open();
     const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });
@@ -41,10 +41,10 @@ describe('agents and doctor', () => {
     const findings = await shell.json(['doctor']);
     expect(findings.every((finding) => finding['ok'] === true)).toBe(true);
     const of = (what: string): unknown => findings.find((finding) => finding['what'] === what)?.['value'];
-    expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, intact, 1 open`);
+    expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, intact, 1 open notification`);
     expect(of('project')).toContain('shop (');
     expect(of('identity')).toBe('this shell belongs to no agent; a gateway that you start here gets the address shop/agent#main');
-    expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
+    expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last delivery/);
   });
 
   it('doctor reports each problem with its solution, and continues after it', async () => {
@@ -121,7 +121,7 @@ describe('db', () => {
     await using copy = await openLoadedInbox({ db: to, cwd: shell.folder, env: shell.env() });
     expect((await copy.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
     const { code, stderr } = await shell.run(['db', 'backup', '']);
-    expect(stderr).toContain('the file "" has no name; write e.g. ~/earpiece.db');
+    expect(stderr).toContain('the path of the backup must not be empty, got ""; write e.g. ~/earpiece.db');
     expect(code).toBe(2);
   });
 });
@@ -242,7 +242,7 @@ describe('config and trust', () => {
       `earpiece: the servers in ${file} are not trusted and cannot be started; read the file, then run: earpiece trust\n`,
     );
     expect(await shell.says(['trust'])).toBe(
-      `${file} is trusted as it is now; if these parts change, earpiece trust asks again:\n  gateway.servers.files (runs true)\n`,
+      `${file} is trusted as it is now; if these parts change, run earpiece trust again:\n  gateway.servers.files (runs true)\n`,
     );
     expect(await shell.says(['trust'])).toBe(`${file} is already trusted:\n  gateway.servers.files (runs true)\n`);
     expect(await shell.json(['trust', '--list'])).toEqual([{ file, trusted: true }]);
@@ -279,7 +279,7 @@ describe('gateway --print', () => {
       expect(text).toMatch(/\/cli\/main\.[jt]s/);
       expect(text).toContain('my files');
       const [{ how, what, undo } = {}] = await shell.json(args, { env: { EARPIECE_DB: '' } });
-      expect(text).toBe(`${how as string}\n\n${what as string}\n\nTo undo it:\n\n${undo as string}\n`);
+      expect(text).toBe(`${how as string}\n\n${what as string}\n\nTo undo this change:\n\n${undo as string}\n`);
       expect(undo).toContain('filesystem');
     },
   );

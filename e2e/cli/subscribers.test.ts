@@ -56,9 +56,11 @@ describe('list', () => {
       'tool.call.failure, tool.call.timeout',
     ]);
     expect(rows.slice(-4)).toEqual([
-      ['locked: cannot be disabled; it is a core subscriber: an agent must not miss its notifications'],
-      ['also shipped, but effective only as a copy: repeated_failures (to copy: earpiece subscribers copy <id>)'],
-      [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all your projects)`],
+      ['locked: this subscriber cannot be disabled, because agents must not miss the notifications of a core subscriber'],
+      ['shipped subscribers that take effect only as a copy: repeated_failures (to copy: earpiece subscribers copy <id>)'],
+      [
+        `folders for your own subscribers: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all your projects)`,
+      ],
       [''],
     ]);
 
@@ -80,7 +82,7 @@ describe('list', () => {
     expect(all.find(({ id }) => id === 'loop_detected')).toMatchObject({
       core: true,
       state: 'on',
-      locked: 'it is a core subscriber: an agent must not miss its notifications',
+      locked: 'agents must not miss the notifications of a core subscriber',
     });
   });
 
@@ -109,16 +111,16 @@ describe('enable and disable', () => {
 
     expect(await shell.says(['subscribers', 'disable', 'build'])).toBe('build is off in project shop\n');
     expect(await shell.says(['subscribers', 'disable', 'build'])).toBe('build was off already in project shop\n');
-    expect(await heard()).toEqual({ subscriber: 'build', kind: 'skipped', because: 'it is disabled' });
+    expect(await heard()).toEqual({ subscriber: 'build', kind: 'skipped', because: 'the subscriber is disabled' });
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^build +off \(project\) /m);
 
     expect(await shell.json(['subscribers', 'disable', '--user', 'build'])).toEqual([
       { id: 'build', changed: true, state: 'off', offBy: ['user', 'project'] },
     ]);
     expect(await shell.says(['subscribers', 'enable', 'build'])).toBe(
-      'build is on in project shop\nthis subscriber stays off here, because it is off in all projects; earpiece subscribers enable build --user\n',
+      'build is on in project shop\nthis subscriber stays off here, because it is off in all projects; to enable it there: earpiece subscribers enable build --user\n',
     );
-    expect(await heard()).toMatchObject({ because: 'it is disabled' });
+    expect(await heard()).toMatchObject({ because: 'the subscriber is disabled' });
     expect(await shell.says(['subscribers', 'enable', 'build', '--user'])).toBe('build is on in all projects\n');
     expect(await heard()).toMatchObject({ kind: 'folded' });
     expect(await shell.says(['subscribers', 'enable', 'build', '--project'])).toBe('build was on already in project shop\n');
@@ -160,10 +162,12 @@ describe('copy', () => {
       event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
     const emitted = async (failures?: number): Promise<string> =>
       (await shell.run(['emit', '--to', 'coder', '-'], { input: failed(failures) })).stdout;
-    expect(await shell.says(['subscribers', 'list'])).toMatch(/^also shipped, but effective only as a copy: repeated_failures /m);
+    expect(await shell.says(['subscribers', 'list'])).toMatch(
+      /^shipped subscribers that take effect only as a copy: repeated_failures /m,
+    );
     expect(await emitted(3)).not.toContain('repeated_failures');
     expect((await shell.run(['subscribers', 'enable', 'repeated_failures'])).stderr).toContain(
-      'repeated_failures takes effect only as a copy: earpiece subscribers copy repeated_failures',
+      'repeated_failures takes effect only as a copy; to make the copy: earpiece subscribers copy repeated_failures',
     );
     const [toml, template] = ['toml', 'toon.j2'].map((end) => join(shell.place, `repeated_failures.${end}`));
     expect(await shell.says(['subscribers', 'copy', 'repeated_failures'])).toBe(
@@ -204,7 +208,7 @@ describe('copy', () => {
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: `earpiece: ${shell.place}/message.toon.j2 exists with other content; rename it, or remove it\n`,
+      stderr: `earpiece: ${shell.place}/message.toon.j2 exists with other content; rename or remove this file\n`,
     });
     expect(existsSync(join(shell.place, 'timer.toml'))).toBe(false);
     await shell.says(['subscribers', 'copy', 'large_result']);

@@ -91,7 +91,7 @@ describe('an untrusted clone', () => {
     const said = `subscriber build listens to build.failed and says "${CLAIM}"`;
     const folder = join(shell.folder, '.earpiece/subscribers');
     expect(await shell.says(['subscribers', 'copy', 'large_result'])).toContain(
-      `large_result has no effect yet, because ${folder} is not trusted. Read its files, then run: earpiece trust\n`,
+      `large_result has no effect yet, because ${folder} is not trusted. Read the files of this folder, then run: earpiece trust\n`,
     );
     for (const name of ['large_result.toml', 'large_result.toon.j2']) rmSync(join(folder, name));
     expect(await shell.says(['trust'])).toBe(

@@ -78,7 +78,7 @@ it('earpiece help exit-codes refuses further words', async () => {
   await using shell = new Shell();
   expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
     code: 2,
-    stderr: 'earpiece: help exit-codes takes no other arguments, got "x"; leave them out\n',
+    stderr: 'earpiece: help exit-codes takes no other arguments, got "x"; write: earpiece help exit-codes\n',
   });
 });
 

@@ -27,7 +27,7 @@ describe('the verdict of why', () => {
     // The client's next frame confirms the delivery.
     await gateway.call('echo', { text: 'y' });
     expect(await first(shell, 'n1')).toMatch(
-      /^Delivered at hh:mm:ss with the result of echo:echo, n s after it was queued\. Nothing proves yet that the agent has read the notification\.$/u,
+      /^Delivered at hh:mm:ss with the result of echo:echo, n s after the notification was queued\. Nothing proves yet that the agent has read the notification\.$/u,
     );
     await shell.says(['send', '--to', 'coder', '--id', 'n2', 'main is green']);
     expect(await first(shell, 'n2')).toMatch(
@@ -61,7 +61,7 @@ describe('the verdict of why', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await first(shell, 'n1')).toBe(
-      'Waiting: shop/coder#main is away. No contact since hh:mm:ss (n s ago); its process has exited.',
+      'Waiting: shop/coder#main is away. No contact since hh:mm:ss (n s ago); the process of the session has exited.',
     );
   });
 
@@ -79,7 +79,7 @@ describe('the verdict of why', () => {
         '  resume the agent: earpiece resume shop/coder\n  show the other notification: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(
-      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\. The gate refuses calls of wrapped tools; built-in tools still run\.( The interrupt was delivered at hh:mm:ss\.)? The gate goes down when a person resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
+      /^The gate of shop\/coder is up because of this pause; so far 1 tool call was refused\. The gate refuses calls of wrapped tools; built-in tools still run\.( The interrupt was delivered at hh:mm:ss\.)? The gate goes down when a person resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
     );
   });
 
@@ -91,7 +91,7 @@ describe('the verdict of why', () => {
     await ear.queue(LOG, { id: 'stop', level: 'critical', message: 'stop' });
     await (await main.refuse({ on: 'list_directory' }))?.offer?.confirm();
     await (await main.pull({ mark: true })).offer?.confirm();
-    expect(await first(shell, 'stop')).toContain('in place of a call of list_directory, n s after it was queued.');
+    expect(await first(shell, 'stop')).toContain('in place of a call of list_directory, n s after the notification was queued.');
     const [story] = (await shell.json(['why', 'stop'])) as [{ items: [{ verdict: object }] }];
     expect(story.items[0].verdict).toMatchObject({ rodeOn: { point: 'forced', name: 'list_directory' }, evidence: 'read' });
 
@@ -123,7 +123,7 @@ describe('the verdict of why', () => {
 
     await ear.queue(LOG, { id: 'e1', deliver: 'turn_end', message: 'x' });
     expect(await first(shell, 'e1')).toBe(
-      'Waiting for its moment: it arrives at the end of this turn.\n  withdraw the notification: earpiece withdraw e1',
+      'Waiting: the notification arrives at the end of this turn.\n  withdraw the notification: earpiece withdraw e1',
     );
 
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });

@@ -121,7 +121,7 @@ describe('a server that does not start', () => {
     [
       'a command of 5,000 characters',
       { command: 'c'.repeat(5_000) },
-      /MCP server "bad" failed: the command "c{200}…" is longer than the system accepts; shorten it/,
+      /MCP server "bad" failed: the command "c{200}…" is longer than the system accepts; use a shorter path/,
     ],
     [
       'arguments of 3 MB',
@@ -222,7 +222,7 @@ describe('an agent that gets notifications only through wrapped tools', () => {
     await gateway.call('echo', { text: 'x' });
     const { code, stdout } = await stage.run(['doctor']);
     expect(stdout).toContain(
-      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry no notifications, and a pause or a critical notification does not stop these tools',
+      'shop/coder#main gets notifications only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry no notifications, and no pause or critical notification stops these tools',
     );
     expect(code).toBe(0);
   });

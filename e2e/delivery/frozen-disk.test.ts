@@ -142,7 +142,7 @@ it.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
       code: 'store_unavailable',
       retryable: true,
       message: expect.stringContaining(
-        `another process holds the lock of the database; the notification may be stored nevertheless: queue it again with the same id (${id})`,
+        `another process holds the lock of the database; the notification may be stored nevertheless: queue again with the same id (${id})`,
       ),
     });
     expect(id).toMatch(/^n_/);

@@ -55,7 +55,7 @@ verifies(
       github.mood = { kind: 'silent' };
       process.kill(pid, 'SIGCONT');
       const { says } = await until(({ failures }) => failures === 1);
-      expect(says).toMatch(/^gh had no answer from github\.localhost: .*; next check in 1 min\)$/u);
+      expect(says).toMatch(/^gh got no answer from github\.localhost: .*; next check in 1 min\)$/u);
       expect(await open()).toEqual([]);
       github.mood = { kind: 'well' };
       ahead(HOURS_3 + 60_000);

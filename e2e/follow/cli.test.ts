@@ -149,7 +149,7 @@ describe('earpiece follow', () => {
       expect(await looked()).toMatchObject({ summary: '200 OK, status is "starting"' });
       answer = { status: 200, body: '{"status":"ready"}' };
       // Following the URL again checks it at once.
-      expect(await again()).toContain('already followed, and checked again now');
+      expect(await again()).toContain('already followed, and due for a new check');
       expect(await until(open, (all) => all.length > 0)).toEqual([`${url}: status is "ready", it was "starting"`]);
       answer = { status: 503, body: '' };
       await again();
@@ -305,19 +305,25 @@ describe('earpiece follow', () => {
     [['files', '{..,a}/*'], 'the glob "{..,a}/*" leads out of the folder; write a path below the folder'],
     [['files', '!a'], 'the globs !a only exclude files; name the files to follow'],
     [['--name', ' ', '--', 'true'], '--name must not be empty'],
-    [['url', 'http://a@x/'], 'follow url does not store a user name or password; leave it out of the address'],
+    [['url', 'http://a@x/'], 'follow url does not store a user name or password; remove both from the URL'],
     [['url', 'http://x/', '--every', '1s'], '--every must be 10s to 1d, got 1s'],
     [['log'], 'follow log needs a file: earpiece follow log app.log --match ERROR'],
     [['git', '--level', 'error'], '--level works only with follow log <file> and follow url <url>, not with git'],
     [['url', 'http://x/', '--name', 'x'], '--name works only with follow -- <command>, not with url'],
-    [['--every', '1m', '--', 'true'], '--every works only with things that are checked from time to time, not with a command'],
+    [['--every', '1m', '--', 'true'], '--every works only with follow pr, log, url, files, git, agent, lsp, not with a command'],
     [['--match', 'x', '--', 'true'], '--match works only with follow log <file>, not with a command'],
     [['--matcher', '', '--', 'true'], '--matcher must not be empty'],
     [['--', ''], 'the command must not be empty; write e.g. npm run dev'],
-    [['lsp', '--', 'no-such-server'], 'the command "no-such-server" does not exist; install it, or write its path'],
-    [['lsp', '--', './no-such-server'], 'the command "./no-such-server" does not exist; install it, or write its path'],
-    [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the address of a pull request of GitHub'],
-    [['pr', ''], 'follow pr got an empty argument; leave it out for the pull request of this branch'],
+    [
+      ['lsp', '--', 'no-such-server'],
+      'the command "no-such-server" does not exist; install this program, or write the path of the program',
+    ],
+    [
+      ['lsp', '--', './no-such-server'],
+      'the command "./no-such-server" does not exist; install this program, or write the path of the program',
+    ],
+    [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the URL of a pull request of GitHub'],
+    [['pr', ''], 'follow pr got an empty argument; leave the argument out to follow the pull request of this branch'],
     [[], 'nothing to follow was named'],
   ])('%j is refused', async (words, why) => {
     const { code, stderr } = await shell.run(['follow', ...words]);
@@ -330,7 +336,7 @@ describe('earpiece follow', () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com');
     expect((await shell.run(['unfollow', 'f9'])).stderr).toContain(
-      'shop follows nothing with the id "f9"; this project follows nothing',
+      'shop has no follower with the id "f9"; this project follows nothing',
     );
   });
 });

@@ -393,13 +393,13 @@ describe('a follower whose GitHub does not answer as it should', () => {
     const [failed] = await open();
     for (const [status, says] of [
       [401, 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.localhost'],
-      [404, 'the pull request no longer exists, or your sign-in may not read it (HTTP 404)'],
+      [404, 'the pull request no longer exists, or your sign-in cannot read it (HTTP 404)'],
     ] as const) {
       github.mood = { kind: 'status', status };
       expect(await look()).toMatchObject({ trouble: { says, lasting: true }, nextAt: now + (status === 401 ? 60_000 : 120_000) });
       // At the next delivery, the notification with the newer reason supersedes the older notification.
       expect((await open()).at(-1)).toBe(blind(says));
-      expect(await listed()).toContain(`${says} (${status === 401 ? 'once' : '2 times'}, since`);
+      expect(await listed()).toContain(`${says} (${status === 401 ? 'one failure' : '2 failures'}, the first`);
     }
     github.mood = { kind: 'well' };
     expect((await look())?.trouble).toBeUndefined();
@@ -414,9 +414,9 @@ describe('a follower whose GitHub does not answer as it should', () => {
     }
     await look();
     expect(await open()).toEqual([blind('GitHub answers HTTP 502')]);
-    expect(await listed()).toMatch(/^GitHub answers HTTP 502 \(3 times, since \d+ s ago; next check in 1 min\)$/u);
+    expect(await listed()).toMatch(/^GitHub answers HTTP 502 \(3 failures, the first \d+ s ago; next check in 1 min\)$/u);
     github.mood = { kind: 'silent' };
-    expect((await look())?.trouble?.says).toContain('gh had no answer from github.localhost');
+    expect((await look())?.trouble?.says).toContain('gh got no answer from github.localhost');
   });
 
   it('a rate limit delays the checks until the time that GitHub names', async () => {
@@ -426,7 +426,7 @@ describe('a follower whose GitHub does not answer as it should', () => {
     expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up until \d\d:\d\d UTC$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
     expect(await listed()).toMatch(
-      /^GitHub's rate limit is used up until \d\d:\d\d UTC \(once, since .*; next check in \d\d min\)$/u,
+      /^GitHub's rate limit is used up until \d\d:\d\d UTC \(one failure, the first .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     const limited = await look();
@@ -498,9 +498,9 @@ describe('a follower whose GitHub does not answer as it should', () => {
       return findPr(shell.folder, '12', { env: { ...env(), PATH: `${shell.folder}:/bin` } });
     };
     await expect(answers('echo not json')).rejects.toThrow(
-      'gh pr view returned no address of a pull request, but "not json"; run gh pr view --json url to see why',
+      'gh pr view returned no URL of a pull request, but "not json"; run gh pr view --json url to see why',
     );
-    await expect(answers(`echo '{"url":5}'`)).rejects.toThrow('gh pr view returned no address of a pull request');
+    await expect(answers(`echo '{"url":5}'`)).rejects.toThrow('gh pr view returned no URL of a pull request');
     expect(await answers(`echo '{"url":"https://github.com/acme/shop/pull/7"}'`)).toMatchObject({ number: 7, title: '' });
     await expect(answers(`printf '\\033[31mno network\\033[0m\\n' >&2`, 1)).rejects.toThrow(/^no network$/u);
   });

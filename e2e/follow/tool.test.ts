@@ -51,11 +51,11 @@ verifies(
         success: true,
         id: 'f1',
         follows: url,
-        message: 'Its changes arrive as notifications.',
+        message: 'Changes arrive as notifications.',
       });
       for await (const { body } of ear.watch({ after: 0 })) if (body.type === 'system_notification_queued') break;
       expect(await follow()).toContain(`${url} fails: 503 Service Unavailable`);
-      expect(await follow({ stop: 'f1' })).toContain('It is no longer followed');
+      expect(await follow({ stop: 'f1' })).toContain('The follower has ended');
       expect(await follow()).toContain('"following":[]');
     } finally {
       server.close();
@@ -95,7 +95,7 @@ it("a change that a person and an agent both follow is reported once; the agent 
     expect(await shell.json(['following'])).toMatchObject([{ id: 'f2', to: 'shop/coder' }]);
     status = 200;
     await follow({ url });
-    // The agent has read the failure, so it also reads that the address works again.
+    // The agent has read the failure, so the agent also reads that the URL works again.
     await until(async () => (await follow()).includes(`${url} works again: 200 OK; it failed with 503 Service Unavailable`));
   } finally {
     server.close();
@@ -126,12 +126,12 @@ it('the tool is limited to the project, this machine and this repository, and ca
     ],
     [{ log: 'logs/circle.log/x', match: 'x' }, 'log "logs/circle.log/x" is behind a link that leads back to itself'],
     [{ log: 'here.log', match: 'x' }, 'is outside of the project'],
-    [{ log: 'a\0b', match: 'x' }, String.raw`log "a\u0000b" has a control character; write the path without it`],
+    [{ log: 'a\0b', match: 'x' }, String.raw`log "a\u0000b" has a control character; remove the character`],
     [{ log: `${'n'.repeat(300)}.log`, match: 'x' }, 'nn" has a longer name than this machine allows; name an existing log file'],
     [{ log: '.', match: 'x' }, 'log "." is a folder; name one log file'],
     [{ log: '..', match: 'x' }, 'is outside of the project'],
-    [{ url: 'localhost:3000' }, 'is not an http or https address; write it like http://localhost:3000/health'],
-    [{ url: 'file:///etc/hosts' }, 'is not an http or https address'],
+    [{ url: 'localhost:3000' }, 'is not a valid http or https URL; write e.g. http://localhost:3000/health'],
+    [{ url: 'file:///etc/hosts' }, 'is not a valid http or https URL'],
     [{ url: 7 }, 'url must be a text of 1 to 1000 characters, got 7'],
     [{ url: 'x'.repeat(1_001) }, 'url must be a text of 1 to 1000 characters, got 1001 characters'],
     [{ log: 'app.log' }, 'log needs match'],
@@ -146,7 +146,7 @@ it('the tool is limited to the project, this machine and this repository, and ca
     [{ pull_request: 'acme/other#1' }, 'is neither a number nor a known branch of this repository'],
     [{ url: 'http://joe:pw@127.0.0.1/' }, 'url must not have a user name or password; leave both out of the url'],
     [{ log: 'logs', match: 'x' }, 'log "logs" is a folder; name one log file'],
-    [{ log: 'app.log', match: '(' }, 'match "(": it is not a regular expression'],
+    [{ log: 'app.log', match: '(' }, 'match "(": the pattern is not a regular expression'],
     [{ url: 'http://localhost/', match: 'x' }, 'match works only with log; leave match out'],
     [{ stop: 'f1', git: true }, 'stop ends a follower by its id; leave git out'],
     [{ url: 'http://localhost/', log: 'app.log' }, 'takes one of pull_request, log, url, files, git and agent at a time'],
@@ -216,7 +216,7 @@ it('the description of the tool advises an agent that opens or updates a pull re
 it('if a link replaces a followed log, no file outside of the project is read', async () => {
   proves('follow:tool');
   const file = join(shell.folder, 'in.log');
-  // No event reports the check of another process to this client, so this asks the tool.
+  // No event reports the check of another process to this client, so this function asks the tool.
   const reads = async (text: string): Promise<void> => {
     while (!(await follow()).includes(text)) await pause(50);
   };

@@ -23,7 +23,7 @@ describe('a server that dies in the middle of a frame', () => {
     await client.initialize();
     client.send(call(1, 'half'));
     expect(await client.line((line) => line.includes('"id":1'))).toBe(
-      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"The MCP server \\"wrapped\\" stopped during this call (exit code 3). It is being restarted; it is unknown whether the call took effect."}],"isError":true}}',
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"The MCP server \\"wrapped\\" stopped during this call (exit code 3). The server is being restarted. The call may have taken effect."}],"isError":true}}',
     );
     client.send(call(2, 'odd'));
     expect(await client.answer(2)).toContain('1.0');

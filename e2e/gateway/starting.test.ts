@@ -153,7 +153,7 @@ describe('several servers start independently', () => {
       what: 'upstream',
       server: 'hangs',
       state: 'failed',
-      detail: 'no answer for 0.3 s; its tools are added when it answers',
+      detail: 'no answer for 0.3 s; tools are added when the server answers',
     });
     writeFileSync(join(files.folder, 'never'), '');
     await files.until((entry) => entry.what === 'upstream' && entry.server === 'hangs' && entry.state === 'started');

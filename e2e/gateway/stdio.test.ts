@@ -186,7 +186,7 @@ describe('a server that ends', () => {
     await client.initialize();
     client.send(call(1, 'later'), '{"jsonrpc":"2.0","id":"r","method":"resources/list"}', call(2, 'crash'));
     const why =
-      'The MCP server \\"wrapped\\" stopped during this call (exit code 3). It is being restarted; it is unknown whether the call took effect.';
+      'The MCP server \\"wrapped\\" stopped during this call (exit code 3). The server is being restarted. The call may have taken effect.';
     expect(await client.answer(1)).toBe(
       `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${why}"}],"isError":true}}`,
     );

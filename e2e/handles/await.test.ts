@@ -66,7 +66,11 @@ const RULES: readonly Rule[] = [
     before: finish('a'),
     answer: { completed: [stopped('a')], pending: [] },
   },
-  { what: 'an unknown handle', args: { all: ['a', 'zebra'] }, answer: 'await: no handle is called "zebra"; active are a, b, c' },
+  {
+    what: 'an unknown handle',
+    args: { all: ['a', 'zebra'] },
+    answer: 'await: no handle is called "zebra"; active handles: a, b, c',
+  },
   { what: 'nothing to wait for', args: {}, answer: 'await: at least one handle is needed, in all or in any: {"all": ["build"]}' },
   {
     what: 'empty lists',
@@ -78,12 +82,12 @@ const RULES: readonly Rule[] = [
   {
     what: 'no number',
     args: { all: ['a'], timeout_secs: '5' },
-    answer: 'await: timeout_secs must be a number of seconds, got "5"',
+    answer: 'await: timeout_secs must be a number of at least 0 seconds, got "5"',
   },
   {
     what: 'a negative number',
     args: { all: ['a'], timeout_secs: -1 },
-    answer: 'await: timeout_secs must be a number of seconds, got -1',
+    answer: 'await: timeout_secs must be a number of at least 0 seconds, got -1',
   },
   {
     what: 'an unknown argument',

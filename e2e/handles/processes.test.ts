@@ -60,14 +60,14 @@ describe('run to the end', () => {
   it('kills the whole process group after the timeout', async () => {
     const { call } = stage([runTool({ graceMs: 200 })]);
     const { content, isError } = await call('run', { command: 'echo started; sleep 60 & sleep 60', timeout_secs: 1.5 });
-    expect(content).toBe('started\n[ended after 1.5 s, its time limit]');
+    expect(content).toBe('started\n[ended after 1.5 s, the time limit]');
     expect(isError).toBe(true);
   });
 
   it('kills processes that the command left in the background, and reports that', async () => {
     const { call } = stage([runTool()]);
     const { content } = await call('run', { command: 'sleep 60 & echo done' });
-    expect(content).toBe('done\n[exit code 0; ended 1 process that it left running]');
+    expect(content).toBe('done\n[exit code 0; ended 1 process that the command left running]');
   });
 
   it('ends when its call is interrupted', async () => {

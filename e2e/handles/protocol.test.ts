@@ -160,7 +160,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
       { action: 'spawn', id: 'my build' },
       /^work: id must be at most 64 letters, digits and _ . : @ -, got "my build"/u,
     ],
-    ['an unknown handle', { action: 'fetch', id: 'nope' }, 'no handle is called "nope"; active are job'],
+    ['an unknown handle', { action: 'fetch', id: 'nope' }, 'no handle is called "nope"; active handles: job'],
     ['a taken id', { action: 'spawn', id: 'job' }, /^handle "job" is taken: work is running under this name; choose another/u],
     [
       'an unknown action',
@@ -189,7 +189,7 @@ describe('a wrong call of a model gets an error with the way out', () => {
     expect((await call('work', { action: 'fetch', id: 'job' })).content).toBe(
       'work: action must be one of spawn, abort, got "fetch"',
     );
-    expect((await call('work', {})).content).toBe('work: action is missing; it is one of spawn, abort');
+    expect((await call('work', {})).content).toBe('work: action is missing; write one of spawn, abort');
     const other = stage([puppet()]);
     await other.call('work', { action: 'spawn', id: 'job' });
     await other.call('work', { action: 'abort', id: 'job' });

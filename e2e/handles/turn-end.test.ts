@@ -89,7 +89,7 @@ describe('the end of a turn', () => {
     const { handles, open } = await running('await', ['a'], 0.05);
     expect(await handles.endOfTurn()).toEqual({ waited: [], aborted: ['a'], left: [], again: false });
     expect(await open()).toEqual([
-      'tool.stopped info Background work "a" was aborted at the end of the turn, after its time limit',
+      'tool.stopped info Background work "a" was aborted at the end of the turn, after the time limit',
     ]);
   });
 

@@ -70,7 +70,7 @@ describe.for(CLIENTS.flatMap((client) => WAYS.map((how) => ({ client, how }))))(
       ],
     });
     const closed = { claude: 'Connection closed', codex: 'Transport closed' }[client];
-    const stopped = 'The MCP server "one" stopped during this call (signal SIGKILL). It is being restarted';
+    const stopped = 'The MCP server "one" stopped during this call (signal SIGKILL). The server is being restarted';
     // Codex does not restart a server.
     const again = client === 'codex' && how === 'directly' ? closed : 'NOTED-one';
     const read = [how === 'directly' ? closed : stopped, 'NOTED-two', again];

@@ -61,7 +61,7 @@ describe('Claude Code on a task that a person blocks', () => {
       expect(await person('show', 't1')).toMatchObject({
         status: 'blocked',
         statusChangedBy: { kind: 'person', name: 'Ann' },
-        executions: [{ agent, result: 'blocked', exitCode: 1, message: 'Ann blocked it: LEGAL-SAYS-NO' }],
+        executions: [{ agent, result: 'blocked', exitCode: 1, message: 'Ann blocked the task: LEGAL-SAYS-NO' }],
       });
     } finally {
       fs.rmSync(folder, { recursive: true, force: true });

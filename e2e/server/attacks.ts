@@ -470,8 +470,8 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a token for conversation a reads lists and streams, to find notifications of another conversation',
-      seen: 'only notifications for a, or for any conversation of its agent',
+      what: 'a token for conversation `a` reads lists and streams, to find notifications of another conversation',
+      seen: 'only notifications for `a`, and notifications for its agent that name no conversation and that no other conversation has taken',
       attempt: async (s) => {
         const one = await s.as({ kind: 'agent', project: 'shop', agent: 'coder', conversation: 'a' });
         for (const to of ['shop/coder#a', 'shop/coder#b', 'shop/coder', 'shop/writer']) await s.inbox.queue(to, { message: to });
@@ -491,7 +491,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           JSON.stringify([listed.toSorted(), streamed.map(String).toSorted(), agents]) ===
           JSON.stringify([['shop/coder', 'shop/coder#a'], ['shop/coder', 'shop/coder#a'], ['shop/coder']]);
         return fine
-          ? 'only notifications for a, or for any conversation of its agent'
+          ? 'only notifications for `a`, and notifications for its agent that name no conversation and that no other conversation has taken'
           : JSON.stringify([listed, streamed, agents]);
       },
     },

@@ -55,7 +55,7 @@ verifies(
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n').map((line) => line.replace(/:\d+\/#code=.*$/u, ':…/#code=…').replace(shell.db, '{db}'))).toEqual([
       'http://127.0.0.1:…/#code=…',
-      'This address logs in one browser, once, within ten minutes. For another browser: earpiece token login',
+      'This URL logs in one browser, once, within ten minutes. For another browser: earpiece token login',
       'sqlite {db} · programs need a token: earpiece token create · Ctrl+C stops the server',
       '',
     ]);
@@ -119,7 +119,7 @@ it.concurrent('tokens are created for scripts, listed for people, and revoked', 
   proves('server:command', 'cli:commands');
   await using shell = new Shell();
   expect(await shell.says(['token', 'list'])).toBe(
-    'there is no token; create one: earpiece token create --kind admin --name <name>\n',
+    'there is no token; to create a token: earpiece token create --kind admin --name <name>\n',
   );
   const { stdout, stderr } = await shell.run([
     'token',

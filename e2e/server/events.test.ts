@@ -134,7 +134,9 @@ describe('events', () => {
       await failure(client.emit([failed('y1', { subject: 'nobody/*' }), failed('y2', { subject: 'shop/others' })])),
     ).toMatchObject({
       status: 409,
-      said: expect.stringMatching(/^event 1 of the batch: no conversation is active in .*; the others were emitted$/u) as string,
+      said: expect.stringMatching(
+        /^event 1 of the batch: no conversation is active in .*; the other events were emitted$/u,
+      ) as string,
     });
     expect((await client.notifications({ log: 'shop/others', state: 'open' })).items).toHaveLength(1);
     expect(await failure(client.emit([failed('y3'), failed('y4', { subject: 'nonsense' })]))).toMatchObject({
@@ -231,7 +233,7 @@ describe('subscribers', () => {
     expect(await heard('a3')).toBe(true);
     expect(await failure(client.toggleSubscriber(core, false))).toEqual({
       status: 400,
-      said: expect.stringContaining('cannot be disabled: it is a core subscriber') as string,
+      said: expect.stringContaining('cannot be disabled: agents must not miss the notifications of a core subscriber') as string,
     });
     expect(await failure(client.toggleSubscriber('alrt', false))).toEqual({
       status: 404,

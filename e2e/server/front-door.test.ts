@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const WORDS = `Earpiece 0.0.0: notifications for LLM agents
 
 console  {console}
-API      /openapi.json describes it; programs send Authorization: Bearer <token>, made by: earpiece token create
+API      /openapi.json describes the API; programs send Authorization: Bearer <token>; create a token with: earpiece token create
 health   /healthz
 `;
 
@@ -23,7 +23,7 @@ it('the server explains itself at / to a client that is not a browser', async ()
   await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
   const words = WORDS.replace(
     '{console}',
-    'open this address in a browser; to log in, run earpiece token login and open the printed address',
+    'open this URL in a browser; to log in, run earpiece token login and open the printed URL',
   );
   const nobody = { authorization: '' };
   for (const accept of ['*/*', 'application/json', 'text/plain, */*;q=0.1']) {
@@ -44,7 +44,7 @@ it('the server explains itself at / to a client that is not a browser', async ()
     'accept',
     '<!doctype html><title>Earpiece</title>',
   ]);
-  // For a program, the server answers 404 to the address of a console page.
+  // For a program, the server answers 404 to the URL of a console page.
   expect((await stage.raw('/inbox', { headers: { ...nobody, accept: '*/*' } })).status).toBe(404);
 });
 

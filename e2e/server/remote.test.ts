@@ -127,7 +127,7 @@ it('an error of a server gives the exit code of its kind', async () => {
   expect(await run(['why', 'nope', '--server', stage.at.url])).toEqual({
     code: 7,
     stdout: '',
-    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists the existing notifications\n`,
+    stderr: `earpiece: there is no notification "nope"; earpiece log --all --server ${stage.at.url} lists the existing notifications\n`,
   });
   expect(await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: 'ep_x' })).toEqual({
     code: 11,
@@ -201,7 +201,7 @@ it('emit to a server prints the same about each event as without a server', asyn
     emitter: { emit: async (event) => ({ event: makeEvent(event, { id: 'e1', now: 0 }), heard: [] }) },
   });
   const odd = await shell.run(['emit', '--to', 'coder', '--server', deaf.at.url, '-'], { ...there, input: '{"type":"odd.one"}' });
-  expect(odd).toMatchObject({ code: 5, stdout: 'no subscriber listens for odd.one; nothing was queued\n' });
+  expect(odd).toMatchObject({ code: 5, stdout: 'no subscriber listens to odd.one; nothing was queued\n' });
   const slip = await shell.run([...emit, '-'], { ...there, input: '{"type":"cli.event","severty":"error"}' });
   expect(slip).toMatchObject({ code: 2, stderr: expect.stringContaining('severity') as string });
 });
@@ -212,7 +212,7 @@ it('a level that the token does not allow is lowered, and the output says so', a
   await using stage = await Stage.open({ db: shell.db, emits: true });
   const { token } = await stage.as({ kind: 'send', project: 'team' });
   const there = { env: { EARPIECE_TOKEN: token } };
-  const lowered = 'earpiece: the token in EARPIECE_TOKEN allows error at most, so critical is lowered to error\n';
+  const lowered = 'earpiece: the token in EARPIECE_TOKEN allows at most level error, so critical is lowered to error\n';
   const send = ['send', '--to', 'coder', '--server', stage.at.url, '--id'];
   expect(await shell.run([...send, 'n1', '--level', 'critical', 'stop'], there)).toEqual({
     code: 0,
@@ -259,23 +259,23 @@ describe('a proxy, or another server at the address,', () => {
     [
       'a page',
       (_q, r) => r.end('<h1>hello</h1>'),
-      '{url}/api/session gave an unexpected answer; check that this is the address of an earpiece server',
+      '{url}/api/session gave an unexpected answer; check that this is the URL of an earpiece server',
     ],
     [
       'an error page',
       (_q, r) => r.writeHead(502).end('x'),
-      '{url}/api/session answered 502 without an explanation; check that this is the address of an earpiece server',
+      '{url}/api/session answered 502 without an explanation; check that this is the URL of an earpiece server',
     ],
-    ['JSON of another program', json('{"hello":1}'), '{url} answers, but is not an earpiece server; check its address'],
+    ['JSON of another program', json('{"hello":1}'), '{url} answers, but is not an earpiece server; check the URL'],
     [
       'half of an answer',
       json('{"hel'),
-      '{url}/api/session did not answer with JSON; check that this is the address of an earpiece server',
+      '{url}/api/session did not answer with JSON; check that this is the URL of an earpiece server',
     ],
     [
       'a redirect',
       (_q, r) => r.writeHead(301, { location: 'https://example.com/' }).end(),
-      '{url} redirects to another address, and the token is not sent to other addresses; write that address instead',
+      '{url} redirects to another URL, and the token is not sent to other URLs; write the other URL instead',
     ],
     [
       'a connection that breaks',
@@ -295,10 +295,10 @@ describe('a proxy, or another server at the address,', () => {
     shell.token = 'ep_x';
     const url = (await other(json('{}'))).replace('http:', 'https:');
     expect((await shell.run(['agents', '--server', url])).stderr).toMatch(
-      /^earpiece: https:.* cannot be reached: it does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ instead\n$/u,
+      /^earpiece: https:.* does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ instead\n$/u,
     );
     expect((await shell.run(['agents', '--server', 'http://server.invalid'])).stderr).toMatch(
-      /^earpiece: http:\/\/server\.invalid cannot be reached: its host name is unknown \((ENOTFOUND|EAI_AGAIN)\)\n$/u,
+      /^earpiece: http:\/\/server\.invalid cannot be reached: the host name is unknown \((ENOTFOUND|EAI_AGAIN)\); correct the URL\n$/u,
     );
   });
 
@@ -316,7 +316,7 @@ describe('a proxy, or another server at the address,', () => {
     const { code, stderr } = await shell.run(['agents', '--server', url]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `earpiece: there is nothing here (the server is earpiece 9.9.9, this is ${VERSION})\n`,
+      stderr: `earpiece: there is nothing here (the server is earpiece 9.9.9, and this command is earpiece ${VERSION})\n`,
     });
   });
 

@@ -87,8 +87,8 @@ verifies(
       [{ max_defer: 'never' }, 'max_defer is "never"; write a duration such as "30m", from "1s" to "30d"'],
       [{ 'max_level.two words': 'info' }, '"max_level.two words" is not a key'],
       [{ 'core.kinds': ['ci.failed', 'ci'] }, 'core.kinds has "ci" as element 2: it is not "source.name" or "source.*"'],
-      [{ 'sources.files.globs': ['../x'] }, "it leads out of the project's folder"],
-      [{ redact: [] }, 'redact cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ 'sources.files.globs': ['../x'] }, "it is blank, or leads out of the project's folder"],
+      [{ redact: [] }, 'redact cannot be changed over HTTP; use earpiece config set, or edit the file'],
     ] as const)
       await expect(stage.client.changeSettings(settings)).rejects.toMatchObject({
         status: 400,

@@ -111,18 +111,21 @@ verifies(
       [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
       [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
       // Settings that would run a command, open the network or move the log.
-      [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or its file'],
-      [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or its file'],
-      [{ 'gateway.servers.x': 'npx' }, 'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or edit the file'],
+      [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or edit the file'],
+      [
+        { 'gateway.servers.x': 'npx' },
+        'gateway.servers.x cannot be changed over HTTP; use earpiece config set, or edit the file',
+      ],
       [
         { 'gateway.servers.x.command': 'npx' },
         'gateway.servers.x.command is not a setting; earpiece config explain lists all settings',
       ],
       [
         { 'sources.git.fetch_every': '10s' },
-        'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or its file',
+        'sources.git.fetch_every cannot be changed over HTTP; use earpiece config set, or edit the file',
       ],
-      [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or its file'],
+      [{ project: null }, 'project cannot be changed over HTTP; use earpiece config set, or edit the file'],
     ] as const)
       expect(await refusal(stage.client.changeSettings(settings))).toMatchObject({ status: 400, code: 'bad_argument', message });
     expect(existsSync(at.user)).toBe(false);

@@ -74,21 +74,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'every hook is switched off': {
     make: (home) => change(home, '"hooks"', '"disableAllHooks": true,\n  "hooks"'),
     says: /settings\.json has disableAllHooks = true: no hook runs/u,
-    advice: /remove it from .*settings\.json/u,
+    advice: /remove this entry from .*settings\.json/u,
   },
   'the project switches every hook off': {
     make: (home) => void home.write('shop/.claude/settings.json', '{ "disableAllHooks": true }'),
     says: /shop\/\.claude\/settings\.json has disableAllHooks = true/u,
-    advice: /remove it from/u,
+    advice: /remove this entry from/u,
   },
   'the Earpiece that the hooks start is gone': {
     make: (home) => change(home, /\/dist\/cli\/main\.js/gu, '/gone/cli/main.ts'),
-    says: /the hooks start programs that do not exist: their Earpiece .*\/gone\/cli\/main\.ts no longer exists/u,
+    says: /the hooks start an Earpiece that does not exist: .*\/gone\/cli\/main\.ts/u,
     advice: INSTALL,
   },
   'Node is gone': {
     make: (home) => change(home, /\/\S+\/node(?= )/gu, '/opt/node-24.1.0/bin/node'),
-    says: /their Node \/opt\/node-24\.1\.0\/bin\/node no longer exists: another Node runs instead, or none/u,
+    says: /the hooks start a Node that does not exist: \/opt\/node-24\.1\.0\/bin\/node; another Node runs instead, or none/u,
     advice: INSTALL,
   },
   'an event is missing': {
@@ -122,7 +122,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the hooks start a program that somebody renamed': {
     make: (home) => change(home, /\/\S+\/main\.js/gu, '/gone/m.js'),
-    says: /^the hooks start programs that do not exist: their Earpiece \/gone\/m\.js no longer exists$/u,
+    says: /^the hooks start an Earpiece that does not exist: \/gone\/m\.js$/u,
     advice: INSTALL,
   },
   'the file of the MCP server is broken': {

@@ -187,11 +187,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; write an object/u },
   'hooks that are not a list': {
     prepare: (home) => (home.write(SETTINGS, '{"hooks": {"Stop": {}}}'), {}),
-    says: /hooks\.Stop must be a list; correct it/u,
+    says: /hooks\.Stop must be a list; correct the file/u,
   },
   'bytes that are not UTF-8': {
     prepare: (home) => (home.write(SETTINGS, Buffer.from([0x7b, 0xff, 0x7d])), {}),
-    says: /is not UTF-8; save it as UTF-8/u,
+    says: /is not UTF-8; save the file as UTF-8/u,
   },
   'a read-only file': {
     prepare: (home) => (home.write(SETTINGS, OTHERS, 0o444), {}),
@@ -208,7 +208,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       chmodSync(join(home.home, '.claude'), 0o555);
       return run;
     },
-    says: /cannot be changed \(EACCES\); make its folder writable/u,
+    says: /cannot be changed \(EACCES\); make the folder writable/u,
   },
 };
 

@@ -106,7 +106,7 @@ describe('hooks after a switch of Node', () => {
     expect(await home.earpiece(process.execPath, 'send', '--to', 'claude-code', 'WORD-1')).toMatchObject(OK);
     expect(await hook(home, 'UserPromptSubmit')).toEqual(heard('WORD-1'));
     expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
-      red(`their Node ${home.node} no longer exists`),
+      red(`the hooks start a Node that does not exist: ${home.node}`),
     );
     expect(await home.earpiece(process.execPath, 'install', 'claude', '--yes')).toMatchObject(OK);
     expect(home.read(SETTINGS)).not.toContain(home.node);
@@ -122,10 +122,10 @@ describe('hooks after a switch of Node', () => {
       expect(await hook(home, event)).toEqual({
         code: 0,
         stdout: '',
-        stderr: expect.stringMatching(/^earpiece needs Node >= 24, this is [^\n]*\n$/u) as string,
+        stderr: expect.stringMatching(/^earpiece needs Node >= 24, but this is [^\n]*\n$/u) as string,
       });
     expect(about(await home.earpiece(process.execPath, 'doctor', '--json'))).toMatchObject(
-      red(`their Node ${home.node} no longer exists`, 'did not arrive through the hook'),
+      red(`the hooks start a Node that does not exist: ${home.node}`, 'did not arrive through the hook'),
     );
   });
 
@@ -143,7 +143,7 @@ describe('hooks after a switch of Node', () => {
     });
     const now = join(other, 'dist/cli/main.js');
     expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject(
-      red('their Node', 'their Earpiece', 'did not arrive through the hook'),
+      red('the hooks start a Node', 'the hooks start an Earpiece', 'did not arrive through the hook'),
     );
     expect(await ran(home, [process.execPath, now, 'install', 'claude', '--yes'])).toMatchObject(OK);
     expect(about(await ran(home, [process.execPath, now, 'doctor', '--json']))).toMatchObject([{ ok: true }]);

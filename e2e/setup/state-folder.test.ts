@@ -63,7 +63,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         what: 'state',
         value: `${join(home.home, STATE)} cannot be used (${code})`,
         ok: false,
-        advice: `give yourself access: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME`,
+        advice: `give yourself access: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME to another folder`,
       });
       expect(new Set(found.map(({ what }) => what))).toEqual(
         new Set(['earpiece', 'node', 'config', 'state', 'project', 'store', 'claude']),
@@ -115,7 +115,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         const index = join(home.home, STATE, 'installed/files.json');
         expect(stderr).toBe(
           `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. ` +
-            `Give yourself access to the folder ${join(home.home, STATE)}. Or move the folder away, to remove only the entries of Earpiece\n`,
+            `Give yourself access to the folder ${join(home.home, STATE)}. Or move the folder away, with its database, to remove only the entries of Earpiece\n`,
         );
         expect(home.snapshot()).toEqual(before);
       },
@@ -133,7 +133,7 @@ describe('uninstall', () => {
     const { code, stdout } = run(['uninstall', '--yes']);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      '✓ the entries of Earpiece were removed from Claude Code; no earlier version of its files was recorded',
+      '✓ the entries of Earpiece were removed from Claude Code; Earpiece has no record of the earlier files',
     );
     expect(stdout).not.toContain('as it was');
     expect(home.read('.claude/settings.json')).not.toContain('earpiece');

@@ -25,31 +25,31 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'gemini',
     make: write(`shop/${GEMINI}`, { hooksConfig: { enabled: false } }),
     says: /shop\/\.gemini\/settings\.json has hooksConfig\.enabled = false: no hook runs/u,
-    advice: /^remove it from .*shop\/\.gemini\/settings\.json$/u,
+    advice: /^remove this entry from .*shop\/\.gemini\/settings\.json$/u,
   },
   'Gemini: the user switches the hooks of Earpiece off': {
     agent: 'gemini',
     make: merge(GEMINI, (home) => ({ hooksConfig: { disabled: commandsOf(home, GEMINI) } })),
     says: /home\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece: these hooks do not run/u,
-    advice: /^remove them from /u,
+    advice: /^remove these entries from /u,
   },
   'Gemini: the project switches a hook of Earpiece off': {
     agent: 'gemini',
     make: (home) => write(`shop/${GEMINI}`, { hooksConfig: { disabled: commandsOf(home, GEMINI).slice(0, 1) } })(home),
     says: /shop\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece/u,
-    advice: /^remove them from /u,
+    advice: /^remove these entries from /u,
   },
   'Gemini: the user excludes the MCP server': {
     agent: 'gemini',
     make: merge(GEMINI, () => ({ mcp: { excluded: ['earpiece'] } })),
     says: /has mcp\.excluded with "earpiece": the agent does not have the MCP server earpiece/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Gemini: the project excludes the MCP server, with the old key': {
     agent: 'gemini',
     make: write(`shop/${GEMINI}`, { excludeMCPServers: ['earpiece'] }),
     says: /shop\/\.gemini\/settings\.json has excludeMCPServers with "earpiece"/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Gemini: the project has another server with this name': {
     agent: 'gemini',
@@ -61,13 +61,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'qwen',
     make: write('shop/.qwen/settings.json', { disableAllHooks: true }),
     says: /shop\/\.qwen\/settings\.json has disableAllHooks = true: no hook runs/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Qwen: the user excludes the MCP server': {
     agent: 'qwen',
     make: merge('.qwen/settings.json', () => ({ mcp: { excluded: ['earpiece'] } })),
     says: /has mcp\.excluded with "earpiece"/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Claude: the project settings contain the hooks too': {
     agent: 'claude',
@@ -121,19 +121,19 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'claude',
     make: inProject({ disabledMcpServers: ['earpiece'] }),
     says: /\.claude\.json has projects\["[^"]*\/shop"\]\.disabledMcpServers with "earpiece": the agent does not have/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Claude: the user denies the MCP server': {
     agent: 'claude',
     make: merge(CLAUDE, () => ({ deniedMcpServers: [{ serverName: 'earpiece' }] })),
     says: /has deniedMcpServers with "earpiece"/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Claude: the project denies the MCP server': {
     agent: 'claude',
     make: write('shop/.claude/settings.local.json', { deniedMcpServers: [{ serverName: 'earpiece' }] }),
     says: /settings\.local\.json has deniedMcpServers with "earpiece"/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'Claude: another local server has the name': {
     agent: 'claude',
@@ -155,13 +155,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       home.write(file, `${home.read(file)}\n[projects."${home.project}"]\ntrust_level = "trusted"\n`);
     },
     says: /shop\/\.codex\/config\.toml has mcp_servers\.earpiece\.enabled = false/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'opencode: the project switches the MCP server off': {
     agent: 'opencode',
     make: write('shop/opencode.json', { mcp: { earpiece: { enabled: false } } }),
     says: /shop\/opencode\.json has mcp\.earpiece\.enabled = false: the agent does not have the MCP server earpiece/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'opencode: the folder of the project has another server with this name': {
     agent: 'opencode',
@@ -173,13 +173,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'pi',
     make: write('.pi/agent/settings.json', { extensions: ['+extensions/earpiece.js', '-extensions/earpiece.js'] }),
     says: /\.pi\/agent\/settings\.json has extensions with "-extensions\/earpiece\.js": pi does not load the plugin/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
   'pi: a pattern of the settings excludes the plugin': {
     agent: 'pi',
     make: write('.pi/agent/settings.json', { extensions: ['!**/earpiece.js'] }),
     says: /has extensions with "!\*\*\/earpiece\.js"/u,
-    advice: /^remove it from /u,
+    advice: /^remove this entry from /u,
   },
 };
 

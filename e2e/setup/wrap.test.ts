@@ -166,7 +166,7 @@ it('a client whose servers no gateway supports is named, and set up without a ga
   home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\n');
   const { code, stdout } = home.run(['install', 'codex', '--wrap', '--yes']);
   expect(code).toBe(0);
-  expect(stdout).toContain('Codex: its MCP servers stay unchanged: Codex keeps its servers in TOML');
+  expect(stdout).toContain('the MCP servers of Codex stay unchanged: Codex keeps its servers in TOML');
   const line = home.run(['gateway', '--print', 'codex', '--all']);
   expect(line).toMatchObject({ code: 2, stdout: '' });
   expect(line.stderr).toContain('--all does not work for codex: Codex keeps its servers in TOML');
@@ -212,8 +212,8 @@ describe('values of one server', () => {
 
   it.each<[agent: string, name: string, entry: object, why: string]>([
     ['claude', 'a__b', server(), 'its name has "__"'],
-    ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command refers to a variable or a file'],
-    ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command refers to a variable or a file'],
+    ['gemini', 'g', server({ args: [SERVER, '--key=$MYARG'] }), 'its command or cwd refers to a variable or a file'],
+    ['gemini', 'g', server({ cwd: '${MYDIR}' }), 'its command or cwd refers to a variable or a file'],
     ['claude', 'n', server({ env: { PORT: 80 } }), 'its env has a value that is not a text'],
     ['claude', 'n', server({ args: [SERVER, 80] }), 'its command has an argument that is not a text'],
     ['gemini', 'g', server({ cwd: 'packages/files' }), 'its cwd is not an absolute path'],
@@ -222,7 +222,7 @@ describe('values of one server', () => {
       'opencode',
       'o',
       { type: 'local', command: [process.execPath, SERVER, '--key={env:MYARG}'] },
-      'its command refers to a variable or a file',
+      'its command or cwd refers to a variable or a file',
     ],
   ])('%s: a server that would not work behind a gateway stays unchanged: %s %j', (agent, name, entry, why) => {
     using home = new Home(agent);

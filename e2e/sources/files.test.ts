@@ -323,7 +323,9 @@ describe('a file that the agent has read', () => {
     // The tester may have the right to read everything, but a link to itself is unreadable for every user.
     symlinkSync(at('loop'), at('loop'));
     await source.noteRead('loop');
-    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are emitted when it can be read`]);
+    expect(seen.troubles).toEqual([
+      `files: ${at('loop')} cannot be read (ELOOP); changes are reported when the file can be read`,
+    ]);
   });
 
   it('has a name that cannot break out of its line, and a key of at most 256 characters', async () => {
@@ -501,7 +503,7 @@ describe('globs', () => {
     const { source, seen, root } = world({ globs: ['*.md'] });
     rmSync(root, { recursive: true });
     await source.start();
-    expect(seen.troubles).toEqual([`files: ${root} does not exist; its files are reported when they appear`]);
+    expect(seen.troubles).toEqual([`files: ${root} does not exist; files in this folder are reported when they appear`]);
     mkdirSync(root);
     writeFileSync(join(root, 'a.md'), '1');
     await seen.until('file.created a.md');
@@ -535,7 +537,7 @@ describe('globs', () => {
     await source.start();
     expect(seen.troubles).toEqual([
       'files: the glob "../x" leads out of the folder; write a path below the folder; this glob is left out',
-      'files: the globs match more than 2 files; the rest is not watched: use narrower globs',
+      'files: the globs match more than 2 files, so only some are watched; use narrower globs',
     ]);
   });
 });

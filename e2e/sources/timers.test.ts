@@ -77,7 +77,7 @@ describe('remind', () => {
     expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^id +due +to +text$/u);
     expect(await shell.says(['remind', '--cancel', first])).toBe(`${first}  cancelled for shop/coder\n`);
     expect(await shell.says(['remind', '--cancel', older])).toBe(
-      `${older}  was replaced for shop/coder by ${newer}, which still waits: earpiece remind --cancel ${newer}\n`,
+      `${older}  was replaced for shop/coder by ${newer}, which still waits; to cancel ${newer}: earpiece remind --cancel ${newer}\n`,
     );
     expect(await shell.says(['remind', '--cancel', 'standup'])).toBe(`${newer}  cancelled for shop/coder\n`);
     expect(await texts('--to', 'coder')).toEqual([]);
@@ -85,7 +85,7 @@ describe('remind', () => {
     expect(await shell.run(['remind', '--cancel', first])).toEqual({
       code: 7,
       stdout: '',
-      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows the waiting reminders\n`,
+      stderr: `earpiece: no waiting reminder of shop has the id or key "${first}"; earpiece remind --list shows the waiting reminders\n`,
     });
   });
 

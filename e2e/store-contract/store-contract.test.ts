@@ -42,7 +42,7 @@ test('the stores of the package pass the contract on node:test', () => {
   expect(tests).toBe(2 * CASES);
   expect(skipped).toEqual([
     'the clock continues in a store that is opened later (not here: it keeps its data only while its process lives)',
-    "wakes for another handle's append (not here: only one process can open it)",
+    'wakes for an append through another opening of the store (not here: only one process can open it)',
     ...Array.from({ length: REOPENED }, () =>
       expect.stringMatching(/^has .* \(not here: it keeps its data only while its process lives\)$/u),
     ),

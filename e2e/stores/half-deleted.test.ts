@@ -148,7 +148,7 @@ describe('a file that another program changed', () => {
     writeFileSync(`${path}${side}`, 'of another program');
     a.tell('lost');
     expect(await a.line()).toBe(
-      `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to the database: restart it`,
+      `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to the database: restart the process`,
     );
     await end([a]);
     expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
@@ -178,7 +178,7 @@ describe('a file that another program changed', () => {
     const c = runScript('writer', [path]);
     expect(await c.line()).toMatch(
       new RegExp(
-        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: the file was truncated. Stop the programs that use it`,
+        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: the file was truncated. Stop the programs that use the database`,
         'u',
       ),
     );

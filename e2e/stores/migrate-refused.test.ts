@@ -58,13 +58,13 @@ test('wrong addresses are refused before anything is made', async () => {
   proves('store:migrate-refused');
   const from = await stored(file(), 'a');
   const cases: readonly (readonly [readonly string[], number, string])[] = [
-    [['--from', from], 2, '--to names no database'],
+    [['--from', from], 2, '--to is missing'],
     [['--from', from, '--to', from], 2, `--from and --to both name sqlite ${from}: name another database with --to`],
     [['--from', from, '--to', ''], 2, '--to names no database'],
     [['--from', from, '--to', 'memory:'], 2, '--to names a database in memory, which ends with its process'],
     [['--from', from, '--to', 'mysql://ear:s3cret@db/x'], 2, '--to begins with "mysql:", which names no store'],
-    [['--from', from, '--to', 'postgres://ear:s3cret@db:x'], 2, 'the address of the PostgreSQL database cannot be read'],
-    [['--from', from, '--to', 'nats://ear:s3cret@'], 2, 'the address of the NATS servers cannot be read'],
+    [['--from', from, '--to', 'postgres://ear:s3cret@db:x'], 2, 'the URL of the PostgreSQL database cannot be read'],
+    [['--from', from, '--to', 'nats://ear:s3cret@'], 2, 'the URL of the NATS servers cannot be read'],
     [
       ['--from', join(shell.folder, 'nope.db'), '--to', file()],
       7,
@@ -90,11 +90,11 @@ test('a target with data is refused, and the error has its number of records; tw
   await refused(
     ['--from', from, '--to', full],
     2,
-    /^earpiece: postgres \S+ r\d+ is not empty: it holds 2 records; name an empty database with --to/u,
+    /^earpiece: postgres \S+ r\d+ is not empty, but holds 2 records; name an empty database with --to/u,
   );
   const link = file();
   symlinkSync(from, link);
-  await refused(['--from', from, '--to', link], 2, /is not empty: it holds 1 records/u);
+  await refused(['--from', from, '--to', link], 2, /is not empty, but holds 1 records/u);
   const empty = await stored(file());
   const other = file();
   symlinkSync(empty, other);
@@ -117,8 +117,8 @@ test('an unfinished migration continues only with its own source and target', as
   const inbox = await shell.run(['inbox', '--all'], { env: { EARPIECE_DB: from } });
   expect([inbox.code, inbox.stderr]).toEqual([6, expect.stringContaining(' is being migrated to postgres:')]);
   expect((await migrate('--from', from, '--to', to)).code).toBe(0);
-  await refused(['--from', from, '--to', to], 6, /was migrated to postgres:\S+ at \S+Z: use that database/u);
-  await refused(['--from', from, '--to', to, '--cancel'], 2, /is finished, and that database may have changed since/u);
+  await refused(['--from', from, '--to', to], 6, /was migrated to postgres:\S+ at \S+Z: use the new database/u);
+  await refused(['--from', from, '--to', to, '--cancel'], 2, /is finished and cannot be cancelled/u);
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 
@@ -152,7 +152,9 @@ test('a target that another process changed is not opened, and every difference 
     8,
     'shop/coder: the 2 records differ\nthe source has 0 rows of setting, the target 1\n',
   ]);
-  expect(ran.stderr).toMatch(/the target differs from the source \(2 problems\), so the target stays closed: .* --cancel/u);
+  expect(ran.stderr).toMatch(
+    /the target differs from the source \(2 problems\), so no other command can open the target: .* --cancel/u,
+  );
   await expect(openStore(to)).rejects.toMatchObject({ code: 'store_refused' });
 });
 
@@ -171,7 +173,7 @@ test('a damaged source is refused and accepts writes as before; the error names 
   await refused(
     ['--from', misfit, '--to', to],
     6,
-    /is damaged, so nothing was migrated \(shop\/coder: the columns of b do not fit/u,
+    /is damaged, so nothing was migrated \(shop\/coder: the columns of b contradict/u,
   );
   expect(existsSync(to)).toBe(false);
   expect(await idsIn(misfit)).toEqual(['a', 'b']);
@@ -189,7 +191,7 @@ test('a file of another program or of a newer Earpiece is refused', async () => 
   await refused(
     ['--from', newer, '--to', file()],
     6,
-    /was written by a newer version of Earpiece \(schema 1999, this version knows \d+\): migrate the database with that version/u,
+    /was written by a newer version of Earpiece \(schema 1999; this version knows schema \d+\): migrate the database with that version/u,
   );
 });
 
@@ -206,7 +208,7 @@ test('the error for an unavailable server names it without its password, and a s
   for (const { code, stderr } of [away, stopped]) {
     expect([code, stderr]).toEqual([
       6,
-      expect.stringMatching(/postgres 127\.0\.0\.1:\d+\/\S+.* could not be reached for \d+ ms/u),
+      expect.stringMatching(/postgres 127\.0\.0\.1:\d+\/\S+.* did not complete the call within \d+ ms/u),
     ]);
     expect(stderr).not.toContain(PASSWORD);
   }

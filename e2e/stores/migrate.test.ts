@@ -25,7 +25,7 @@ afterAll(async () => {
 
 type Engine = 'sqlite' | 'postgres' | 'nats';
 let made = 0;
-/** Returns the address of a new store. */
+/** Returns the URL or path of a new store. */
 function fresh(engine: Engine): string {
   const n = made++;
   switch (engine) {
@@ -92,7 +92,7 @@ describe.each(DIRECTIONS)('from %s to %s', (source, target) => {
     });
     await expect(openStore(url)).rejects.toMatchObject({
       code: 'store_refused',
-      message: expect.stringMatching(/ was migrated to \S+ at \S+Z: use that database/u),
+      message: expect.stringMatching(/ was migrated to \S+ at \S+Z: use the new database/u),
     });
     await expect(openStore(url)).rejects.not.toMatchObject({ message: expect.stringContaining(PASSWORD) });
   });

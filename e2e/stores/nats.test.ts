@@ -33,7 +33,7 @@ async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Pr
   }
 }
 
-/** Queues without pause until `stop`, and returns the ids that the store acknowledged. */
+/** Queues one notification after the other until `stop`, and returns the ids that the store acknowledged. */
 function produce(store: Store, name: string): { stop: () => Promise<string[]>; count: () => number } {
   const acknowledged: string[] = [];
   let stopped = false;
@@ -234,7 +234,7 @@ test('the error for an address without a server names the address and the time t
     code: 'store_unavailable',
     retryable: true,
     message: expect.stringMatching(
-      /^nats 127\.0\.0\.1:9\/earpiece could not be reached for \d+ ms \([^)]*\): start the server, or correct the address$/u,
+      /^nats 127\.0\.0\.1:9\/earpiece did not complete the call within \d+ ms \([^)]*\): start the server, correct the URL, or try again$/u,
     ),
   });
 });
@@ -329,7 +329,7 @@ test('a server without TLS is refused at once if the address wants TLS', () =>
     proves('store:nats-errors');
     await expect(openStore(url.replace('nats:', 'tls:'))).rejects.toMatchObject({
       code: 'store_refused',
-      message: expect.stringMatching(/: configure TLS on the server, or write nats:\/\/ in the address$/u) as string,
+      message: expect.stringMatching(/: configure TLS on the server, or write nats:\/\/ in the URL$/u) as string,
     });
   }));
 

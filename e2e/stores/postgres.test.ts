@@ -211,7 +211,7 @@ test('if the primary is lost, its promoted standby has every acknowledged record
   await vi.waitUntil(
     async () => (await admin.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).rows.length > 0,
   );
-  // The address does not change, because a proxy leads to the current primary.
+  // The URL does not change, because a proxy leads to the current primary.
   let target = server.port;
   const proxy = await proxyTo(() => target);
   const url = address(server.url.replace(String(server.port), String(proxy.port)));
@@ -248,7 +248,7 @@ test('an address with several hosts reaches the primary, before and after a fail
   const primary = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
   const standby = await startPostgres({ durable: true, standbyOf: primary });
   try {
-    // The standby comes first in the address.
+    // The standby comes first in the URL.
     const url = address(standby.url.replace(`127.0.0.1:${standby.port}`, `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`));
     await withStore(url, async (store) => {
       await store.append(LOG, [queued('before')]);
@@ -472,12 +472,12 @@ test('errors name the database, the reason and what to do, and never the passwor
   proves('store:postgres-errors');
   const wrong = server.url.replace(PASSWORD, 'wr0ng-one');
   const rows = [
-    [wrong, 'store_refused', /refuses the user ear .*: correct the user and the password in the address$/u],
+    [wrong, 'store_refused', /refuses the user ear .*: correct the user and the password in the URL$/u],
     [`${server.url}x`, 'store_refused', /postgresx does not exist .*: create the database with createdb postgresx/u],
     [
       `postgres://ear:wr0ng-one@127.0.0.1:${await freePort()}/db`,
       'store_unavailable',
-      /^postgres 127\.0\.0\.1:\d+\/db could not be reached for \d+ ms \(.*ECONNREFUSED\): start the server, or correct the address$/u,
+      /^postgres 127\.0\.0\.1:\d+\/db did not complete the call within \d+ ms \(.*ECONNREFUSED\): start the server, correct the URL, or try again$/u,
     ],
     ['postgres://ear:wr0ng one@[/db', 'bad_argument', /write postgres:\/\/user:password@host:5432\/database/u],
     [`${wrong}?schema=A-b`, 'bad_argument', /^schema "A-b": must have only a–z, 0–9 and _/u],
@@ -498,7 +498,7 @@ test('errors name the database, the reason and what to do, and never the passwor
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer version of Earpiece (schema 3, this version knows 2): update Earpiece on this machine',
+      'was written by a newer version of Earpiece (schema 3; this version knows schema 2): update Earpiece on this machine',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");
@@ -616,7 +616,7 @@ test('a server that wants a password is refused at once if there is no password'
   const begun = performance.now();
   await expect(openStore(server.url.replace(`:${PASSWORD}`, ''))).rejects.toMatchObject({
     code: 'store_refused',
-    message: `postgres 127.0.0.1:${server.port}/postgres needs a password of the user ear, but none was given: give the password in PGPASSWORD, in ~/.pgpass or in the address`,
+    message: `postgres 127.0.0.1:${server.port}/postgres needs a password of the user ear, but none was given: give the password in PGPASSWORD, in ~/.pgpass or in the URL`,
   });
   // The socket of the refused connection is closed. An open socket would keep the process until the server closes it.
   await vi.waitUntil(() => sockets() <= before, { timeout: 10_000 });

@@ -53,7 +53,7 @@ const rows: readonly Row[] = [
     },
     code: 'store_refused',
     says: (path) =>
-      `cannot read and write ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); correct that, or ${NAME_ANOTHER}`,
+      `cannot read and write ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); solve this problem, or ${NAME_ANOTHER}`,
   },
   {
     name: 'a device',
@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     given: (path) => new DatabaseSync(path).exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2001`),
     code: 'store_refused',
     says: (path) =>
-      `${path} was written by a newer version of Earpiece (schema 2, this version knows 1): update Earpiece on this machine, or ${NAME_ANOTHER}`,
+      `${path} was written by a newer version of Earpiece (schema 2; this version knows schema 1): update Earpiece on this machine, or ${NAME_ANOTHER}`,
   },
   {
     name: 'an old SQLite',
@@ -163,10 +163,10 @@ describe('a store and the rights of its user', () => {
     mkdirSync(locked, { mode: 0o555 });
     const path = join(locked, 'e.db');
     expect(await firstLine(path)).toBe(
-      `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
+      `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); solve this problem, or ${NAME_ANOTHER}`,
     );
     expect(await firstLine(join(locked, 'new', 'e.db'))).toBe(
-      `store_refused cannot make the folder ${join(locked, 'new')} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
+      `store_refused cannot make the folder ${join(locked, 'new')} as user ${name}: permission denied (EACCES); solve this problem, or ${NAME_ANOTHER}`,
     );
   });
 
@@ -175,7 +175,7 @@ describe('a store and the rights of its user', () => {
     mkdirSync(closed, { mode: 0o000 });
     const path = join(closed, 'e.db');
     expect(await firstLine(path)).toBe(
-      `store_refused cannot read ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
+      `store_refused cannot read ${path} as user ${name}: permission denied (EACCES); solve this problem, or ${NAME_ANOTHER}`,
     );
     chmodSync(closed, 0o755);
   });
@@ -189,7 +189,7 @@ describe('a store and the rights of its user', () => {
     for (const mode of [0o444, 0o000]) {
       chmodSync(path, mode);
       expect(await firstLine(path)).toBe(
-        `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); correct that, or ${NAME_ANOTHER}`,
+        `store_refused cannot read and write ${path} as user ${name}: permission denied (EACCES); solve this problem, or ${NAME_ANOTHER}`,
       );
     }
   });
@@ -277,7 +277,7 @@ describe('openStore', () => {
   it('refuses an address with one slash, and the error hides the password', async () => {
     await expect(openStore('postgres:/ear:secret@127.0.0.1:1/db')).rejects.toMatchObject({
       code: 'bad_argument',
-      message: expect.stringMatching(/^the address of the PostgreSQL database cannot be read: /u) as string,
+      message: expect.stringMatching(/^the URL of the PostgreSQL database cannot be read: /u) as string,
     });
   });
 

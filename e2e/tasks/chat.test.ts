@@ -90,7 +90,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     const [task] = await opened.json(['tasks', 'show', 't1']);
     expect(task).toMatchObject({
       status: 'blocked',
-      executions: [{ id: 't1.1', result: 'blocked', exitCode: 1, message: 'Ann blocked it: legal has to agree' }],
+      executions: [{ id: 't1.1', result: 'blocked', exitCode: 1, message: 'Ann blocked the task: legal has to agree' }],
     });
   });
 });

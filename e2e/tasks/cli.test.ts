@@ -17,7 +17,7 @@ describe('earpiece tasks', () => {
   it('adds, lists, assigns, moves and shows tasks', async () => {
     await using shell = new Shell();
     const says = async (...args: string[]): Promise<string> => timeless(await shell.says(['tasks', ...args]));
-    expect(await says('list')).toBe('no tasks in shop; earpiece tasks add --to <agent> "the title of the task"\n');
+    expect(await says('list')).toBe('no tasks in shop; to add a task: earpiece tasks add --to <agent> "the title of the task"\n');
     expect(await says('add', '--to', 'coder', '--priority', 'high', 'Fix', 'the login', '--as', 'Ann')).toBe(
       't1  todo of coder: Fix the login\n',
     );
@@ -38,8 +38,8 @@ t1  blocked  high  coder  now  Fix the login
     expect((await shell.json(['tasks', 'list', '--of', 'coder'])).map(({ id }) => id)).toEqual(['t1']);
     expect(await says('show', 't1')).toBe(`t1  Fix the login
   blocked since 12:00:00 by Ann: wait
-  high, coder's
-  can become in_progress, cancelled
+  priority high, assigned to coder
+  next statuses: in_progress, cancelled
   t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has not reported yet
 `);
     await says('status', 't1', 'in_progress');
@@ -70,7 +70,7 @@ t1  blocked  high  coder  now  Fix the login
       [
         ['status', 't1', 'blocked'],
         2,
-        'task t1 "x" is todo and cannot become blocked; it can become backlog, in_progress, cancelled',
+        'task t1 "x" is todo and cannot become blocked; the task can become backlog, in_progress, cancelled',
       ],
       [
         ['status', 't1', 'blokced'],
@@ -87,10 +87,10 @@ t1  blocked  high  coder  now  Fix the login
       [
         ['list', '--project', 'a/b'],
         2,
-        '--project "a/b" is not a valid name of a project; use the part of its agents\' addresses before the "/"',
+        '--project "a/b" is not a valid name of a project; use the part of an agent\'s address before the "/"',
       ],
       [['show', 't9'], 7, 'there is no task "t9" in project shop; to see the open tasks, run: earpiece tasks list'],
-      [['assign', 't1'], 2, 'give tasks assign either an agent or --nobody'],
+      [['assign', 't1'], 2, 'tasks assign needs either an agent or --nobody'],
     ] as const;
     const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));
     expect(answers).toEqual(mistakes.map(([, code, stderr]) => ({ code, stdout: '', stderr: `earpiece: ${stderr}\n` })));

@@ -116,7 +116,7 @@ describe('tasks over HTTP', () => {
     expect(await failure(client.moveTask('t1', { status: 'done' }))).toEqual({
       status: 409,
       code: 'conflict',
-      said: 'task t1 "x" is todo and cannot become done; it can become backlog, in_progress, cancelled',
+      said: 'task t1 "x" is todo and cannot become done; the task can become backlog, in_progress, cancelled',
     });
     expect(await failure(client.task('t9'))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await failure(client.tasks({ status: 'blokced' as never }))).toMatchObject({

@@ -147,7 +147,7 @@ describe.each(APIS)("%s: Earpiece's agent", (api) => {
       conversation: 'main',
       result: 'blocked',
       exitCode: 1,
-      message: 'Ann blocked it: legal has to agree',
+      message: 'Ann blocked the task: legal has to agree',
     });
     expect((await person.notifications({ log: 'shop/coder' })).items).toMatchObject([
       { kind: 'task.blocked', receipt: 'read', gate: false },
@@ -319,7 +319,7 @@ describe("Earpiece's agent", () => {
     expect(answered(talk, 'c2')).toEqual({
       action: 'read_interrupt',
       message: 'An interrupt is unread.',
-      instruction: 'It comes with this result: follow it. Do nothing else first.',
+      instruction: 'Follow the interrupt in this result. Do nothing else first.',
     });
     talk.check(['HOLD-ON']);
     // The pause holds until a person lifts it, and the answer says so.

@@ -195,7 +195,7 @@ describe('the tools for tasks', () => {
     });
     expect(await tester.does('report_completed', { ...report, task_id: 't1' })).toEqual({
       refused:
-        'tester has nothing to report about task t1 "Fix the login": it is in_progress and assigned to coder; nothing was changed',
+        'tester has nothing to report about task t1 "Fix the login": the task is in_progress and assigned to coder; nothing was changed',
     });
     for (const [who, own] of [
       [other, 'shop/coder#s2'],
@@ -206,7 +206,7 @@ describe('the tools for tasks', () => {
         ['get_next_action', {}],
       ] as const)
         expect(await who.does(tool, { ...args, session_token: 'shop/coder#s1' })).toEqual({
-          refused: `session_token "shop/coder#s1" is not the token of ${own}, the conversation of this connection; leave it out`,
+          refused: `session_token "shop/coder#s1" is not the token of ${own}, the conversation of this connection; leave session_token out`,
         });
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
     // An agent cannot use its own address as a token.
@@ -278,7 +278,7 @@ describe('the tools for tasks', () => {
     expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
     expect((await agent.call('echo')).isError).toBe(true);
     await agent.does('get_notifications');
-    // A read pause holds: no work is handed out before a person lifts the pause.
+    // A pause holds even after the agent has read it: no work is handed out before a person lifts the pause.
     expect(await agent.does('get_next_action')).toEqual({
       action: 'paused',
       message:

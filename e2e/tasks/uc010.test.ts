@@ -76,7 +76,7 @@ describe('blocked by a person while the agent works', () => {
 
     const { statusChangedAt, execution, ...task } = await person.task('t1');
     expect(task).toMatchObject({ status: 'blocked', blockedReason: 'legal has to agree', statusChangedBy: { name: 'Ann' } });
-    expect(execution).toMatchObject({ result: 'blocked', exitCode: 1, message: 'Ann blocked it: legal has to agree' });
+    expect(execution).toMatchObject({ result: 'blocked', exitCode: 1, message: 'Ann blocked the task: legal has to agree' });
     expect((await person.taskExecutions('t1')).items).toEqual([execution]);
     // The interrupt is read, and no longer refuses calls.
     const [interrupt] = (await person.notifications({ log: 'shop/coder' })).items;
@@ -95,7 +95,7 @@ describe('blocked by a person while the agent works', () => {
     const agent = await office.agent();
     await office.working(agent);
     const running = agent.call('echo', { text: 'running', held: true });
-    // The server has the call by now, because the gateway handles requests in order.
+    // The gateway accepts frames in the order of their arrival. So after the answer to this ping, the server has the call.
     await agent.client.ping();
     await office.person.moveTask('t1', { status: 'blocked', reason: 'wait' });
     await agent.client.request({ method: 'release' }, z.looseObject({}));

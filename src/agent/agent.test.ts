@@ -654,14 +654,14 @@ describe('the loop', () => {
     expect(await second.agent.resume()).toMatchObject({ how: 'complete', text: 'I see' });
     const prompt = second.model.requests[0]?.prompt ?? [];
     expect(extends_(first.model.requests[0]?.prompt ?? [], prompt)).toBe(true);
-    expect(JSON.stringify(prompt)).toContain('It is unknown whether it took effect');
+    expect(JSON.stringify(prompt)).toContain('The call may have taken effect');
     expect(await second.agent.resume()).toBeUndefined();
   });
 });
 
 /** Whether the messages `b` begin with exactly the messages `a`. */
 function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
-  // The cache marks are not part of the cached text.
+  // The cache breakpoints are not part of the cached text.
   const text = (message: LanguageModelV4Prompt[number] | undefined): string =>
     JSON.stringify(message && { ...message, providerOptions: undefined });
   return a.length < b.length && a.every((message, i) => text(message) === text(b[i]));

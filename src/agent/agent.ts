@@ -153,7 +153,8 @@ export class Agent implements AsyncDisposable {
    * writes and requests nothing.
    */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
-    if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() adds to it, stop() ends it');
+    if (this.#turn)
+      throw new EarpieceError('bad_argument', 'a turn is running: call reply() to add a message, or stop() to end the turn');
     const { author, signal } = options;
     return this.#stoppable(signal, () =>
       this.#run('person', text, async () => {

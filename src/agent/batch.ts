@@ -51,7 +51,7 @@ async function outcomeOf(
   const { malformed, cut } = (call.metadata ?? {}) as { malformed?: string; cut?: true };
   if (malformed !== undefined && cut)
     return wrong(
-      `Not run: your answer reached its limit of output tokens, and the arguments of this call were cut off after ${malformed.length} characters. Call it again with shorter arguments, in several calls if need be.`,
+      `Not run: your answer reached its limit of output tokens, and the arguments of this call were cut off after ${malformed.length} characters. Call the tool again with shorter arguments, in several calls if need be.`,
       { type: 'cut_off', message: 'the arguments were cut off at the limit of output tokens' },
     );
   if (malformed !== undefined)
@@ -61,7 +61,7 @@ async function outcomeOf(
     const names = tools.map((t) => t.name);
     const near = didYouMean(call.name, names);
     return wrong(
-      `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '.' : `; did you mean ${near}?`} There are: ${names.join(', ') || 'none'}.`,
+      `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '.' : `; did you mean ${near}?`} The tools are: ${names.join(', ') || 'none'}.`,
       { type: 'unknown_tool', message: 'the tool does not exist' },
     );
   }

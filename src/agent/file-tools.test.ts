@@ -40,7 +40,7 @@ describe('read_file', () => {
     [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; continue with from: 4]'],
     [{ from: 4_999, lines: null }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
     [{ from: null, lines: 1 }, '1\n[lines 1–1 of 5,000; continue with from: 2]'],
-    [{ from: 5_001 }, '(the file has only 5,000 lines)'],
+    [{ from: 5_001 }, '(the last line of the file is 5,000)'],
   ])('returns the requested part of a file: %j', async (args, content) => {
     writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));
     expect(await run(read, { path: 'long.txt', ...args })).toEqual({ content });
@@ -70,14 +70,14 @@ describe('read_file', () => {
   });
 
   it.each<[Json, string]>([
-    [{ path: 'gone.txt' }, 'gone.txt cannot be read: it does not exist'],
+    [{ path: 'gone.txt' }, 'gone.txt cannot be read: the path does not exist'],
     [{ path: '.' }, '. is a folder'],
     [{ path: 'binary' }, 'binary is not a text file: some of its 3 bytes are 0'],
-    [{ path: 'round' }, 'round cannot be read: its links form a circle'],
+    [{ path: 'round' }, 'round cannot be read: the links in the path form a loop'],
     [{ path: '/dev/zero' }, '/dev/zero is not a regular file'],
     [{ path: 7 }, 'path must be the path of a file, got 7'],
     [{}, 'path must be the path of a file, got (missing)'],
-    [{ path: 'a.txt', from: 0 }, 'from must be a line number from 1, got 0'],
+    [{ path: 'a.txt', from: 0 }, 'from must be a line number of at least 1, got 0'],
     [{ path: 'a.txt', lines: 'all' }, 'lines must be a whole number above 0, got "all"'],
   ])('%j is refused', async (args, message) => {
     writeFileSync(at('binary'), Buffer.from([1, 0, 2]));
@@ -104,8 +104,8 @@ describe('write_file', () => {
   });
 
   it.each<[Json, string]>([
-    [{ path: 'sub', content: 'x' }, 'sub cannot be written: it is a folder'],
-    [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of its path is not a folder'],
+    [{ path: 'sub', content: 'x' }, 'sub cannot be written: the path is a folder'],
+    [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of the path is not a folder'],
     [{ path: 'x' }, 'content must be a text, got (missing)'],
   ])('%j is refused', async (args, message) => {
     mkdirSync(at('sub'), { recursive: true });

@@ -39,13 +39,13 @@ const MAX_CHARS = 50_000;
 const readFile = (root: string, files: Followed): Tool => ({
   name: 'read_file',
   description:
-    'Reads a text file. You are notified when another program changes it later. A long file is read in parts: the answer says how to continue.',
+    'Reads a text file. You are notified when another program changes the file later. A long file is read in parts: the answer says how to continue.',
   inputSchema: {
     type: 'object',
     properties: {
       path: { type: 'string', description: 'Absolute, or relative to the working folder.' },
       from: { type: 'integer', description: 'First line, from 1. Default 1.' },
-      lines: { type: 'integer', description: `How many lines. Default and most ${MAX_LINES}.` },
+      lines: { type: 'integer', description: `How many lines. Default and maximum ${MAX_LINES}.` },
     },
     required: ['path'],
     additionalProperties: false,
@@ -53,7 +53,7 @@ const readFile = (root: string, files: Followed): Tool => ({
   async execute(args): Promise<ToolOutcome> {
     const { path, from = 1, lines = MAX_LINES } = withoutNulls(args as Readonly<Record<string, Json>>);
     if (typeof path !== 'string' || path === '') return wrong(`path must be the path of a file, got ${show(path)}`);
-    if (!isCount(from)) return wrong(`from must be a line number from 1, got ${show(from)}`);
+    if (!isCount(from)) return wrong(`from must be a line number of at least 1, got ${show(from)}`);
     if (!isCount(lines)) return wrong(`lines must be a whole number above 0, got ${show(lines)}`);
     const absolute = resolve(root, path);
     const read = await bytesOf(absolute, path);
@@ -106,7 +106,7 @@ async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes
     if (!found.isFile()) return { wrong: `${path} is not a regular file` };
     if (found.size > MAX_BYTES)
       return {
-        wrong: `${path} has ${found.size.toLocaleString('en')} bytes, too many to be read whole; read it with a program`,
+        wrong: `${path} has ${found.size.toLocaleString('en')} bytes, more than read_file reads; read the file with another program`,
       };
     const file = await open(absolute, 'r');
     try {
@@ -125,7 +125,7 @@ function partOf(text: string, from: number, lines: number): string {
   const all = text.split('\n');
   // A line end at the end of the text does not start a new line.
   if (all.at(-1) === '') all.pop();
-  if (from > all.length) return `(the file has only ${all.length.toLocaleString('en')} lines)`;
+  if (from > all.length) return `(the last line of the file is ${all.length.toLocaleString('en')})`;
   const shown: string[] = [];
   let chars = 0;
   for (const line of all.slice(from - 1, from - 1 + lines)) {
@@ -145,13 +145,13 @@ const isCount = (value: Json): value is number => typeof value === 'number' && N
 function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const said: Readonly<Record<string, string>> = {
-    ENOENT: 'it does not exist',
-    EACCES: 'it is not permitted',
-    EPERM: 'it is not permitted',
-    EISDIR: 'it is a folder',
-    ENOTDIR: 'a part of its path is not a folder',
-    EEXIST: 'a part of its path is not a folder',
-    ELOOP: 'its links form a circle',
+    ENOENT: 'the path does not exist',
+    EACCES: 'access is not permitted',
+    EPERM: 'access is not permitted',
+    EISDIR: 'the path is a folder',
+    ENOTDIR: 'a part of the path is not a folder',
+    EEXIST: 'a part of the path is not a folder',
+    ELOOP: 'the links in the path form a loop',
     ENOSPC: 'no space is left on the disk',
     EROFS: 'the file system is read-only',
   };

@@ -64,7 +64,7 @@ export async function mcpTools(upstreams: readonly Upstream[], options: McpTools
   for (const failure of lists) {
     if (!(failure instanceof EarpieceError)) continue;
     if (several) {
-      report(`${failure.message}; its tools are missing`);
+      report(`${failure.message}; the tools of this server are missing`);
       continue;
     }
     await close();

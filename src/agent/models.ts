@@ -54,7 +54,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
   ollama: {
     package: '@ai-sdk/openai-compatible',
-    says: 'Ollama on this machine, or OLLAMA_HOST',
+    says: 'Ollama on this machine, or at the host in OLLAMA_HOST',
     keys: [],
     open: async (model, env) =>
       (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({ name: 'ollama', baseURL: `${ollamaHost(env)}/v1` })(
@@ -70,7 +70,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       if (!url)
         throw new EarpieceError(
           'bad_config',
-          `model "compatible:${model}" needs its address in OPENAI_COMPATIBLE_BASE_URL, e.g. http://127.0.0.1:8080/v1`,
+          `model "compatible:${model}" needs the URL of its server in OPENAI_COMPATIBLE_BASE_URL, e.g. http://127.0.0.1:8080/v1`,
         );
       const apiKey = env['OPENAI_COMPATIBLE_API_KEY'];
       return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
@@ -82,7 +82,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 };
 
-/** Opens a model. Throws `bad_argument` for an invalid name, and `bad_config` for a missing key, address or package. */
+/** Opens a model. Throws `bad_argument` for an invalid name, and `bad_config` for a missing API key, URL or package. */
 export async function openModel(name: string, env: Env): Promise<LanguageModelV4> {
   const colon = name.indexOf(':');
   const [providerName, model] = [name.slice(0, Math.max(colon, 0)), name.slice(colon + 1)];
@@ -98,7 +98,7 @@ export async function openModel(name: string, env: Env): Promise<LanguageModelV4
   if (provider.keys.length > 0 && key === undefined)
     throw new EarpieceError(
       'bad_config',
-      `model ${JSON.stringify(name)} needs a key in the environment variable ${provider.keys.join(' or ')}`,
+      `model ${JSON.stringify(name)} needs an API key in the environment variable ${provider.keys.join(' or ')}`,
     );
   try {
     return checkModel(await provider.open(model, env, key ?? ''), `${provider.package} is too old`);

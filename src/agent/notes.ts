@@ -25,7 +25,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
         ids: [item.id],
         outcome: 'superseded',
         by: 'notify_self',
-        reason: `the next conversation is ${id}`,
+        reason: `the next conversation, ${id}, has a copy of the note`,
       },
       queuedRecord({ ...item.notification, id: inbox.ids.make('n') as NotificationId, requeues: item.id }, { conversation: id }),
     ]);
@@ -36,7 +36,7 @@ export async function takeOverNotes(conversation: Conversation): Promise<void> {
 export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
   for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
     if (item.audience === id && isNote(item))
-      await inbox.withdraw(log, { id: item.id }, { by: 'notify_self', reason: 'its conversation has ended' });
+      await inbox.withdraw(log, { id: item.id }, { by: 'notify_self', reason: 'the conversation of the note has ended' });
 }
 
 const isNote = ({ notification: { kind, subscriber } }: Item): boolean =>

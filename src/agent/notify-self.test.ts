@@ -266,9 +266,9 @@ describe('through a bus', () => {
 
   it('if notes are off, the agent learns that its note was not kept', async () => {
     const { open, waiting } = stage();
-    const { emitter } = bus([{ subscriber: 'self_notify', kind: 'skipped', because: 'it is disabled' }]);
+    const { emitter } = bus([{ subscriber: 'self_notify', kind: 'skipped', because: 'the subscriber is disabled' }]);
     const { note } = await open('a', { emitter });
-    expect(await note({ message: 'x' })).toEqual({ error: 'The note was not kept: self_notify: it is disabled' });
+    expect(await note({ message: 'x' })).toEqual({ error: 'The note was not kept: self_notify: the subscriber is disabled' });
     expect(await waiting()).toEqual([]);
   });
 

@@ -44,7 +44,7 @@ export const notifySelf = (agent: () => Agent): Tool => ({
   name: 'notify_self',
   description:
     'Leaves a note for yourself that comes back later: a discovery, a warning, a checkpoint, a reminder, context. Not for facts already in the conversation. ' +
-    'With persist_cross_session your next conversation gets it; use that sparingly. With only withdraw, it removes the note of that key.',
+    'With persist_cross_session (use sparingly) your next conversation gets the note. withdraw alone removes the note with that key.',
   timeoutMs: TIMEOUT_MS,
   inputSchema: {
     type: 'object',
@@ -67,9 +67,9 @@ export const notifySelf = (agent: () => Agent): Tool => ({
       persist_cross_session: { type: 'boolean', description: 'Default false: the note ends with this conversation.' },
       expires_in: {
         type: 'string',
-        description: 'Such as "2h"; default 24h, from its delivery time. "0": never.',
+        description: 'Such as "2h"; default 24h, from the delivery time. "0": never.',
       },
-      key: { type: 'string', description: 'A later note of the same key replaces it.' },
+      key: { type: 'string', description: 'A note with the same key is replaced.' },
       withdraw: { type: 'string', description: 'The key of a note to remove.' },
     },
     additionalProperties: false,
@@ -179,9 +179,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
     content: JSON.stringify({
       status: taken.length > 0 ? 'withdrawn' : 'nothing',
       withdrawn: taken.length,
-      ...(taken.length > 0
-        ? {}
-        : { why: `no note with the key ${JSON.stringify(given['withdraw'])} waits: it was delivered, or never existed` }),
+      ...(taken.length > 0 ? {} : { why: `no note with the key ${JSON.stringify(given['withdraw'])} waits for delivery` }),
     }),
   };
 }

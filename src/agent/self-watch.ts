@@ -1,7 +1,7 @@
 /**
  * Emits an agent's own events to the bus: its tools, its turns, its budget, loops, its provider's rate limits, and a changed
  * setup. Errors of these events never fail the agent: emits run in the background, and their errors are reported. The agent waits
- * for pending emits only when it opens, at a carrier, at the end of a turn and when it closes, and only for a limited time.
+ * for pending emits only when it opens, at a carrier, at the end of a turn, and when it closes. Each wait has a time limit.
  */
 import type { LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -156,7 +156,7 @@ export class SelfWatch {
       void this.#track(
         Promise.all(emitted).then(async (all) => {
           for (const id of all.flatMap((each) => each?.heard.flatMap((heard) => ('id' in heard ? [heard.id] : [])) ?? []))
-            await this.#options.inbox.withdraw(this.#options.log, { id }, { by: 'agent', reason: 'its turn has ended' });
+            await this.#options.inbox.withdraw(this.#options.log, { id }, { by: 'agent', reason: 'the turn has ended' });
         }),
       );
     await this.told();

@@ -24,7 +24,9 @@ it('a message to a sub-agent that starts or has just ended is refused', async ()
   const tool = agentTool({
     log: 'shop/coder' as LogKey,
     open: async (address) => {
-      await expect(say('too early')).rejects.toThrow('it is still starting, so send the message again');
+      await expect(say('too early')).rejects.toThrow(
+        'the agent is still starting and did not get the message: send the message again',
+      );
       const agent = await createAgent({ model, earpiece: inbox, address, emitter });
       return { agent, close: () => agent.close() };
     },
@@ -38,7 +40,7 @@ it('a message to a sub-agent that starts or has just ended is refused', async ()
     produced: () => {},
   } as unknown as HandleSide;
   expect(await tool.run({ task: 'count' }, side)).toEqual({ text: 'done' });
-  expect(await late.promise).toBe('the agent did not get the message: it has ended, so fetch its result');
+  expect(await late.promise).toBe('the agent has ended and did not get the message: fetch the result');
   expect(model.requests).toHaveLength(1);
   await inbox.close();
 });

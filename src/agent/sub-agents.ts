@@ -20,8 +20,8 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   name: 'agent',
   isAgent: true,
   description:
-    'Gives a task to another agent with the same tools in a separate conversation. It cannot see this conversation: include all it needs. ' +
-    'Its last message is the result. In the background ("action": "spawn") you are notified when it ends; `apply` sends it a message meanwhile.',
+    'Gives a task to another agent with the same tools in a separate conversation. The agent cannot see this conversation: include all facts. ' +
+    'The result is its last message. In the background ("action": "spawn") you are notified of the end; `apply` sends a message meanwhile.',
   parameters: {
     properties: { task: { type: 'string', description: 'The task, and the expected answer.' } },
     required: ['task'],
@@ -41,7 +41,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
         if (working?.reply(text) === true) return;
         throw new EarpieceError(
           'bad_argument',
-          `the agent did not get the message: ${working === undefined ? 'it is still starting, so send the message again' : 'it has ended, so fetch its result'}`,
+          `the agent ${working === undefined ? 'is still starting and did not get the message: send the message again' : 'has ended and did not get the message: fetch the result'}`,
         );
       },
     });
@@ -60,7 +60,7 @@ export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
     try {
       working = agent;
       const { how, text, error } = await agent.send(args['task'] as string, { signal: handle.signal, author: log });
-      if (how !== 'complete') throw new ToolFailure(error ?? 'its turn was stopped', { text });
+      if (how !== 'complete') throw new ToolFailure(error ?? 'the turn of the agent was stopped', { text });
       return { text: text.trim() === '' ? '(the agent ended without a message)' : text };
     } finally {
       events.close();

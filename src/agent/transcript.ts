@@ -31,7 +31,7 @@ const RESUMABLE: ReadonlySet<string> = new Set([
   'agent_stopped',
 ]);
 
-const LOST = 'Not finished: the agent ended while this ran. It is unknown whether it took effect.';
+const LOST = 'Not finished: the agent ended while this call ran. The call may have taken effect.';
 
 export class Transcript {
   readonly #conversation: Conversation;

@@ -118,7 +118,12 @@ export class Turn {
       self.answered(this.#usage(answer), answer.headers);
       if (answer.calls.length > 0 && last) {
         await transcript.record(answer.calls.map((call) => response(call, NOT_RUN, true)));
-        return this.#end('failed', cycle, text, `the turn used ${budget.tokens} tokens of ${options.budget?.tokens ?? 0}`);
+        return this.#end(
+          'failed',
+          cycle,
+          text,
+          `the turn used ${budget.tokens} tokens (limit: ${options.budget?.tokens ?? 0} tokens)`,
+        );
       }
       if (answer.finish.kind === 'refused') {
         await transcript.record(answer.calls.map((call) => response(call, 'Not run: the answer was refused.', true)));

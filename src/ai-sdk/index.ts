@@ -67,7 +67,7 @@ export class AiSdk {
     if (this.#run !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        `run: a turn of ${this.#conversation.address} is running; a conversation runs one turn at a time, so await it first`,
+        `run: a turn of ${this.#conversation.address} is running; a conversation runs one turn at a time, so await the running turn first`,
       );
     const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
     const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more);

@@ -85,7 +85,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
 
 async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const cut = (): void => reject(new Error('This call was aborted by an interrupt; it may have had effects.'));
+  const cut = (): void => reject(new Error('This call was aborted by an interrupt, and may have had effects.'));
   stop.addEventListener('abort', cut, { once: true });
   if (stop.aborted) cut();
   try {

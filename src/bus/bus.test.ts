@@ -503,7 +503,7 @@ describe('filters and scopes', () => {
       disabled = new Set(['tool_failure', 'core_one']);
       const { heard } = await bus.emit(failure('a', 'b'));
       expect(heard).toEqual([
-        { subscriber: 'tool_failure', kind: 'skipped', because: 'it is disabled' },
+        { subscriber: 'tool_failure', kind: 'skipped', because: 'the subscriber is disabled' },
         expect.objectContaining({ subscriber: 'core_one', kind: 'queued' }),
       ]);
       expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['core_one']);
@@ -541,7 +541,7 @@ describe('filters and scopes', () => {
     expect(await open()).toEqual([]);
     await bus.emit(event(3_000));
     expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['large']);
-    expect(troubles).toEqual(['subscriber wrong: its condition failed: no such name']);
+    expect(troubles).toEqual(['subscriber wrong: the condition failed: no such name']);
   });
 });
 

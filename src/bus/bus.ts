@@ -199,7 +199,7 @@ export class Bus implements Emitter, AsyncDisposable {
     };
     const result = await evaluate(expression, context);
     if (result.kind === 'value') return result.value ? undefined : `the condition is not true: ${expression}`;
-    const because = `its condition failed: ${result.reason}`;
+    const because = `the condition failed: ${result.reason}`;
     this.#trouble(`subscriber ${subscriber.id}: ${because}`);
     return because;
   }
@@ -237,7 +237,7 @@ export class Bus implements Emitter, AsyncDisposable {
         now: () => this.#now(),
         queue: async ({ input, subscribed }) => {
           const disabled = subscriber.output.core ? undefined : await this.#deps.disabled?.(address.project);
-          if (disabled?.has(subscriber.id)) return { kind: 'skipped', because: 'it is disabled' };
+          if (disabled?.has(subscriber.id)) return { kind: 'skipped', because: 'the subscriber is disabled' };
           const { template } = subscriber.output;
           if (template !== undefined && this.#deps.keep !== undefined && !this.#kept.has(template.hash)) {
             await this.#deps.keep(template);

@@ -64,12 +64,12 @@ export const EVENT_TYPES = {
   'budget.token.warning': {
     severity: 'warning',
     payload: ['current', 'limit|max', 'percentage|percent', 'remaining?', 'budget_type?'],
-    what: 'most of the tokens are used',
+    what: 'most of the tokens of a turn are used',
   },
   'budget.token.exceeded': {
     severity: 'critical',
     payload: ['current', 'limit|max', 'budget_type?'],
-    what: 'no tokens are left',
+    what: 'a turn has used all its tokens',
   },
   'budget.iteration.warning': {
     severity: 'warning',
@@ -79,12 +79,12 @@ export const EVENT_TYPES = {
   'budget.iteration.exceeded': {
     severity: 'critical',
     payload: ['current', 'limit|max', 'budget_type?'],
-    what: 'no cycles are left',
+    what: 'a turn has used all its cycles',
   },
   'budget.timeout.warning': {
     severity: 'warning',
     payload: ['elapsed_seconds', 'limit_seconds', 'remaining_seconds'],
-    what: 'most of the time is used',
+    what: 'most of the time of a turn is used',
   },
   'context.approaching_limit': {
     severity: 'warning',
@@ -214,7 +214,7 @@ export const EVENT_TYPES = {
     payload: ['command', 'tool', 'problem', 'file?', 'line?', 'column?', 'code?', 'test?'],
     what: 'a followed command printed an error',
   },
-  'log.matched': { severity: 'warning', payload: ['file', 'line'], what: 'a line of a followed log matches' },
+  'log.matched': { severity: 'warning', payload: ['file', 'line'], what: 'a line of a followed log matches the pattern' },
   'url.failed': { severity: 'error', payload: ['url', 'answers'], what: 'a followed URL fails' },
   'url.changed': {
     severity: 'info',
@@ -222,7 +222,7 @@ export const EVENT_TYPES = {
     what: 'a followed value in the JSON of a URL has changed',
   },
   'agent.blocked': { severity: 'info', payload: ['agent'], what: 'a followed agent is blocked' },
-  'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a follower cannot see what it follows' },
+  'follow.blind': { severity: 'warning', payload: ['follower', 'reason'], what: 'a follower cannot check the followed thing' },
   'follow.over': { severity: 'debug', payload: [], what: 'a problem that a follower reported has ended' },
   'alert.firing': {
     severity: 'error',
@@ -235,7 +235,7 @@ export const EVENT_TYPES = {
     what: 'an alert is resolved',
   },
   'github.*': { severity: 'info', payload: ['action?', 'repository?', 'sender?', 'url?'], what: 'a GitHub webhook arrived' },
-  'webhook.*': { severity: 'info', payload: ['(the payload as sent)'], what: 'another webhook arrived' },
+  'webhook.*': { severity: 'info', payload: ['(the payload as sent)'], what: 'a webhook arrived whose sender chose the type' },
   'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script reports something' },
 } as const satisfies Readonly<Record<string, EventType>>;
 

@@ -25,7 +25,7 @@ const previewBy = (render: TemplateEngine['render'] | undefined) =>
 
 it('the preview of a template without a text says that the template failed, and why', async () => {
   const { words, failed } = await previewBy(async () => ({ kind: 'text', text: ' \n' }));
-  expect([words.endsWith('(its template failed)'), failed]).toEqual([true, 'its text is empty']);
+  expect([words.endsWith('(its template failed)'), failed]).toEqual([true, 'the rendered text is empty']);
 });
 
 it('a preview without an engine shows the message of the event, and no failure', async () => {

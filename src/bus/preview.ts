@@ -49,7 +49,7 @@ export async function previewOf(
   const notification = { ...makeNotification(input, { id: 'preview', now, ttlMs }), subscriber: subscribed };
   const made = settle(queuedRecord(notification, {}), { seq: 1, at: now }, []);
   const items: readonly Item[] = made.kind === 'settled' ? made.items : [];
-  // At this contact point every moment is due, except moments of a later turn. So the preview replaces each moment by `next`.
+  // Not every moment is due at this contact point, so the preview replaces each moment by `next`.
   const { lines } = plan(
     items.map((item) => ({ ...item, audience: ANYONE, notification: { ...item.notification, deliver: 'next' } })),
     'tool_batch_end',
@@ -89,14 +89,14 @@ const textOf = (rendered: Rendered | undefined): string | undefined => (rendered
 /** Returns the reason why a template failed. At a delivery, a template without a text has failed too. */
 function failureOf(rendered: Rendered | undefined): string | undefined {
   if (rendered?.kind === 'failed') return rendered.reason;
-  return textOf(rendered)?.trim() === '' ? 'its text is empty' : undefined;
+  return textOf(rendered)?.trim() === '' ? 'the rendered text is empty' : undefined;
 }
 
 /** The source in the kind of every test notification. People and models see this source, and filters and mutes can name it. */
 export const TEST_SOURCE = 'test';
 
 /**
- * Makes a test notification. Its message first says that nothing happened, and then quotes the text. The notification's level
+ * Makes a test notification. The message first says that nothing happened, and then quotes the text. The notification's level
  * `info` does not interrupt an agent, and by default does not wake an agent.
  */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {

@@ -63,7 +63,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { server: 'files', detail: 'its process ended' },
   },
   'mcp.reconnected': {
-    message: 'MCP server `files` is connected again; its memory is lost',
+    message: 'MCP server `files` is connected again, and has lost its state',
     data: { server: 'files' },
   },
   'subagent.complete': {
@@ -72,7 +72,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
   },
   'subagent.failed': {
     message: 'The sub-agent task_8 has failed',
-    data: { task_id: 'task_8', error_message: 'it ran out of tokens' },
+    data: { task_id: 'task_8', error_message: 'the tokens were used up' },
   },
   'budget.token.warning': {
     message: '85,000 of 100,000 tokens of this turn are used (85 %); 15,000 are left',
@@ -87,7 +87,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { budget_type: 'iteration', current: 21, limit: 30, max: 30, remaining: 9, percentage: 70, percent: 70 },
   },
   'budget.iteration.exceeded': {
-    message: 'The last turn was ended: it needed more than 30 requests to the model',
+    message: 'The last turn was ended after 30 requests to the model, the maximum',
     data: { budget_type: 'iteration', current: 30, limit: 30, max: 30, remaining: 0 },
   },
   'budget.timeout.warning': {
@@ -162,11 +162,11 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
     data: { from: 'model-a', to: 'model-b' },
   },
   'ratelimit.low': {
-    message: '40 of 1,000 requests are left at anthropic; it resets in 20 s',
+    message: '40 of 1,000 requests are left at anthropic (reset in 20 s)',
     data: { provider: 'anthropic', limit_name: 'requests', limit: 1_000, remaining: 40, reset_seconds: 20 },
   },
   'ratelimit.exceeded': {
-    message: 'anthropic refused a request: its rate limit is exceeded; wait for 20 s',
+    message: 'anthropic refused a request: the rate limit is exceeded; wait for 20 s',
     data: { provider: 'anthropic', status: 429, retry_after_seconds: 20 },
   },
   'timer.fired': { message: 'Reminder: look at the deployment', data: { message: 'look at the deployment' } },

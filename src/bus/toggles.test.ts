@@ -113,7 +113,7 @@ describe('refused changes', () => {
     proves('bus:locked');
     const toggles = subscriberToggles(await memory());
     const why =
-      'bad_subscriber: tool_failure (The tool_failure) cannot be disabled: it is a core subscriber: an agent must not miss its notifications';
+      'bad_subscriber: tool_failure (The tool_failure) cannot be disabled: agents must not miss the notifications of a core subscriber';
     expect(await refusal(toggles.disable(WEB, 'tool_failure', 'ann', SET))).toBe(why);
     expect(await refusal(toggles.disable(USER, 'tool_failure', 'ann', SET))).toBe(why);
     expect(await refusal(toggles.set(WEB, ['self_notify', 'tool_failure'], 'ann', SET))).toBe(why);

@@ -118,4 +118,4 @@ function checkMayBeOff(id: string, set: SubscriberSet): void {
 }
 
 /** The reason, for people, why a core subscriber stays on. */
-export const WHY_LOCKED = 'it is a core subscriber: an agent must not miss its notifications';
+export const WHY_LOCKED = 'agents must not miss the notifications of a core subscriber';

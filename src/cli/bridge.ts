@@ -23,7 +23,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   if (process.stdin.isTTY)
     throw new EarpieceError(
       'bad_argument',
-      'bridge needs a plugin on stdin and stdout, but stdin is a terminal; run earpiece install: the plugin that it installs starts this command',
+      'earpiece bridge needs a plugin on stdin and stdout, but stdin is a terminal; to install the plugin: earpiece install',
     );
   const at = { cwd: process.cwd(), env: process.env, flags: defined({ db: options.db }) };
   // A broken configuration must not stop messages, so its valid parts still apply.

@@ -113,7 +113,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'uninstall [agents...]',
-      summary: 'remove what earpiece install wrote',
+      summary: 'undo the changes of earpiece install',
       load: async () => (await import('./commands/uninstall.ts')).uninstall,
     },
     {
@@ -192,7 +192,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'Help:': [
     {
       term: 'help [topic...]',
-      summary: 'explain a command, or exit-codes',
+      summary: 'explain a command or the exit codes',
       load: async () => (await import('./commands/help.ts')).help,
     },
     {

@@ -79,7 +79,10 @@ export const readOnly = (options: GlobalOptions, config = configOf(options)): { 
 export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
   if (missing === undefined) return withInbox(options, work);
-  throw new EarpieceError('not_found', `there is no database ${missing} yet; to create it, run earpiece send, gateway or serve`);
+  throw new EarpieceError(
+    'not_found',
+    `there is no database ${missing} yet; to create the database, run earpiece send, gateway or serve`,
+  );
 }
 
 /**
@@ -88,7 +91,7 @@ export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): 
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
-  // The store reports an address without a file, such as `sqlite:`.
+  // The store reports a database URL without a path, such as `sqlite:`.
   if (file === undefined || file === '' || !isAbsent(file)) return undefined;
   if (db === undefined) return file;
   throw new EarpieceError(
@@ -124,11 +127,11 @@ export function onlyAPerson(what: string): void {
 /** Throws `not_trusted` in a shell where `EARPIECE_ADDRESS` names an agent, because an agent must not lift its own interrupts. */
 export function notInItsShell(what: string): void {
   const address = process.env['EARPIECE_ADDRESS']?.trim() ?? '';
-  // If EARPIECE_ADDRESS names a whole project, it is only a default receiver, and not the address of an agent.
+  // A whole project in EARPIECE_ADDRESS is only a default receiver, and not the address of an agent.
   if (address === '' || address.endsWith('*')) return;
   throw new EarpieceError(
     'not_trusted',
-    `this shell belongs to the agent ${JSON.stringify(address.slice(0, 80))} (EARPIECE_ADDRESS), which is not allowed ${what}; let a person do that in a shell without this variable`,
+    `this shell belongs to the agent ${JSON.stringify(address.slice(0, 80))} (EARPIECE_ADDRESS), which is not allowed ${what}; let a person run this command in a shell without this variable`,
   );
 }
 
@@ -159,7 +162,7 @@ export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversa
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-/** The logs that a command is about; by default, the whole store. */
+/** The logs that a command is about. An empty scope means the whole store. */
 export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
 
 export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
@@ -194,7 +197,7 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   if (holding.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists the existing notifications`,
+      `there is no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists the existing notifications`,
     );
   return holding;
 }
@@ -226,7 +229,7 @@ export function countOption(option: string, text: string, { min = 1, max = 1_000
   if (!(n >= min && n <= max))
     throw new EarpieceError(
       'bad_argument',
-      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? '' : `${before}<n>, n `}a whole number from ${min} to ${max}`,
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? '' : `${before}<n>, where n is `}a whole number from ${min} to ${max}`,
     );
   return n;
 }

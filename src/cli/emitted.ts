@@ -4,7 +4,8 @@ import type { Emitted, Handled } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
 /**
- * Whether a subscriber acted on the event: queued, counted or withdrew a notification, or had already queued this notification.
+ * Whether at least one subscriber did not skip the event. A subscriber that found no notification to withdraw has not skipped the
+ * event.
  */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');
 
@@ -15,7 +16,7 @@ export function whatBecame({ event, heard }: Emitted): string[] {
   if (heard.length === 0) {
     const meant = knownTypeNear(event.type);
     return [
-      `no subscriber listens for ${event.type}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; nothing was queued`,
+      `no subscriber listens to ${event.type}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; nothing was queued`,
     ];
   }
   return heard.map((one) => `${plain(one.subscriber)}: ${byOne(one, plain(event.subject))}`);
@@ -31,7 +32,7 @@ function byOne(one: Handled, to: string): string {
       return `${plain(one.id)} was already queued for ${to}; nothing changed`;
     case 'withdrew':
       return one.ids.length === 0
-        ? 'no open notification had to be withdrawn'
+        ? 'there was no open notification to withdraw'
         : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
     case 'skipped':
       return `nothing, because ${plain(one.because)}`;

@@ -6,15 +6,18 @@ export const EXIT = {
   failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows the stack trace' },
   usage: { code: 2, means: 'the command, an option, an address or a file is invalid; nothing was changed' },
   waited: { code: 3, means: 'the time of --timeout has passed' },
-  ended: { code: 4, means: 'the notification ended in another way (withdrawn, expired, filtered …)' },
+  ended: {
+    code: 4,
+    means: 'the notification has already ended in another way than requested (delivered, withdrawn, expired, filtered …)',
+  },
   nobody: { code: 5, means: 'no conversation can receive the notification, or no subscriber acted on an event' },
   store: { code: 6, means: 'the database cannot be used now' },
   missing: { code: 7, means: 'the named thing (a notification, an agent, a file …) does not exist' },
   problems: { code: 8, means: 'a check found problems' },
   truncated: { code: 9, means: "the model's answer reached its limit of output tokens and is cut off" },
   refused: { code: 10, means: 'the model, or a filter of its provider, refused to answer' },
-  upstream: { code: 11, means: 'a server or another program did not answer, or refused' },
-  stopped: { code: 130, means: 'Ctrl+C stopped a turn; other signals also give 128 plus their number' },
+  upstream: { code: 11, means: 'a server or another program did not answer, or refused the request' },
+  stopped: { code: 130, means: 'Ctrl+C stopped a turn; for other signals, the code is 128 plus the number of the signal' },
 } as const;
 
 const BY_ERROR: Readonly<Record<ErrorCode, number>> = {

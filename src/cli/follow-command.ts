@@ -67,7 +67,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
       }),
     withoutTerminal: () =>
       complain(
-        'the command runs without a terminal; for a terminal, install the package where earpiece is installed: npm install @lydell/node-pty',
+        'the command runs without a terminal; for a terminal, install this package where earpiece is installed: npm install @lydell/node-pty',
       ),
   });
   signals.ended();
@@ -100,7 +100,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   signals.release();
   await ear.close();
   const [trouble] = untold;
-  if (trouble !== undefined) complain(`not everything was reported to ${to}: ${trouble.message}`);
+  if (trouble !== undefined) complain(`at least one report to ${to} failed: ${trouble.message}`);
   return exitCodeOf(outcome);
 }
 

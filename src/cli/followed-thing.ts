@@ -38,7 +38,7 @@ export async function whatOf(
     if (first?.trim() === '')
       throw new EarpieceError(
         'bad_argument',
-        'follow pr got an empty argument; leave it out for the pull request of this branch',
+        'follow pr got an empty argument; leave the argument out to follow the pull request of this branch',
       );
     if (first !== undefined) await checkPr(first);
     return findPr(process.cwd(), first, { isFollowed: (pr) => isFollowed(ear.store, ear.project, pr) }).catch(
@@ -85,7 +85,7 @@ async function checkPr(word: string): Promise<void> {
   if (/^https?:\/\//u.test(word) && !/^https?:\/\/[^/]+\/[^/]+\/[^/]+\/pull\/\d+/u.test(word))
     throw new EarpieceError(
       'bad_argument',
-      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the address of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; only pull requests of GitHub can be followed`,
+      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the URL of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; only pull requests of GitHub can be followed`,
     );
   if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
   const { isKnownBranch } = await import('../sources/follow/index.ts');
@@ -103,7 +103,7 @@ async function checkProgram(program: string): Promise<void> {
   if (found !== undefined) return;
   throw new EarpieceError(
     'bad_argument',
-    `follow lsp: the command ${JSON.stringify(program.slice(0, 80))} does not exist; install it, or write its path`,
+    `follow lsp: the command ${JSON.stringify(program.slice(0, 80))} does not exist; install this program, or write the path of the program`,
   );
 }
 
@@ -155,7 +155,7 @@ async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
   if (globs.length > MAX_GLOBS)
     throw new EarpieceError(
       'bad_argument',
-      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put each glob in quotes, because the shell expands it otherwise`,
+      `follow files takes at most ${MAX_GLOBS} globs, got ${globs.length}; put each glob in quotes, so that the shell does not expand the glob`,
     );
   for (const glob of globs) {
     const problem = globProblem(glob);
@@ -192,7 +192,7 @@ async function addressOf(text: string): Promise<string> {
       `follow url ${JSON.stringify(text.slice(0, 80))} is not a valid http or https URL; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
-    throw new EarpieceError('bad_argument', 'follow url does not store a user name or password; leave it out of the address');
+    throw new EarpieceError('bad_argument', 'follow url does not store a user name or password; remove both from the URL');
   const { portProblem } = await import('../sources/follow/index.ts');
   const problem = portProblem(url);
   if (problem !== undefined)

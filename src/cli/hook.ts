@@ -205,7 +205,7 @@ export async function readInput(): Promise<HookInput> {
   if (late)
     throw new EarpieceError(
       'bad_argument',
-      `the hook's input ${shown} did not end within ${INPUT_WITHIN_MS / 1000} s; an agent must write one JSON object to stdin and close it`,
+      `the hook's input ${shown} did not end within ${INPUT_WITHIN_MS / 1000} s; an agent must write one JSON object to stdin, and then close stdin`,
     );
   throw new EarpieceError(
     'bad_argument',

@@ -17,7 +17,7 @@ import { checkName, serverName } from './server-name.ts';
 import { VERSION } from './version.ts';
 
 export type InstallText = {
-  /** One sentence that says where to put the text. */
+  /** Says where to put the text. */
   readonly how: string;
   /**
    * The exact command line or part of a file. If the client already has a server with this name, the text first removes that
@@ -25,7 +25,7 @@ export type InstallText = {
    */
   readonly what: string;
   readonly undo: string;
-  /** Warnings that a person should read first, one sentence each. */
+  /** Warnings that a person should read first. */
   readonly warnings?: readonly string[];
 };
 
@@ -51,19 +51,19 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const warnings = [
     ...(secrets.length > 0
       ? [
-          `this line contains a text that looks like a secret (${secrets.join(', ')}), which stays in your shell's history and in the settings of the client; ` +
+          `this line contains a text that looks like a secret (${secrets.join(', ')}). The text stays in your shell's history and in the settings of the client; ` +
             'let the server read the secret from an environment variable instead',
         ]
       : []),
     ...(cached
       ? [
           `this earpiece runs from a cache folder (${entry()}), which may be cleaned; the printed line then fetches earpiece again. ` +
-            'For a line that needs no network: npm install -g earpiece, then print again',
+            'For a line that needs no network: npm install -g earpiece, then print the line again',
         ]
       : []),
     ...(there !== undefined && there.variables.length > 0
       ? [
-          `"${name}" has environment variables (${there.variables.join(', ')}), which the removal deletes: add them to the new entry too`,
+          `removing "${name}" also deletes its environment variables (${there.variables.join(', ')}); add these variables to the new entry`,
         ]
       : []),
   ];

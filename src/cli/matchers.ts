@@ -25,7 +25,7 @@ function formOf({ matchers, held }: Config, name: string): Config['matchers'][st
     near !== undefined
       ? `did you mean ${near}?`
       : known.length > 0
-        ? `there are ${known.join(', ')}`
+        ? `the known matchers are ${known.join(', ')}`
         : `write a table [matchers.${/^[\w-]{1,64}$/u.test(name) ? name : 'NAME'}] into earpiece.toml; the shipped matchers need no --matcher`;
   throw new EarpieceError('bad_argument', `--matcher ${JSON.stringify(name.slice(0, 80))} is in no earpiece.toml here; ${way}`);
 }

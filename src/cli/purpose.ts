@@ -8,6 +8,6 @@ export function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefin
   if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;
   throw new EarpieceError(
     'bad_argument',
-    `--purpose ${JSON.stringify(purpose.slice(0, 80))} may contain only letters, digits, "_" and "-"; write task or chat`,
+    `the purpose ${JSON.stringify(purpose.slice(0, 80))} (--purpose or EARPIECE_PURPOSE) may contain only letters, digits, "_" and "-"; write task or chat`,
   );
 }

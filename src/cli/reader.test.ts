@@ -82,7 +82,7 @@ describe('the conversation that an address means', () => {
     await ear.conversation('shop/coder#s1').seen();
     await ear.conversation('shop/coder#s2').seen();
     await expect(conversationOf(ear, 'shop/coder')).rejects.toThrow(
-      'shop/coder has 2 active conversations; name one: shop/coder#s1, shop/coder#s2',
+      'shop/coder has 2 active conversations; name one conversation: shop/coder#s1, shop/coder#s2',
     );
     await expect(conversationOf(ear, 'shop/*')).rejects.toThrow('is a whole project');
   });

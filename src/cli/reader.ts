@@ -43,8 +43,8 @@ export async function readerOf(
 }
 
 /**
- * Returns the receiver of the notifications that a command in this shell asks for: `to`, otherwise the configured agent, otherwise
- * the agent of this shell, otherwise the whole project. Works before the log is opened.
+ * Returns the receiver of the notifications that a command in this shell asks for. The receiver is `to`, otherwise the configured
+ * agent, otherwise the agent of this shell, otherwise the whole project. Works before the log is opened.
  */
 export async function receiverOf(
   config: Pick<Config, 'project' | 'address'>,
@@ -70,7 +70,7 @@ export async function agentHere(
   return (await readerOf(WITHOUT_BINDINGS, { project, ...at }))?.log;
 }
 
-/** A binding names only the conversation of an agent, so the agent is known without it. */
+/** A binding names only the conversation of an agent, so the agent is known without a binding. */
 const WITHOUT_BINDINGS = { store: { binding: () => Promise.resolve(undefined) } };
 
 /**
@@ -91,7 +91,7 @@ export async function conversationOf(ear: Inbox, address: string): Promise<Reade
   if (there.length > 1)
     throw new EarpieceError(
       'bad_address',
-      `${log} has ${there.length} active conversations; name one: ${there.map((conversation) => `${log}#${conversation}`).join(', ')}`,
+      `${log} has ${there.length} active conversations; name one conversation: ${there.map((conversation) => `${log}#${conversation}`).join(', ')}`,
     );
   return { log, conversation: there[0] ?? ('main' as ConversationId) };
 }

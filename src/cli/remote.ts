@@ -31,7 +31,7 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   if (parsed === null || !/^https?:$/u.test(parsed.protocol) || parsed.pathname !== '/' || parsed.search !== '')
     throw new EarpieceError(
       'bad_argument',
-      `--server ${JSON.stringify(url.slice(0, 80))} is not the address of a server; write e.g. http://127.0.0.1:4747`,
+      `--server ${JSON.stringify(url.slice(0, 80))} is not the URL of a server; write e.g. http://127.0.0.1:4747`,
     );
   if (parsed.username !== '' || parsed.password !== '')
     throw new EarpieceError(
@@ -42,12 +42,12 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   if (!token)
     throw new EarpieceError(
       'bad_argument',
-      '--server needs a token in EARPIECE_TOKEN; create one on the machine of the server: earpiece token create --kind project --name <name>',
+      '--server needs a token in EARPIECE_TOKEN; to create a token on the machine of the server: earpiece token create --kind project --name <name>',
     );
   if (!/^[\x21-\x7e]{1,200}$/u.test(token))
     throw new EarpieceError(
       'bad_argument',
-      'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set it to the output of earpiece token create',
+      'EARPIECE_TOKEN contains characters that no token has (blanks, line breaks, letters outside ASCII); set the variable to the output of earpiece token create',
     );
   const { config } = readConfig({ cwd: process.cwd(), env: process.env });
   const client = createClient({ url: parsed.origin, token, timeoutMs: TIMEOUT_MS });
@@ -80,7 +80,7 @@ async function sessionOf(client: Client): Promise<Session> {
   const { version, who }: { readonly version?: unknown; readonly who?: Partial<TokenInfo> | null } = await client.session();
   if (typeof version === 'string' && typeof who === 'object' && who !== null)
     return { version, project: who.project ?? undefined, kind: who.kind };
-  throw new EarpieceError('upstream', `${client.url} answers, but is not an earpiece server; check its address`);
+  throw new EarpieceError('upstream', `${client.url} answers, but is not an earpiece server; check the URL`);
 }
 
 const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
@@ -117,7 +117,7 @@ function ours(error: ApiError, there: string | undefined): EarpieceError {
   const other = there !== undefined && there !== VERSION && UNKNOWN_THERE.has(error.code);
   return new EarpieceError(
     PASSED_ON.has(error.code) ? (error.code as ErrorCode) : (OURS[error.code] ?? 'bad_argument'),
-    `${error.code === 'unauthorized' ? 'EARPIECE_TOKEN: ' : ''}${error.message}${other ? ` (the server is earpiece ${plain(there)}, this is ${VERSION})` : ''}`,
+    `${error.code === 'unauthorized' ? 'EARPIECE_TOKEN: ' : ''}${error.message}${other ? ` (the server is earpiece ${plain(there)}, and this command is earpiece ${VERSION})` : ''}`,
     { cause: error, retryable: error.retryable },
   );
 }
@@ -220,8 +220,8 @@ export async function* emit({ client }: Remote, events: readonly Event[]): Async
 }
 
 /**
- * The maximum number of events in one request. A server accepts 1,000 events, but a server with a slow disk handles only fewer
- * events in time.
+ * The maximum number of events in one request. A server accepts 1,000 events, but a server with a slow disk may need more than
+ * `TIMEOUT_MS` for 1,000 events.
  */
 const MOST_EVENTS = 100;
 const MOST_CHARS = 1_000_000;
@@ -246,7 +246,7 @@ function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T
 /** Reports that the server has lowered the level. An older server does not return the lowered level. */
 function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
   if (asked !== undefined && loweredTo != null)
-    complain(`the token in EARPIECE_TOKEN allows ${loweredTo} at most, so ${asked} is lowered to ${loweredTo}`);
+    complain(`the token in EARPIECE_TOKEN allows at most level ${loweredTo}, so ${asked} is lowered to ${loweredTo}`);
 }
 
 function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Handled {
@@ -277,7 +277,7 @@ export async function why({ client }: Remote, id: string, log: LogKey | undefine
 const notThere = ({ url }: Client, id: string, log: LogKey | undefined, cause: ApiError): EarpieceError =>
   new EarpieceError(
     'not_found',
-    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists the existing notifications`,
+    `there is no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists the existing notifications`,
     { cause },
   );
 

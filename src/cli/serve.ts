@@ -81,12 +81,12 @@ export async function runServer(options: ServeOptions): Promise<number> {
     else {
       print(paint('bold', options.console ? login : url));
       if (options.console)
-        print(
-          paint('dim', 'This address logs in one browser, once, within ten minutes. For another browser: earpiece token login'),
-        );
+        print(paint('dim', 'This URL logs in one browser, once, within ten minutes. For another browser: earpiece token login'));
       print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C stops the server`));
       if (!isLoopbackHost(host))
-        print(paint('dim', 'The server uses plain HTTP: if others share the network, put a proxy with TLS in front of it.'));
+        print(
+          paint('dim', 'The server uses plain HTTP: if others share the network, put a proxy with TLS in front of the server.'),
+        );
     }
     if (options.open) openBrowser(login);
     loadAheadSoon(ear, { more: loadWhy });
@@ -134,11 +134,11 @@ function asked(): Promise<void> {
   });
 }
 
-/** Opens the address in the browser of the desktop. If that fails, the user opens the printed address. */
+/** Opens the URL in the browser of the desktop. If that fails, the user opens the printed URL. */
 function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
   spawn(command, [...args, url], { stdio: 'ignore', detached: true })
-    .on('error', () => complain('no browser could be started; open the printed address yourself'))
+    .on('error', () => complain('no browser could be started; open the printed URL yourself'))
     .unref();
 }

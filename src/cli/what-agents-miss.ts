@@ -46,7 +46,7 @@ export function missed({ log, conversation, carriers, host }: Presence): Finding
   return [
     {
       what: 'reach',
-      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry no notifications, and a pause or a critical notification does not stop these tools`,
+      value: `${log}#${conversation} gets notifications only when it calls a wrapped tool: ${tools} carry no notifications, and no pause or critical notification stops these tools`,
       ok: true,
       advice: 'if an agent must be stopped at once, let the agent work through wrapped tools, or keep a person at its terminal',
     },

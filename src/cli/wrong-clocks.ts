@@ -4,7 +4,9 @@ import type { LogKey } from '../core/address.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 
-/** The maximum number of hidden notifications that are named. If there are more, only their number is shown. */
+/**
+ * The maximum number of hidden notifications that a finding names. The finding also shows the number of all hidden notifications.
+ */
 const NAMED = 5;
 
 /** Reports once that the clock of this process is wrong, because a wrong clock hides notifications that seem expired. */
@@ -17,7 +19,7 @@ export class OwnClock {
     if (own === undefined) return;
     this.#told = true;
     tell(
-      `the clock of this process is ${offBy(own.offByMs)}: it shows ${timeOf(inbox.store.now())}. Notifications that seem expired by this clock stay in the log and are not delivered here; set the clock. To list these notifications: earpiece doctor`,
+      `the clock of this process is ${offBy(own.offByMs)}, and shows ${timeOf(inbox.store.now())}. Notifications that seem expired by this clock stay in the log and are not delivered here; set the clock. To list these notifications: earpiece doctor`,
     );
   }
 }
@@ -45,8 +47,8 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
       value: `the clock of ${whose(clock)} is ${offBy(clock.offByMs)}; ${hides}`,
       ok: false,
       advice: clock.own
-        ? `set the clock of this machine: it shows ${timeOf(now)}`
-        : `set the clock of process ${clock.owner.pid}, or restart it`,
+        ? `set the clock of this machine, which shows ${timeOf(now)}`
+        : `set the clock of process ${clock.owner.pid}, or restart this process`,
     });
   }
   const ahead = findings.length > 0 ? undefined : await logAhead(inbox, logs);
@@ -63,7 +65,7 @@ async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding 
     if (said - now <= DAY_MS) continue;
     return {
       what: 'clock',
-      value: `the newest record of ${log} is from ${timeOf(said)}, but this clock shows ${timeOf(now)}: this clock is ${offBy(now - said)}, or the clock of the record's writer was ahead`,
+      value: `the newest record of ${log} is from ${timeOf(said)}, but this clock shows ${timeOf(now)}. Either this clock is ${offBy(now - said)}, or the clock of the record's writer was ahead`,
       ok: false,
       advice: 'compare the clocks of the machines that write to this database',
     };

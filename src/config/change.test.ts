@@ -105,7 +105,7 @@ describe('a setting is changed in a file', () => {
     const two = world({ project: '# ours\n', user: off });
     await change(two, 'project', set(key, true));
     expect(says(two, key)).toMatch(/^true by project file/u);
-    // If its source is on, a setting keeps the requested form.
+    // If the source is on, a setting keeps the requested form.
     const on = world();
     await change(on, 'user', set(key, true));
     expect(readFileSync(on.userFile, 'utf8')).toBe('[conversation.notifications.kinds.mcp]\nreconnected = true\n');
@@ -170,7 +170,7 @@ describe('refused, and nothing is changed', () => {
     [
       'view',
       'tono',
-      'bad_argument: view is "tono"; did you mean "toon"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+      'bad_argument: view is "tono"; did you mean "toon"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
     ],
     ['max_defer', '30', 'bad_argument: max_defer is 30, without a unit; write a duration such as "30m", from "1s" to "30d"'],
     [

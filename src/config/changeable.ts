@@ -87,7 +87,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.enable,
     always(
       'Notifications',
-      'Off: only actions (cancel, pause, resume) and critical notifications of persons and of the core are delivered; the log keeps the others.',
+      'Off: only actions (cancel, pause, resume) and critical notifications of persons, core subscribers and core kinds are delivered. The log keeps the others.',
     ),
   ],
   [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery, but the log keeps them.')],
@@ -124,7 +124,10 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [SETTINGS.view, always('View', 'The format of notifications for the model, unless a host has its own setting.')],
   [
     SETTINGS.interrupt,
-    always('Tool calls at an interrupt', 'Before: the call is refused. After: the call is made, and its result is withheld.'),
+    always(
+      'Tool calls at an interrupt',
+      'Before: the gateway refuses the call. After: the gateway makes the call, and withholds its result. Calls outside of a gateway are always refused.',
+    ),
   ],
   [
     SETTINGS.core,
@@ -137,14 +140,14 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [
     SETTINGS.maxOpen,
     always(
-      'Open at once',
+      'Open notifications',
       'All conversations of an agent share this limit. Beyond this number, the oldest notifications of the lowest level are dropped, and one line counts the dropped notifications.',
     ),
   ],
   [
     SETTINGS.maxDefer,
     always(
-      'Longest wait for a moment',
+      'Longest wait for a contact point',
       'After this time, the next message carries a notification that waits for a contact point or a tool.',
     ),
   ],
@@ -152,16 +155,25 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
   [SETTINGS.ttl.error, always('An error waits for', TTL)],
   [SETTINGS.ttl.critical, always('A critical notification waits for', TTL)],
-  [SETTINGS.coalesce, always('Window of one line', 'Notifications of one kind within this time become one line with a count.')],
+  [
+    SETTINGS.coalesce,
+    always(
+      'Window of one line',
+      'Notifications of one kind, and warnings of one source, within this time become one line with a count.',
+    ),
+  ],
   [
     SETTINGS.coalesceSource,
-    (path) => [`Window of ${path[2]}`, 'Notifications of one kind from this source within this time become one line.'],
+    (path) => [
+      `Window of ${path[2]}`,
+      'Notifications of one kind, and warnings, from this source within this time become one line.',
+    ],
   ],
   [
     SETTINGS.retention,
     always(
       'Closed notifications are kept for',
-      'After this time, their records are pruned. Open notifications are never pruned.',
+      'Records of closed notifications are pruned after this time. Open notifications are never pruned.',
     ),
   ],
   [SETTINGS.taskRetention, always('Finished tasks are kept for', 'After this time, finished tasks are pruned.')],
@@ -182,7 +194,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.agentTokens,
     always(
       'Tokens of a turn',
-      'For the built-in agent. The agent is warned at 80 %; beyond the limit, the agent gives one last answer.',
+      'The maximum number of tokens in one turn of the built-in agent. The agent is warned at 80 %. Above the limit, the agent gives one last answer.',
     ),
   ],
   [

@@ -38,12 +38,12 @@ describe('each invalid file is refused with its message', () => {
     [
       'a value for a table',
       'budget = 3',
-      ['1:10: budget is 3; it must be a table: write [budget] with max_items, max_tokens, max_item_chars'],
+      ['1:10: budget is 3, not a table; write [budget] with max_items, max_tokens, max_item_chars'],
     ],
     [
       'a list for a table',
       '[[gateway.servers]]\nname = "a"',
-      ['1:11: gateway.servers is a list; it must be a table: write [gateway.servers.<name>]'],
+      ['1:11: gateway.servers is a list, not a table; write [gateway.servers.<name>]'],
     ],
     [
       'a quoted key',
@@ -65,7 +65,7 @@ describe('each invalid file is refused with its message', () => {
       'a misspelled word',
       'view = "xlm"',
       [
-        '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+        '1:8: view is "xlm"; did you mean "xml"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       ],
     ],
     ['an unknown word', 'interrupt = "sometimes"', ['1:13: interrupt is "sometimes"; write one of before, after']],
@@ -148,12 +148,12 @@ describe('each invalid file is refused with its message', () => {
     [
       'no regular expression',
       'redact = ["ok", "("]',
-      ['1:17: redact has "(" as element 2: it is not a regular expression (missing closing ))'],
+      ['1:17: redact has "(" as element 2: the pattern is not a regular expression (missing closing ))'],
     ],
     [
       'an expression that matches everything',
       'redact = ["x*"]',
-      ['1:11: redact has "x*" as element 1: it matches the empty text, and so every text; write + instead of *'],
+      ['1:11: redact has "x*" as element 1: the pattern matches the empty text, and so every text; write + instead of *'],
     ],
     [
       'a text for a list',
@@ -224,7 +224,7 @@ describe('each invalid file is refused with its message', () => {
       'a name of the spawn table in the table notifications',
       '[conversation.tools.t.notifications]\non_success = true',
       [
-        '2:1: conversation.tools.t.notifications.on_success belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content',
+        '2:1: conversation.tools.t.notifications.on_success belongs in the table spawn.notifications of its tool; here, write stopped, failed, waiting or content',
       ],
     ],
     [
@@ -253,7 +253,7 @@ describe('each invalid file is refused with its message', () => {
       '[conversation.tools.t.spawn.lifecycle]\non_turn_end = "kill"',
       ['2:15: conversation.tools.t.spawn.lifecycle.on_turn_end is "kill"; write one of inquire, await, abort'],
     ],
-    // Other settings whose names the user chooses.
+    // The next cases are other settings whose names the user chooses.
     [
       'an invalid source',
       '[coalesce.sources]\n"*" = "2s"',
@@ -270,7 +270,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a glob that leads out of the project',
       '[sources.files]\nglobs = ["src/**", "../*"]',
-      ['2:20: sources.files.globs has "../*" as element 2: it leads out of the project\'s folder'],
+      ['2:20: sources.files.globs has "../*" as element 2: it is blank, or leads out of the project\'s folder'],
     ],
     [
       'a webhook without a kind',
@@ -280,7 +280,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'a webhook of an unknown kind',
       '[webhooks.ci]\nkind = "githb"\nto = "coder"\nsecret_env = "S"',
-      ['2:8: webhooks.ci.kind is "githb"; did you mean "github"? It is one of cloudevents, github, standard, alertmanager, json'],
+      ['2:8: webhooks.ci.kind is "githb"; did you mean "github"? Write one of cloudevents, github, standard, alertmanager, json'],
     ],
     [
       'a webhook without a receiver',
@@ -413,7 +413,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'an unknown profile',
       '[gateway.profiles]\n"my-client" = "block"',
-      ['2:15: gateway.profiles.my-client is "block"; did you mean "blocks"? It is one of blocks, extend, strip'],
+      ['2:15: gateway.profiles.my-client is "block"; did you mean "blocks"? Write one of blocks, extend, strip'],
     ],
     [
       'a profile without kind',
@@ -445,7 +445,7 @@ describe('each invalid file is refused with its message', () => {
       'several at once, in their order',
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',
       [
-        '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+        '1:8: view is "xlm"; did you mean "xml"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
         '2:1: foo is unknown; allowed are project, address, db, archive, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, follow, gateway, server, webhooks, matchers',
         '4:13: budget.max_items is 0; write a whole number from 1 to 1000',
       ],

@@ -22,7 +22,7 @@ export const MAX_BYTES = 1_048_576;
 
 /**
  * Checks a text and never throws. Returns all valid entries even if other entries are invalid. A text that is too long or not
- * TOML has no entries, but `redact` stays in effect (see `broken`).
+ * TOML has no entry except for `redact` (see `broken`).
  */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
@@ -85,7 +85,7 @@ function walkTable(table: Table, node: Node, path: readonly string[], walk: Walk
     }
     if (asTable && hasChildren(child)) walkTable(raw, child, here, walk);
     else if (child.setting === undefined)
-      complain(walk, here, `is ${seen(raw)}; it must be a table: ${tableHint(child, here)}`, 'value');
+      complain(walk, here, `is ${seen(raw)}, not a table; ${tableHint(child, here)}`, 'value');
     else readEntry(raw, child.setting, here, walk);
   }
 }

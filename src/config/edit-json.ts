@@ -20,7 +20,7 @@ export const appendJson = (text: string, path: readonly string[], value: unknown
   put(text, path, value, file, true);
 
 /**
- * Removes the value at a path, with its name, its comma and the white space before it. Changes nothing if there is no value.
+ * Removes the value at a path, with its name, its comma and the preceding white space. Changes nothing if there is no value.
  * Never throws.
  */
 export function removeJson(text: string, path: JsonPath, file: string): Edited {
@@ -100,7 +100,7 @@ function edited(text: string, path: JsonPath, file: string, change: (sheet: Shee
   const end = text.includes('\r\n') ? '\r\n' : '\n';
   const whole = isBlank(text) ? `${text.startsWith('\ufeff') ? '\ufeff' : ''}{}${end}` : text;
   const parsed = parsedOf(whole);
-  if (parsed.kind !== 'parsed') throw new Error('a text without a problem is JSON');
+  if (parsed.kind !== 'parsed') throw new Error('the text passed the check, but is not JSON');
   const done = change({ text: whole, root: parsed.root, end, unit: unitOf(whole, parsed.root) });
   const again = done === undefined ? undefined : parsedOf(done.text);
   if (done !== undefined && again?.kind === 'parsed' && isDeepStrictEqual(toValue(again.root), done.wanted))

@@ -18,7 +18,7 @@ export type GatewayConfig = {
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
   /** Whether agents get the tools for tasks. Undefined means that agents get these tools if their project has tasks. */
   readonly tasks: boolean | undefined;
-  /** The profiles by the names of the clients; they override the built-in profiles. */
+  /** The profiles by the names of the clients. Such a profile overrides the built-in profile of the client. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
   /**
    * The reasons why servers cannot start; for example, a variable is not set here. The key is the server's prefix, or the name of
@@ -106,7 +106,7 @@ export function readyServer(
   if (withheld.length > 0)
     return {
       kind: 'problem',
-      problem: `names ${withheld.join(', ')}, which Earpiece passes only to the env of one server; remove this reference`,
+      problem: `refers to ${withheld.join(', ')}, which Earpiece passes only to the env of one server; remove this reference`,
     };
   if (missing.length > 0) {
     const names = missing.join(', ');

@@ -60,7 +60,7 @@ describe('a kept value', () => {
     const { told, leftOut } = parse(server, name);
     expect(told).not.toContain('secret');
     expect(Object.values(leftOut)).toEqual([
-      `its entry names ${variable}, which Earpiece passes only to the env of one server; remove this reference`,
+      `its entry refers to ${variable}, which Earpiece passes only to the env of one server; remove this reference`,
     ]);
   });
 });

@@ -88,7 +88,9 @@ describe('which file counts', () => {
   test('a folder with the name of the file, or an unreadable file, is reported', () => {
     const { read, projectFile, userFile, write } = world();
     mkdirSync(projectFile);
-    expect(read().problems).toEqual(['…/web/earpiece.toml: cannot be read (EISDIR); make it a readable file or remove it']);
+    expect(read().problems).toEqual([
+      '…/web/earpiece.toml: cannot be read (EISDIR); make the path a readable file, or remove the path',
+    ]);
     write(userFile, 'view = "xml"');
     chmodSync(userFile, 0);
     // File permissions do not apply to root.
@@ -237,7 +239,7 @@ describe('the order of layers', () => {
     expect(config.policy.redact).toEqual(['(?=x)', 'sk-1', '(']);
     expect(problems).toEqual([
       expect.stringMatching(/^EARPIECE_REDACT has "\(\?=x\)" as element 1: lookahead/u),
-      '…/web/earpiece.toml:1:19: redact has "(" as element 2: it is not a regular expression (missing closing ))',
+      '…/web/earpiece.toml:1:19: redact has "(" as element 2: the pattern is not a regular expression (missing closing ))',
     ]);
   });
 
@@ -306,7 +308,7 @@ describe('variables and flags', () => {
       '  flag --veiw is not a setting; did you mean --view?',
       '  flag --a b is not a setting',
       '  flag --interrupt is "later"; write one of before, after',
-      '  EARPIECE_VIEW is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+      '  EARPIECE_VIEW is "xlm"; did you mean "xml"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
       '  EARPIECE_RETENTION is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"',
       '  EARPIECE_BUDGET_MAX_ITEMS is "1e3"; write a whole number from 1 to 1000',
       '  EARPIECE_ENABLE is "maybe"; write true or false',

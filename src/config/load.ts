@@ -219,7 +219,10 @@ function entriesIn(file: string, problems: Problem[]): readonly Entry[] | undefi
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    problems.push({ file, message: `cannot be read (${code ?? String(cause)}); make it a readable file or remove it` });
+    problems.push({
+      file,
+      message: `cannot be read (${code ?? String(cause)}); make the path a readable file, or remove the path`,
+    });
     return [];
   }
   const checked = checkConfigText(text, file);

@@ -43,7 +43,7 @@ test('a matcher from a cloned repository waits for trust', () => {
 });
 
 test.each([
-  ['matchers.a = 3', 'x:1:14: matchers.a is 3; write a table with pattern'],
+  ['matchers.a = 3', 'x:1:14: matchers.a is 3; write a table with the key pattern'],
   ['[matchers.a]', 'x:1:11: matchers.a has no pattern; write a table such as { regexp = '],
   ['[matchers.a]\npatern = 1', 'x:2:1: matchers.a.patern is unknown; did you mean "pattern"?'],
   ['[matchers.a]\npattern = []', 'x:2:11: matchers.a.pattern has 0 elements; write a table such as'],

@@ -1,6 +1,6 @@
 /**
- * Reads users' problem matchers from the configuration. Their regular expressions are compiled only at their first use, because
- * every process reads the configuration.
+ * Reads users' problem matchers from the configuration. The regular expressions are compiled only at their first use, because
+ * almost every process reads the configuration.
  */
 import { defined } from '../core/defined.ts';
 import { MATCHER_SEVERITIES, type BackgroundForm, type LinePattern, type MatcherForm } from '../core/matcher-form.ts';
@@ -27,7 +27,7 @@ const BACKGROUND = {
 
 const MATCHER = { severity: oneOf(MATCHER_SEVERITIES), pattern: patternValue(), background: backgroundValue() } as const;
 
-const EXPECTS = 'a table with pattern';
+const EXPECTS = 'a table with the key pattern';
 
 export function matcher(): Value<MatcherForm> {
   return {

@@ -76,8 +76,8 @@ export function parseMcpServers(text: string, file: string, options: Options): M
     if (!read.entry.enable) continue;
     const separator = options.separator ?? '__';
     const ready = readyServer(safe, read.entry, { separator, base: baseOf(file), at: options });
-    if (safe === '') complain(node, `${list?.key} has a server without a name`);
-    else if (taken) complain(node, `${key} becomes ${safe}, which is also the name of another server; rename one of them`);
+    if (safe === '') complain(node, `${list?.key} has a server without a name; give this server a name`);
+    else if (taken) complain(node, `${key} becomes ${safe}, which is also the name of another server; rename one of the servers`);
     else if (ready.kind === 'problem') leaveOut(ready.problem);
     else servers[safe] = ready.server;
   }
@@ -113,10 +113,10 @@ function serverList(root: Node, complain: Complain): ServerList | undefined {
   const has =
     near === undefined
       ? names.length === 0
-        ? 'nothing'
-        : names.slice(0, 5).join(', ')
-      : `"${near}", which may be meant as "mcpServers"`;
-  complain(root, `has no "mcpServers" (nor opencode's "mcp"); it has ${has}`);
+        ? 'and is empty'
+        : `but has ${names.slice(0, 5).join(', ')}`
+      : `but has "${near}", which may be meant as "mcpServers"`;
+  complain(root, `has no "mcpServers" (nor opencode's "mcp"), ${has}`);
   return undefined;
 }
 
@@ -174,7 +174,7 @@ function entryOf(node: Node): Read {
   const names = [...node.members.keys()];
   return {
     kind: 'problem',
-    problem: `has neither "command" nor "url"${names.length === 0 ? '' : `; it has ${names.slice(0, 5).join(', ')}`}`,
+    problem: `has neither "command" nor "url"${names.length === 0 ? '' : `, only ${names.slice(0, 5).join(', ')}`}`,
   };
 }
 

@@ -148,7 +148,7 @@ function textOf(file: string, maxBytes = MAX_BYTES): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new EarpieceError('bad_config', `${file} is not UTF-8; save it as UTF-8 in your editor first`, { cause });
+    throw new EarpieceError('bad_config', `${file} is not UTF-8; save the file as UTF-8 in your editor first`, { cause });
   }
 }
 

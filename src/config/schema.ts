@@ -83,7 +83,7 @@ export const SETTINGS = {
     // These views show no frame, no mark and no text of the messages, so a refusal would hide a person's words.
     needsTrust: (view) =>
       view === 'signal_en' || view === 'signal_ja'
-        ? `view = ${view} (removes a person's words from refusals, and the mark)`
+        ? `view = ${view} (removes the mark from frames, and a person's words from refusals)`
         : undefined,
   }),
   interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
@@ -124,7 +124,7 @@ export const SETTINGS = {
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
   maxLevel: many('max_level.*', oneOf(LEVELS), undefined, {
-    needsTrust: (level) => `lowers everything from that source to ${level}`,
+    needsTrust: (level) => `lowers higher levels to ${level}`,
   }),
 
   withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
@@ -156,7 +156,7 @@ export const SETTINGS = {
     ],
   }),
 
-  toolSource: many('conversation.tools.*.source', text('where the tool comes from, such as "builtin"'), undefined),
+  toolSource: many('conversation.tools.*.source', text('the origin of the tool, such as "builtin"'), undefined),
   toolStateful: many('conversation.tools.*.stateful', boolean(), undefined),
   toolSpawnStateful: many('conversation.tools.*.spawn.stateful', boolean(), undefined, { meaning: ofTool('stateful') }),
   toolTurnEnd: many('conversation.tools.*.spawn.lifecycle.on_turn_end', oneOf(['inquire', 'await', 'abort']), undefined),
@@ -206,7 +206,7 @@ export const SETTINGS = {
   sourceFilesGlobs: one(
     'sources.files.globs',
     texts('a list of paths from the project\'s folder such as ["src/**", "*.{json,toml}", "!**/*.snap"]', (glob) =>
-      /^!?\s*$|^!?\/|(^!?|\/)\.\.(\/|$)/.test(glob) ? "it leads out of the project's folder" : undefined,
+      /^!?\s*$|^!?\/|(^!?|\/)\.\.(\/|$)/.test(glob) ? "it is blank, or leads out of the project's folder" : undefined,
     ),
     [],
   ),
@@ -224,7 +224,7 @@ export const SETTINGS = {
     'gateway.separator',
     text('one to four letters, digits, "_" or "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
     '__',
-    { needsTrust: (separator) => `gateway.separator (excludes each server with ${separator} in its name)` },
+    { needsTrust: (separator) => `gateway.separator (excludes each server with ${separator} in its prefix)` },
   ),
   gatewayTasks: one('gateway.tasks', boolean(), undefined),
   httpHost: one(
@@ -293,7 +293,7 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
     case 'conversation.notifications.kinds.*.*':
     case 'conversation.tools.*.notifications.*':
       if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
-        return 'belongs in the table spawn.notifications of its tool; allowed here are stopped, failed, waiting and content';
+        return 'belongs in the table spawn.notifications of its tool; here, write stopped, failed, waiting or content';
       return isKind(`x.${name}`)
         ? undefined
         : 'is not a valid name of a notification: letters, digits, "_" and "-", at most 64 characters';

@@ -74,7 +74,7 @@ export function excessOf(text: string): Excess | undefined {
       if (char === '.') parts++;
     }
     if (entries > MAX_ENTRIES)
-      return { at, message: `has more than ${MAX_ENTRIES} keys and list elements; remove the ones that you do not need` };
+      return { at, message: `has more than ${MAX_ENTRIES} keys and list elements; remove keys or elements that you do not need` };
   }
   return undefined;
 }

@@ -200,7 +200,7 @@ test.each(['signal_en', 'signal_ja'])(
     const { read, options, projectFile } = world({ user: 'view = "xml"\n', project: `view = "${view}"\n` });
     expect(read().config.policy.view).toBe('xml');
     expect(read().config.untrusted.map(({ what }) => what)).toEqual([
-      [`view = ${view} (removes a person's words from refusals, and the mark)`],
+      [`view = ${view} (removes the mark from frames, and a person's words from refusals)`],
     ]);
     trustBook(options()).trust(projectFile);
     expect(read().config.policy.view).toBe(view);

@@ -99,7 +99,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
   const read = (raw: unknown): Read<T> => {
     if (words.includes(raw as T)) return value(raw as T);
     const near = typeof raw === 'string' ? didYouMean(raw, words) : undefined;
-    return near === undefined ? refuse(raw, expects) : problem(`is ${seen(raw)}; did you mean "${near}"? It is ${expects}`);
+    return near === undefined ? refuse(raw, expects) : problem(`is ${seen(raw)}; did you mean "${near}"? Write ${expects}`);
   };
   return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects, form: { kind: 'choice', words } };
 }

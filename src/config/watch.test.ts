@@ -17,7 +17,7 @@ function watched(from: World, given: Parameters<World['options']>[0] = {}): { vi
 }
 
 const broken = (line: number): string =>
-  `…/web/earpiece.toml:${line}:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja`;
+  `…/web/earpiece.toml:${line}:8: view is "xlm"; did you mean "xml"? Write one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja`;
 
 describe('a watched configuration', () => {
   test('changes when a file is written, created nearer, removed or replaced', () => {

@@ -53,8 +53,9 @@ export type Emitted = { readonly event: Event; readonly heard: readonly Handled[
 
 /**
  * Accepts events from sources. `emit` resolves when all results of the event are durable. `emit` rejects with `bad_event` or
- * `bad_address` for an invalid event, and with the inbox's error if a notification cannot be queued, such as `nobody_there` or an
- * error of the store. A source that does not await an emit must count and report its failure, and continue.
+ * `bad_address` for an invalid event. If a notification cannot be queued, `emit` rejects with the inbox's error, such as
+ * `nobody_there` or an error of the store. A source that does not await an emit must count and report a failed emit, and
+ * continue.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
@@ -90,7 +91,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   else if (size > EVENT_LIMITS.dataBytes)
     throw new EarpieceError(
       'bad_event',
-      `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; write it to a file and send the path`,
+      `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; write the data to a file and send the path`,
       { data: { field: 'data' } },
     );
   const time = input.time ?? made.now;
@@ -147,7 +148,7 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
   return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
 }
 
-/** Makes the notification of an event without a subscriber. A program without a bus uses this. */
+/** Makes the notification of an event without a subscriber. A program without a bus uses this function. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
     id: notificationIdOf(event),

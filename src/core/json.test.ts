@@ -47,7 +47,7 @@ it.each([
 });
 
 it.each([MAX_DEPTH + 1, 20_000, 1_000_000])('a notification and an event refuse data that nests %i deep', (depth) => {
-  const refused = 'data nests more than 64 deep; write it to a file and send the path';
+  const refused = 'data nests more than 64 levels deep; write the data to a file and send the path';
   expect(() => makeNotification({ message: 'x', data: nested(depth) }, made)).toThrow(refused);
   const event = { type: 'a', source: 's', subject: 'shop/coder' };
   expect(() => makeEvent({ ...event, data: { deep: nested(depth) } }, made)).toThrow(`event ${refused}`);

@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export const MAX_DEPTH = 64;
 
 export const tooDeep = (what: string): string =>
-  `${what} nests more than ${MAX_DEPTH} deep; write it to a file and send the path`;
+  `${what} nests more than ${MAX_DEPTH} levels deep; write the data to a file and send the path`;
 
 /** Whether a value nests more than `MAX_DEPTH` deep or contains itself. Does not recurse. */
 export function isTooDeep(value: unknown): boolean {
@@ -61,8 +61,8 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * Copies a value as JSON would keep the value, so that later changes by the caller do not reach the log, and all stores keep the
- * same value. `clean` gets each string value, but no keys. For a small record, `jsonCopy` takes a third of the time of
+ * Copies a value as JSON would keep the value. So later changes by the caller do not reach the log, and all stores keep the same
+ * value. `clean` gets each string value, but no keys. For a small record, `jsonCopy` takes a third of the time of
  * `JSON.parse(JSON.stringify(value))`.
  */
 export function jsonCopy(value: unknown, clean?: (text: string) => string): unknown {

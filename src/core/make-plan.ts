@@ -91,7 +91,7 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     if (typeof expiresAt === 'number' && isExpired(item, now, facts.sighted?.[item.id])) {
       const expired = `expired ${timeText(expiresAt)}`;
       if (!facts.clockAlone) return close(item, 'relevance', 'expired', expired);
-      decisions.push({ kind: 'keep', id: item.id, step: 'relevance', reason: `${expired}, by this clock alone` });
+      decisions.push({ kind: 'keep', id: item.id, step: 'relevance', reason: `${expired}, by the clock of this process only` });
       return false;
     }
     if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
@@ -144,14 +144,14 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
     }
     const since = facts.turnsSince[item.id] ?? 0;
     if (since >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;
-    return `waits for turn ${deliver.afterTurns} after it was queued, ${since} so far`;
+    return `waits for ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'} (begun so far: ${since})`;
   }
   if (isDueAt(deliver, point, facts.points)) return undefined;
   if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }
 
-/** Formats a time. A log may hold times that no `Date` can express. Such an item must not block the other items. */
+/** Formats a time. A log may hold times that no `Date` can express. An item with such a time must not block the other items. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
@@ -244,11 +244,11 @@ function budget(
   const left: Line[] = [...unlisted];
   const closing: NotificationId[] = [];
   const summarize = (id: NotificationId, { subscriber }: Line): void => {
-    const most =
+    const reason =
       subscriber?.template === undefined
-        ? `${MESSAGES_BELOW_ERROR} different messages of one line`
-        : `the ${LISTED_EVENTS} events of one line that a template gets`;
-    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason: `beyond ${most}` });
+        ? `one line shows at most ${MESSAGES_BELOW_ERROR} different messages`
+        : `a template gets at most ${LISTED_EVENTS} events of one line`;
+    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason });
   };
   for (const line of unlisted) for (const id of line.ids) summarize(id, line);
   const closeCounted = (line: Line): void => {

@@ -191,7 +191,7 @@ export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' 
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
- * Returns the notification as an agent with these Earpiece tools reads it: if the agent lacks the tool in `needs`, with the text
+ * Returns the notification as an agent with these Earpiece tools reads it. An agent without the tool in `needs` reads the text
  * `otherwise` as instruction. `nameOf` returns the agent's name for a tool.
  */
 export function readBy(
@@ -272,7 +272,7 @@ export function makeNotification(
     else if (size > LIMITS.dataBytes)
       throw new EarpieceError(
         'bad_notification',
-        `data has ${size} characters of JSON, at most ${LIMITS.dataBytes} are allowed; write it to a file and send the path`,
+        `data has ${size} characters of JSON, at most ${LIMITS.dataBytes} are allowed; write the data to a file and send the path`,
         { data: { field: 'data' } },
       );
   }
@@ -284,7 +284,7 @@ export function makeNotification(
     refuse('expiresAt', input.expiresAt, 'must be epoch milliseconds or null');
 
   if (input.count !== undefined && !(Number.isInteger(input.count) && input.count >= 1))
-    refuse('count', input.count, 'must be a whole number from 1');
+    refuse('count', input.count, 'must be a whole number of at least 1');
   if (input.firstAt !== undefined && !isTime(input.firstAt)) refuse('firstAt', input.firstAt, 'must be epoch milliseconds');
 
   const ttl = input.ttlMs ?? made.ttlMs[level];
@@ -294,7 +294,7 @@ export function makeNotification(
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
   const { needs } = input;
   if (needs !== undefined && instruction === undefined)
-    refuse('needs', needs.tool, 'needs an instruction that asks for this tool');
+    refuse('needs', needs.tool, 'must come with an instruction that asks for this tool');
   const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
   const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
@@ -302,7 +302,7 @@ export function makeNotification(
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
   for (const who of ['agent', 'tool', 'person', 'cause'] as const) optional(`origin.${who}`, origin?.[who], LIMITS.idChars);
   if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
-    refuse('origin.depth', origin.depth, 'must be a whole number from 0');
+    refuse('origin.depth', origin.depth, 'must be a whole number of at least 0');
   return {
     id: id as NotificationId,
     kind,
@@ -342,7 +342,7 @@ function checkDeliver(
   if (typeof deliver === 'string')
     return MOMENTS.includes(deliver)
       ? deliver
-      : refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at}, {afterTurns} or {afterTool}`);
+      : refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at}, {inMs}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
     if ('at' in deliver && isTime(deliver.at)) return { at: deliver.at };
     if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
@@ -350,5 +350,9 @@ function checkDeliver(
     if ('afterTool' in deliver && typeof deliver.afterTool === 'string' && /^\S{1,256}$/.test(deliver.afterTool))
       return { afterTool: deliver.afterTool };
   }
-  return refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at: epoch ms}, {afterTurns: n} or {afterTool: name}`);
+  return refuse(
+    'deliver',
+    deliver,
+    `must be one of ${MOMENTS.join(', ')}, {at: epoch ms}, {inMs: ms}, {afterTurns: n} or {afterTool: name}`,
+  );
 }

@@ -32,7 +32,10 @@ export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions =
     },
     run: async (call, given, more = {}) => {
       if (typeof call !== 'function' && typeof (call as { stream?: unknown } | undefined)?.stream !== 'function')
-        throw new EarpieceError('bad_argument', 'run: pass generateText, streamText or an agent with stream() first');
+        throw new EarpieceError(
+          'bad_argument',
+          'run: pass generateText, streamText or an agent with stream() as the first argument',
+        );
       check('run', { options: given }, { options: { needed: 'object' } });
       check<RunOptions<Message, unknown>>('run', more as RunOptions<Message, unknown>, {
         keep: 'function',

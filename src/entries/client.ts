@@ -11,7 +11,7 @@ export function createClient(options: ClientOptions = {}): Client {
   check('createClient', options, CLIENT);
   const isPage = 'location' in globalThis;
   if (options.url === undefined && options.fetch === undefined && !isPage)
-    throw bad('createClient: url is missing; pass the address of the server, such as "http://127.0.0.1:4747"', 'url');
+    throw bad('createClient: url is missing; pass the URL of the server, such as "http://127.0.0.1:4747"', 'url');
   return create(options);
 }
 

@@ -36,7 +36,10 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   check('openSqliteStore', options, SQLITE);
   if (options.path === ':memory:')
-    throw bad('openSqliteStore: path ":memory:" would be a file of that name; use memoryStore() for a store in memory', 'path');
+    throw bad(
+      'openSqliteStore: path ":memory:" would create a file with this name; use memoryStore() for a store in memory',
+      'path',
+    );
   return openSqlite(options);
 }
 

@@ -99,7 +99,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
     if (open?.kind === 'call') open.call.cancelled = true;
     if (runsTool(frame))
-      return refuse(response, 400, 'a tools/call must have an id, so that it can be answered', INVALID_REQUEST);
+      return refuse(response, 400, 'a tools/call must have an id, because the answer needs this id', INVALID_REQUEST);
     if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => runsTool(frameOf(frame.bytes.subarray(start, end))))) {
       return refuse(response, 400, 'a batch must not contain a tools/call: send each call separately', INVALID_REQUEST);
     }

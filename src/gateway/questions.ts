@@ -43,9 +43,12 @@ export class Questions {
   /** Repeats the handshake. Resolves to undefined if the server accepts the handshake, and otherwise to the reason. */
   async handshake(initialize: Request): Promise<string | undefined> {
     const answer = await this.again(initialize, START_MS);
-    if (answer === undefined) return `it runs again, but did not answer the repeated handshake within ${START_MS / 1000} s`;
-    if (answer.kind === 'lost') return `it runs again, but its answer to the repeated handshake was lost: ${answer.why}`;
-    return answer.kind === 'failure' ? `it runs again, but refused the repeated handshake: ${messageIn(answer)}` : undefined;
+    if (answer === undefined)
+      return `the server runs again, but did not answer the repeated handshake within ${START_MS / 1000} s`;
+    if (answer.kind === 'lost') return `the server runs again, but its answer to the repeated handshake was lost: ${answer.why}`;
+    return answer.kind === 'failure'
+      ? `the server runs again, but refused the repeated handshake: ${messageIn(answer)}`
+      : undefined;
   }
 
   /** Sends the client's request again, under an id of the gateway. */

@@ -736,9 +736,9 @@ describe('a server that ends', () => {
   });
 
   test.each([
-    ['refuses it', 'it runs again, but refused the repeated handshake: no licence'],
-    ['does not answer', 'it runs again, but did not answer the repeated handshake within 30 s'],
-    ['answers too long', 'it runs again, but its answer to the repeated handshake was lost: too long'],
+    ['refuses it', 'the server runs again, but refused the repeated handshake: no licence'],
+    ['does not answer', 'the server runs again, but did not answer the repeated handshake within 30 s'],
+    ['answers too long', 'the server runs again, but its answer to the repeated handshake was lost: too long'],
   ])('requests get the reason if the new process gets the handshake and %s, until that process ends', async (how, why) => {
     const { client, server, fromClient, fromServer, relay } = given();
     const failure = `The MCP server \\"files\\" does not work: ${why}.`;

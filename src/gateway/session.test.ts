@@ -35,7 +35,7 @@ it('a server that refuses the handshake after its restart is reported as failed'
   expect(told[1]).toEqual({
     server: 'files',
     state: 'failed',
-    detail: 'it runs again, but refused the repeated handshake: no licence',
+    detail: 'the server runs again, but refused the repeated handshake: no licence',
   });
   await session.close();
 });

@@ -15,14 +15,17 @@ import type { Upstream } from '../mcp/upstream.ts';
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
-  /** Reports a client's frame that is too long to hold, to the client if the frame's id can be found. */
+  /** Reports a client's frame that is too long to hold. If the frame's id can be found, the client gets an error. */
   clientFrameTooLong(frame: TooLong): void;
   /**
-   * Marks a call whose client disconnected, so that the answer has no notification. In the older generation, a disconnect does
-   * not ask the server to stop.
+   * Treats a call whose client disconnected as cancelled, so that the answer has no notification. In the older generation, a
+   * disconnect does not ask the server to stop.
    */
   abandon(requestId: string): void;
-  /** Continues after `channel.send` returned false. The front calls `resume` when the client reads fast enough again. */
+  /**
+   * Continues to send frames to the client after `channel.send` returned false. The front calls `resume` when the client reads
+   * fast enough again.
+   */
   resume(): void;
   /** Whether the client waits for an answer. */
   readonly busy: boolean;
@@ -59,7 +62,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
-/** The maximum time that the gateway waits for the client's first request before it reports that the server does not work. */
+/** If the server fails before the client's first request, the report of the failure waits at most this long for that request. */
 const INTRODUCTION_MS = 2_000;
 
 /** One client with a separate link to its server: a relay between the front's channel and that link. */
@@ -93,7 +96,7 @@ export class Session implements Endpoint {
       down: (why, againInMs) => {
         this.#tell('disconnected', `${why}; trying again in ${againInMs / 1000} s`);
         this.#relay.serverDown(
-          `The MCP server "${server}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
+          `The MCP server "${server}" stopped during this call (${why}). The server is being restarted. The call may have taken effect.`,
         );
       },
       failed: (why) => void this.#ended(why),

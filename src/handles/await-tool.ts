@@ -37,7 +37,7 @@ export function awaitTool(deps: AwaitDeps): Tool {
   return {
     name: 'await',
     description:
-      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends no handle. Its results are not notified again.',
+      'Waits until background handles have stopped: every one of `all`, and at least one of `any`. Handles that are spawned in the same batch can be named. Returns {completed, pending, timed_out?}. A timeout ends no handle. Returned results are not notified again.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -156,7 +156,7 @@ function parse(args: Json): Wanted | string {
     return 'at least one handle is needed, in all or in any: {"all": ["build"]}';
   const { timeout_secs: secs } = args;
   if (secs !== undefined && secs !== null && !(typeof secs === 'number' && Number.isFinite(secs) && secs >= 0))
-    return `timeout_secs must be a number of seconds, got ${show(secs)}`;
+    return `timeout_secs must be a number of at least 0 seconds, got ${show(secs)}`;
   return { ...lists, timeoutSecs: typeof secs === 'number' ? secs : undefined };
 }
 

@@ -25,7 +25,7 @@ export function parseCommand(tool: StatefulTool, raw: Json): Command {
 
   if (action === undefined) {
     const spawns = tool.spawns?.(args) ?? false;
-    if (!spawns && tool.oneShot === false) return bad(`action is missing; it is one of ${actionsOf(tool).join(', ')}`);
+    if (!spawns && tool.oneShot === false) return bad(`action is missing; write one of ${actionsOf(tool).join(', ')}`);
     const problem = checkArgs(tool, args);
     return problem === undefined ? { kind: spawns ? 'spawn' : 'call', ...defined({ id }), args } : bad(problem);
   }
@@ -85,7 +85,7 @@ function parseRange(
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= least
       ? number
-      : `${name} must be a whole number${least > Number.MIN_SAFE_INTEGER ? ` from ${least}` : ''}, got ${show(value)}`;
+      : `${name} must be a whole number${least > Number.MIN_SAFE_INTEGER ? `, at least ${least}` : ''}, got ${show(value)}`;
   };
   const from = whole('from', given.from, Number.MIN_SAFE_INTEGER);
   const lines = whole('lines', given.lines, 1);

@@ -162,10 +162,12 @@ async function timeOver(running: RunningProcess, line: CommandLine, handle: Hand
 function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
   const lastLine = lastLineOf(text) ?? '';
   const behind =
-    exit.leftBehind > 0 ? `; ended ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that it left running` : '';
+    exit.leftBehind > 0
+      ? `; ended ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that the command left running`
+      : '';
   const how =
     timedOutMs !== undefined
-      ? `ended after ${timedOutMs / 1000} s, its time limit`
+      ? `ended after ${timedOutMs / 1000} s, the time limit`
       : exit.signal === null
         ? `exit code ${exit.code}`
         : `ended by ${exit.signal}`;

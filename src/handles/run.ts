@@ -30,17 +30,17 @@ export function runTool(options: RunOptions = {}): StatefulTool {
     ...rest,
     name: 'run',
     description:
-      'Runs a shell command and returns its output and exit code. With "background": true it returns at once with a handle, and you are notified when it stops or waits for input: no need to poll. With "pty": true it runs in a terminal of 24 x 80, for programs that ask questions; when one waits, answer it with {"action":"apply","id":…,"input":…}. Output that is too long is cut in the middle; read the rest by range with fetch.',
+      'Runs a shell command and returns its output and exit code. With "background": true, run returns a handle at once, and you are notified when the command stops or waits for input: no need to poll. With "pty": true, the command gets a terminal of 24 x 80, for programs that ask questions; answer a question with {"action":"apply","id":…,"input":…}. Too long output is cut in the middle; read the rest by range with fetch.',
     parameters: {
       properties: {
-        command: { type: 'string', description: 'The command line, read by bash.' },
-        background: { type: 'boolean', description: 'Return at once; give it an id.' },
-        pty: { type: 'boolean', description: 'Run it in a terminal.' },
+        command: { type: 'string', description: 'The command line, in bash or sh syntax.' },
+        background: { type: 'boolean', description: 'Return a handle at once; give an id.' },
+        pty: { type: 'boolean', description: 'Run in a terminal.' },
         stdin: { type: 'boolean', description: 'Keep stdin open for apply. By default stdin is empty, except with pty.' },
-        cwd: { type: 'string', description: 'The folder to run it in.' },
+        cwd: { type: 'string', description: 'The folder to run in.' },
         timeout_secs: {
           type: 'number',
-          description: `End it after this many seconds. Default ${timeoutSecs}, none in the background.`,
+          description: `End after this many seconds. Default ${timeoutSecs}, none in the background.`,
         },
       },
       required: ['command'],

@@ -35,7 +35,7 @@ export class Shelf {
     const active = this.active().map((other) => other.id);
     throw new EarpieceError(
       'bad_argument',
-      `no handle is called ${JSON.stringify(id)}; ${active.length === 0 ? 'none is active' : `active are ${active.join(', ')}`}`,
+      `no handle is called ${JSON.stringify(id)}; ${active.length === 0 ? 'no handle is active' : `active handles: ${active.join(', ')}`}`,
     );
   }
 
@@ -56,7 +56,7 @@ export class Shelf {
     if (holder?.active)
       throw new EarpieceError(
         'bad_argument',
-        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another, or abort that handle first`,
+        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another name, or abort that handle first`,
       );
     if (holder !== undefined) this.#remove(holder);
     const used = this.#uses.get(id) ?? 0;

@@ -155,18 +155,18 @@ export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
       ...tool.parameters.properties,
       action: {
         type: 'string',
-        description: oneShot ? 'Leave it out to run to the end and get the result.' : 'What to do.',
+        description: oneShot ? 'Without action: runs to the end and returns the result.' : 'What to do.',
         oneOf: actions.map((action) => ({ const: action, description: WHAT[action] })),
       },
       id: {
         type: 'string',
-        description: 'Name of the handle, chosen by you at spawn (e.g. "build"); unique among those that are active.',
+        description: 'Name of the handle, chosen by you at spawn (e.g. "build"), unique among active handles.',
       },
       ...(can('fetch')
         ? {
             from: { type: 'integer', description: 'fetch: first line to read, from 1; negative counts from the end.' },
             lines: { type: 'integer', description: 'fetch: how many lines.' },
-            from_byte: { type: 'integer', description: 'fetch: first byte to read, from 0, where lines are too long.' },
+            from_byte: { type: 'integer', description: 'fetch: first byte to read, from 0, if lines are too long.' },
             bytes: { type: 'integer', description: 'fetch: how many bytes.' },
           }
         : {}),
@@ -174,7 +174,7 @@ export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
         ? {
             input: {
               type: 'string',
-              description: 'apply: the text. An answer to a question is completed by Enter, other input is sent as it is.',
+              description: 'apply: the text. Enter completes an answer to a question; other input is sent unchanged.',
             },
             keys: {
               type: 'array',
@@ -189,8 +189,8 @@ export function schemaOf(tool: StatefulTool): { readonly [key: string]: Json } {
 }
 
 const WHAT: Readonly<Record<Action, string>> = {
-  spawn: 'Start in the background under `id`; you are notified when it stops.',
-  fetch: 'Read its state and output.',
-  apply: 'Send `input` or `keys`, or answer its question.',
-  abort: 'End it.',
+  spawn: 'Start in the background under `id`; you are notified of the end.',
+  fetch: 'Read the state and output.',
+  apply: 'Send `input` or `keys`, or answer the question.',
+  abort: 'End the handle.',
 };

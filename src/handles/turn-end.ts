@@ -3,8 +3,8 @@
  *
  * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. A wait lasts up to
  *   `turnEndSecs`, and adds a cycle if the handle stops.
- * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. Its notification is delivered at the start of the
- *   next turn.
+ * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. The handle's notification is delivered at the start
+ *   of the next turn.
  * - `abort`: the handle is aborted.
  */
 import type { Draft } from '../core/records.ts';
@@ -15,7 +15,7 @@ import type { Handle } from './handle.ts';
 export const TURN_END_ANSWERS = ['wait', 'abort', 'leave'] as const;
 export type TurnEndAnswer = (typeof TURN_END_ANSWERS)[number];
 
-/** The recorded question; `question` holds all data for an answer. */
+/** The recorded question. The field `question` holds all data for an answer. */
 export type Inquiry = {
   readonly id: string;
   readonly source: { readonly source: 'tool'; readonly name: string };
@@ -53,7 +53,10 @@ export type TurnEnd = {
   readonly waited: readonly string[];
   readonly aborted: readonly string[];
   readonly left: readonly string[];
-  /** Whether a handle stopped after the model had chosen to wait for it. Its notification is queued and needs another cycle. */
+  /**
+   * Whether a handle stopped after the model had chosen to wait for it. The handle's notification is queued and needs another
+   * cycle.
+   */
   readonly again: boolean;
 };
 
@@ -86,7 +89,7 @@ export async function endTurn(handles: readonly Handle[], deps: TurnEndDeps): Pr
   // If a person stops the turn, the wait ends, but the awaited handles continue.
   if (!signal.aborted)
     await Promise.all(
-      awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, after its time limit`)),
+      awaited.filter((handle) => handle.active).map((handle) => handle.abort(`${ABORTED}, after the time limit`)),
     );
 
   const names = (some: readonly Handle[]): string[] => some.map((handle) => handle.id);

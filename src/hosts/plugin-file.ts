@@ -21,7 +21,7 @@ const codeOf = (entry: string, host: string, source: string): string =>
   entry.endsWith('.ts') ? join(dirname(entry), '../hosts', source) : join(dirname(entry), `../plugins/${host}.js`);
 
 const head = (title: string, name: string): string =>
-  `// Earpiece: notifications for ${title}. Written by \`earpiece install ${name}\`; \`earpiece uninstall ${name}\` removes it.`;
+  `// Earpiece: notifications for ${title}. Written by \`earpiece install ${name}\`; \`earpiece uninstall ${name}\` removes this file.`;
 
 export const PLUGIN_FILES: Readonly<Record<'opencode' | 'pi', PluginFile>> = {
   opencode: {

@@ -472,7 +472,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.open('shop/coder')).toHaveLength(1);
       store.append = () => Promise.reject(away);
       await expect(inbox.queue('shop/coder', { message: 'b', id: 'b' })).rejects.toMatchObject({
-        message: 'away; the notification may be stored nevertheless: queue it again with the same id (b)',
+        message: 'away; the notification may be stored nevertheless: queue again with the same id (b)',
         data: { id: 'b' },
       });
     });

@@ -45,13 +45,13 @@ describe("a user's pattern", () => {
   });
 
   it.each(['\\w{1,1000}', '\\w{300}\\w{301}', 'a{2000}', '\\w{1,1000}'.repeat(90)])('%s is refused as too large', (source) => {
-    expect(problemOf(source)).toBe('it is too large: write at most 300 repetitions in all, e.g. {20,} instead of {500}');
+    expect(problemOf(source)).toBe('the pattern is too large: write at most 300 repetitions in all, e.g. {20,} instead of {500}');
   });
 
   it.each([
-    ['(', 'it is not a regular expression (missing closing ))'],
-    ['x*', 'it matches the empty text, and so every text; write + instead of *'],
-    ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
+    ['(', 'the pattern is not a regular expression (missing closing ))'],
+    ['x*', 'the pattern matches the empty text, and so every text; write + instead of *'],
+    ['x'.repeat(1001), 'the pattern has 1001 characters; write at most 1000'],
   ])('%s is refused, and the error names the problem', (source, problem) => {
     expect(problemOf(source)).toBe(problem);
   });

@@ -40,7 +40,7 @@ export interface Pattern {
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 
-/** Reads a pattern. Never throws. The problem of an invalid pattern says what to write. */
+/** Reads a pattern, and never throws. For an invalid pattern, returns the problem in words for people. */
 export function readPattern(source: string): PatternRead {
   const known = READ.get(source);
   if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export function readPattern(source: string): PatternRead {
 }
 
 function compile(source: string): PatternRead {
-  if (source.length > MAX_CHARS) return problem(`it has ${source.length} characters; write at most ${MAX_CHARS}`);
+  if (source.length > MAX_CHARS) return problem(`the pattern has ${source.length} characters; write at most ${MAX_CHARS}`);
   const unsupported = unsupportedIn(source);
   if (unsupported !== undefined) return problem(unsupported);
   if (repeats(source) > 2 * MAX_SIZE) return problem(TOO_LARGE);
@@ -60,7 +60,7 @@ function compile(source: string): PatternRead {
     const pattern = RE2.compile(RE2.translateRegExp(asRe2(source)));
     const size = pattern.programSize();
     if (size > MAX_SIZE) return problem(TOO_LARGE);
-    if (pattern.test('')) return problem('it matches the empty text, and so every text; write + instead of *');
+    if (pattern.test('')) return problem('the pattern matches the empty text, and so every text; write + instead of *');
     const replaceAll = (text: string, by: string): string =>
       pattern.test(text) ? pattern.matcher(text).replaceAll(by.replaceAll('$', '$$$$')) : text;
     const groups = pattern.groupCount();
@@ -79,13 +79,13 @@ function compile(source: string): PatternRead {
       .replace('error parsing regexp: ', '')
       .replace(`: \`${source}\``, '')
       .replaceAll('`', '"');
-    return problem(`it is not a regular expression (${said})`);
+    return problem(`the pattern is not a regular expression (${said})`);
   }
 }
 
 const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text });
 
-const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
+const TOO_LARGE = `the pattern is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
 
 const SIMPLER = 'match the surrounding text as well, or write one pattern for each case';
 

@@ -276,7 +276,7 @@ describe('a server and its client refuse', () => {
     [
       'no address',
       () => createClient(),
-      'createClient: url is missing; pass the address of the server, such as "http://127.0.0.1:4747"',
+      'createClient: url is missing; pass the URL of the server, such as "http://127.0.0.1:4747"',
     ],
     [
       'a token that is not a text',
@@ -325,7 +325,7 @@ describe('stores and sources refuse', () => {
     [
       'a file in memory, as SQLite spells it',
       () => openSqliteStore({ path: ':memory:' }),
-      'path ":memory:" would be a file of that name; use memoryStore()',
+      'path ":memory:" would create a file with this name; use memoryStore()',
     ],
     [
       'a database in memory, as SQLite spells it',

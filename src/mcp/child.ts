@@ -166,14 +166,14 @@ function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): 
     case 'ENOTDIR':
       return `${folder === undefined ? '' : `${folder} or `}a part of the path of ${what} is not a folder; correct the path`;
     case 'ENAMETOOLONG':
-      return `${what}${folder === undefined ? '' : ` or ${folder}`} is longer than the system accepts; shorten it`;
+      return `${what}${folder === undefined ? '' : ` or ${folder}`} is longer than the system accepts; use a shorter path`;
     case 'E2BIG':
       return `the arguments and the environment of ${what} are larger than the system accepts; put the values into a file`;
     case 'ERR_INVALID_ARG_VALUE':
       // Node's message contains the value, which may be a secret of the environment.
       return command === ''
-        ? 'its command is empty; name a program such as "npx"'
-        : `${what}, its arguments, environment or folder contain a NUL character; remove it`;
+        ? 'the command is empty; name a program such as "npx"'
+        : `${what}, its arguments, environment or folder contain a NUL character; remove the character`;
     default:
       return error.message;
   }

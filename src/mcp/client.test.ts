@@ -56,8 +56,8 @@ it.each(['refuses', 'does not answer'])(
     if (how === 'does not answer') late.abort(new DOMException('late', 'TimeoutError'));
     const why =
       how === 'refuses'
-        ? 'it runs again, but refused the repeated handshake: no licence'
-        : 'it runs again, but did not answer the repeated handshake within 30 s';
+        ? 'the server runs again, but refused the repeated handshake: no licence'
+        : 'the server runs again, but did not answer the repeated handshake within 30 s';
     await expect(call()).rejects.toEqual(new Unanswered(`The MCP server "files" does not work: ${why}.`));
     expect(told.at(-1)).toEqual({ server: 'files', state: 'failed', detail: why });
 

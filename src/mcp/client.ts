@@ -3,8 +3,8 @@
  * the server supports. After a restart of the server, the client repeats the handshake. Requests wait up to 5 s for the
  * handshake.
  *
- * States: starting → ready → down (the process ended) → ready again …. A new process that does not accept the handshake fails each
- * request until that process ends. The client has ended for good if the server never worked, or after `close`.
+ * States: starting → ready → down (the process ended) → ready again …. A new process that does not accept the handshake fails
+ * each request until that process ends. The client has ended for good if the server never worked, or after `close`.
  */
 import { errorFrame, frameOf, messageIn, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
 import { parsed } from './frames/json.ts';
@@ -77,7 +77,7 @@ export class McpClient {
         this.#settled = false;
         this.#downs += 1;
         this.#loseAll(
-          `The MCP server "${name}" stopped during this call (${why}). It is being restarted; it is unknown whether the call took effect.`,
+          `The MCP server "${name}" stopped during this call (${why}). The server is being restarted. The call may have taken effect.`,
         );
       },
       up: () => void this.#greetAgain(),
@@ -144,7 +144,7 @@ export class McpClient {
       // If the process has ended again, the next process makes the handshake.
       if (this.#whyEnded !== undefined || downs !== this.#downs) return;
       const refused = `refused the repeated handshake: ${error instanceof Error ? error.message : String(error)}`;
-      const why = `it runs again, but ${late.aborted ? `did not answer the repeated handshake within ${START_MS / 1000} s` : refused}`;
+      const why = `the server runs again, but ${late.aborted ? `did not answer the repeated handshake within ${START_MS / 1000} s` : refused}`;
       this.#tell('failed', why);
       this.#ready.reject(new Unanswered(`The MCP server "${this.#options.upstream.name}" does not work: ${why}.`));
       this.#settled = true;

@@ -49,7 +49,7 @@ export function scopeOf(
   if (log !== undefined && project !== splitLog(log).project)
     throw new ProblemError(
       'bad_argument',
-      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; send only one of the two`,
+      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; send log or project, not both`,
     );
   const conversation = asked.conversation ?? who.conversation ?? undefined;
   const scope = { project, log, conversation };

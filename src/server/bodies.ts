@@ -32,7 +32,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   // Every other body must be JSON, so its text is checked whatever its content type is.
   const text = textOf(body);
   if (nestsDeeper(text, MAX_DEPTH))
-    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send a body with less nesting`);
+    throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} levels deep; send a body with fewer levels`);
   // The text is stored too, because otherwise Hono makes a Response from the bytes and decodes them again.
   c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();

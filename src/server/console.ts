@@ -23,7 +23,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
-/** Answers a request. Undefined for another method than GET or HEAD, and for a path that names neither a file nor a page. */
+/**
+ * Answers a request. Returns undefined for another method than GET or HEAD, and for a path that names neither a file nor a page.
+ */
 export type Console = (c: Context<Env>) => Response | undefined;
 
 export function consoleFrom(folder: string | undefined, version: string): Console {
@@ -37,7 +39,7 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     const accepts = c.req.header('accept-encoding') ?? '';
     if (file !== undefined) return answer(file, accepts);
     const browser = (c.req.header('accept') ?? '').includes('text/html');
-    // All pages of the console are one file, which chooses its view by the address.
+    // All pages of the console are one file, which chooses its view by the URL.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
     if (page && index !== undefined) return answer(index, accepts);
     // At `/`, other clients get a text. Browsers get the same text if the console is not built.
@@ -85,7 +87,7 @@ function filesOf(folder: string): Map<string, File> {
   return files;
 }
 
-const HERE = 'open this address in a browser; to log in, run earpiece token login and open the printed address';
+const HERE = 'open this URL in a browser; to log in, run earpiece token login and open the printed URL';
 
 const whyNone = (folder: string | undefined): string =>
   `none: ${folder === undefined ? 'the server was started without the console' : 'the console was not built'}`;
@@ -94,6 +96,6 @@ const wordsOf = (version: string, console: string): string =>
   `Earpiece ${version}: notifications for LLM agents
 
 console  ${console}
-API      /openapi.json describes it; programs send Authorization: Bearer <token>, made by: earpiece token create
+API      /openapi.json describes the API; programs send Authorization: Bearer <token>; create a token with: earpiece token create
 health   /healthz
 `;

@@ -1,8 +1,8 @@
 /**
  * Checks every request before its route, in this order. The Host header must name this server: this stops web pages whose host
  * name resolves to this machine. The URL must not contain a token. The Origin must not be another site: this stops pages and
- * forms of other sites. A public route then checks the rate limit of the address. Any other route checks the token and its rate
- * limit.
+ * forms of other sites. A public route then checks the rate limit of the client's IP address. Any other route checks the token
+ * and its rate limit.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';
@@ -26,8 +26,8 @@ const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
 /**
- * Whether a host name is a numeric address. A server that listens on all addresses accepts every numeric address, and the name of
- * the machine.
+ * Whether a host name is an IP address. A server that listens on all IP addresses accepts every IP address, and the name of the
+ * machine.
  */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 
@@ -51,7 +51,7 @@ export class Guards {
     };
   }
 
-  /** Sets the address that the server listens on, which decides which host names requests may use. */
+  /** Sets the host that the server listens on, which decides which host names requests may use. */
   listensOn(host: string): void {
     // A URL normalizes the form of a host: `0` becomes 0.0.0.0.
     const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
@@ -94,7 +94,7 @@ export class Guards {
     if (asked === undefined)
       throw this.#refuse(
         'unauthorized',
-        'a token is required: Authorization: Bearer <token>; create one with: earpiece token create',
+        'a token is required: Authorization: Bearer <token>; create a token with: earpiece token create',
       );
     if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
     const who = await this.#options.tokens.check(asked.text);
@@ -109,7 +109,7 @@ export class Guards {
     await next();
   };
 
-  /** Checks the rate limit of the address, on routes that need no token. */
+  /** Checks the rate limit of the client's IP address, on routes that need no token. */
   readonly anyone: MiddlewareHandler<Env> = async (c, next) => {
     const wait = this.#rates.anonymous.take(addressOf(c));
     if (wait !== undefined) throw this.#tooMany('requests', wait);
@@ -117,8 +117,8 @@ export class Guards {
   };
 
   /**
-   * Returns the error for a wrong token, code or signature: `why`, or `rate_limited` after several failures from one address. A
-   * valid token is still accepted after such failures, because all processes of this machine have the same address.
+   * Returns the error for a wrong token, code or signature: `why`, or `rate_limited` after several failures from one IP address.
+   * A valid token is still accepted after such failures, because all processes of this machine have the same IP address.
    */
   failed(c: Context<Env>, why: ProblemError): ProblemError {
     const wait = this.#rates.failures.take(addressOf(c));
@@ -151,10 +151,7 @@ function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: str
     throw refuse('bad_origin', `this request came from another site (${site}); only this server's own pages may use its cookie`);
   }
   if (c.req.header('origin') === undefined || c.req.header('x-earpiece') !== '1')
-    throw refuse(
-      'bad_origin',
-      'this change was sent with a cookie; send also the Origin of this server and the header x-earpiece: 1',
-    );
+    throw refuse('bad_origin', 'a change with a cookie also needs the Origin of this server and the header x-earpiece: 1');
 }
 
 function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string } | undefined {
@@ -168,8 +165,8 @@ function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string 
 }
 
 /**
- * Returns the name of the cookie for the address that the browser uses. Browsers send a host's cookies to all of its ports, so
- * the name has the port. The servers behind one proxy share a cookie, even if their own ports differ.
+ * Returns the name of the cookie for the host and port that the browser uses. Browsers send a host's cookies to all of its ports,
+ * so the name has the port. The servers behind one proxy share a cookie, even if their own ports differ.
  */
 export const cookieName = (c: Context<Env>): string => `earpiece_${/:(\d+)$/u.exec(c.req.header('host') ?? '')?.[1] ?? ''}`;
 
@@ -181,7 +178,7 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Returns the address of the connection. Headers in which a proxy names another address are ignored. */
+/** Returns the IP address of the connection. Headers in which a proxy names another IP address are ignored. */
 export function addressOf(c: Context<Env>): string {
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   return incoming?.socket.remoteAddress ?? 'unknown';

@@ -79,7 +79,7 @@ export class Metrics {
 const HELP: Readonly<Record<string, string>> = {
   earpiece_queued_total: 'Notifications queued over HTTP, by result.',
   earpiece_carried_total:
-    'Carriers that delivered notifications, by type of their record, counted from the first request to /metrics at the latest.',
+    'Carriers that delivered notifications, by record type. The count begins at the first request to /metrics or earlier.',
   earpiece_events_total: 'Events emitted over HTTP.',
   earpiece_refused_total: 'Requests refused for their host, origin, URL, token, code, signature or rate, by reason.',
   earpiece_stream_records_total: 'Records sent to streams.',

@@ -53,7 +53,7 @@ export type ServerOptions = ServerSettings & {
   readonly version: string;
   /** Returns the command with which a terminal reaches the same database. Default: a plain command without client names. */
   readonly shell?: () => ShellInfo;
-  /** The tokens. Default: those in the store of the inbox. */
+  /** The tokens. Default: the tokens in the store of the inbox. */
   readonly tokens?: Tokens;
   /** Returns the current configuration, for the settings route. */
   readonly config?: () => Config;
@@ -75,7 +75,7 @@ export type ServerOptions = ServerSettings & {
 export type ServerSettings = {
   /** The folder of the built console. Without this folder, the server has only the API. */
   readonly consoleFolder?: string;
-  /** Host names that requests may use for the server, in addition to the loopback names and the server's address. */
+  /** Host names that requests may use, in addition to the loopback names and the host that the server listens on. */
   readonly allowedHosts?: readonly string[];
   readonly rates?: Partial<Rates>;
   /** Reports errors that no client sees: one line each, safe to print. */
@@ -86,7 +86,7 @@ export type ServerSettings = {
 };
 
 /**
- * In ms. `headers` and `request` limit the sending of a request, `keepAlive` an idle connection, and `stop` the wait for open
+ * Time limits in ms: `headers` and `request` for the sending of a request, `keepAlive` for an idle connection, `stop` for open
  * requests.
  */
 export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number; readonly stop: number };
@@ -100,7 +100,7 @@ export interface Server {
   /** The app, for tests and for programs that call `app.fetch` from another HTTP server. */
   readonly app: OpenAPIHono<Env>;
   readonly tokens: Tokens;
-  /** Starts to listen. Throws `bad_argument` for a port in use, and for an address other than loopback while no token exists. */
+  /** Starts to listen. Throws `bad_argument` for a port in use, and for a host other than loopback while no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
   /** Makes a URL that logs in one browser, once. */
   loginUrl(): Promise<string>;
@@ -238,7 +238,7 @@ export function createServer(options: ServerOptions): Server {
       if (listening !== undefined)
         throw new EarpieceError(
           'bad_argument',
-          `this server already listens at ${listening.url}; create another server for a second address`,
+          `this server already listens at ${listening.url}; create another server to listen on a second port`,
         );
       guards.listensOn(host);
       const taken = await running.listen(host, port);

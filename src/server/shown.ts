@@ -159,8 +159,8 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
     action === 'resume'
       ? 'its tools run again'
       : action === 'pause'
-        ? 'its next tool call is refused, also of built-in tools, until a person resumes the agent'
-        : 'its next tool call is refused, also of built-in tools, until the agent has read this',
+        ? 'its next tool call is refused, even a call of a built-in tool, until a person resumes the agent'
+        : 'its next tool call is refused, even a call of a built-in tool, until the agent has read this',
   refuses_wrapped_call: (action) =>
     action === 'resume'
       ? 'its wrapped tools run again'

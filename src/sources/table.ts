@@ -50,7 +50,7 @@ export const SOURCES = {
     runs: 'agent',
     switch: 'agent.budget',
   },
-  loops: { what: 'the same calls repeatedly', emits: ['agent.loop.detected'], runs: 'agent' },
+  loops: { what: 'calls that the agent repeats', emits: ['agent.loop.detected'], runs: 'agent' },
   config: { what: 'changed tools, a changed model', emits: ['config.tools_changed', 'config.model_changed'], runs: 'agent' },
   'rate-limits': { what: "limits in a provider's headers", emits: ['ratelimit.low', 'ratelimit.exceeded'], runs: 'agent' },
   sessions: {

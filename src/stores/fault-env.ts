@@ -38,7 +38,7 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   if (!Number.isInteger(left) || left < 1)
     throw new EarpieceError(
       'bad_argument',
-      `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} must be a count from 1; write ${point}:1`,
+      `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} must be a whole number of at least 1; write ${point}:1`,
     );
   if (how !== 'kill' && how !== 'throw')
     throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(how)} must be kill or throw`);

@@ -37,7 +37,7 @@ export function storable<T>(draft: Draft, copy: () => T): T {
   } catch (cause) {
     // A recursive copy of such a draft overflows the stack. For a cycle, JSON.stringify throws a message of several lines.
     const [said] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    const why = cause instanceof RangeError ? 'it contains itself or is nested too deeply' : said;
+    const why = cause instanceof RangeError ? 'the record contains itself or is nested too deeply' : said;
     throw new EarpieceError(
       'bad_argument',
       `append: a record of type ${JSON.stringify(draft.type)} cannot be stored (${why}); pass only values that JSON can hold`,

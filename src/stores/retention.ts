@@ -34,7 +34,7 @@ export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonl
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
   throw new EarpieceError(
     'bad_argument',
-    `cannot forget record ${seq}: its type is ${body.type}, which prune removes together with its notifications; leave this record out`,
+    `cannot forget record ${seq} (${body.type}), because the record concerns a notification or its delivery; leave the record out`,
   );
 }
 

@@ -156,7 +156,9 @@ describe('agents of one project', () => {
     await became(inbox, (reviewer as Conversation).log, 'done');
     expect((await openOf('shop/coder')).at(-1)?.notification.message).toBe('the session of reviewer has ended');
     await reviewer?.ended();
-    expect(await say(coder, 'tell_me_when', { agent: 'reviewer' })).toMatchObject({ message: 'It has no active session.' });
+    expect(await say(coder, 'tell_me_when', { agent: 'reviewer' })).toMatchObject({
+      message: 'The agent has no active session.',
+    });
   });
 
   it.each(['queue.checked', 'queue.acknowledged'] as const)(

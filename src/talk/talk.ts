@@ -12,7 +12,10 @@ import { askedAbout, type State } from './waiting.ts';
 export const SAYABLE = ['info', 'warning', 'error'] as const;
 export type Sayable = (typeof SAYABLE)[number];
 export const MESSAGE_CHARS = 4_000;
-/** The maximum depth of a message. The first message of a chain has depth 1, and each reply is one deeper. */
+/**
+ * The maximum depth of a message. The first message of a chain has depth 1. The depth of a reply is the depth of the answered
+ * message plus 1.
+ */
 export const MAX_DEPTH = 8;
 
 export type Message = {
@@ -115,7 +118,7 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   const log = logOf(address);
   const itself = log === from.log && (address.kind !== 'conversation' || address.conversation === from.id);
   if (itself && (address.kind === 'conversation' || !(await hasSiblings(from))))
-    throw new EarpieceError('bad_argument', `${shown} is you; list_agents has the names of the others`);
+    throw new EarpieceError('bad_argument', `${shown} is you; list_agents shows the other agents`);
   await checkKnown(from.inbox, log, project, { shown });
   return formatAddress(address);
 }
@@ -141,13 +144,13 @@ export async function checkKnown(
 const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =>
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
-/** Finds the answered message among the notifications that the agent of this conversation has received. */
+/** Finds the answered message in the log of the conversation's agent. */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });
   if (item === undefined)
     throw new EarpieceError(
       'not_found',
-      `reply_to ${JSON.stringify(id.slice(0, 80))} is not a message that you received; leave it out`,
+      `reply_to ${JSON.stringify(id.slice(0, 80))} is not a message that you received; leave reply_to out`,
     );
   return { id, depth: item.notification.origin?.depth ?? 0 };
 }

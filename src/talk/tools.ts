@@ -24,15 +24,15 @@ export const TALK_TOOLS: readonly TalkTool[] = [
   {
     name: 'tell_agent',
     description:
-      'Sends a short message to another agent of this project; it reads the message with its next tool result or prompt. ' +
-      'It cannot interrupt, and it is not an order. list_agents has the names. There is no answer to wait for: a reply arrives as a notification.',
+      'Sends a short message to another agent of this project, which reads it with its next tool result or prompt. ' +
+      'A message is not an order and cannot interrupt. list_agents has the names. Do not wait for an answer: a reply arrives as a notification.',
     inputSchema: {
       type: 'object',
       properties: {
         to: { type: 'string', description: 'An agent of this project, or agent#session' },
         message: { type: 'string', description: `At most ${MESSAGE_CHARS.toLocaleString('en')} characters` },
         level: { type: 'string', enum: SAYABLE, description: 'Default info' },
-        reply_to: { type: 'string', description: 'The id of the message that this answers, as get_notifications shows it' },
+        reply_to: { type: 'string', description: 'The id of the message that you answer, from get_notifications' },
       },
       required: ['to', 'message'],
       additionalProperties: false,
@@ -41,7 +41,7 @@ export const TALK_TOOLS: readonly TalkTool[] = [
   },
   {
     name: 'list_agents',
-    description: 'Lists the agents of this project: names, active sessions, who is paused, when each was seen last.',
+    description: 'Lists the agents of this project: names, active sessions, pauses, last contact.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: { title: 'List agents', readOnlyHint: true, openWorldHint: false },
   },
@@ -90,8 +90,8 @@ export class Talk {
           id,
           to,
           message: active
-            ? 'Queued; it reads this with its next result or prompt.'
-            : 'Queued; it has no active session now, so its next session reads this.',
+            ? "Queued for the agent's next result or prompt."
+            : "Queued for the agent's next session: no session is active now.",
         };
       }
       case 'list_agents':
@@ -101,7 +101,7 @@ export class Talk {
         return {
           success: true,
           agent,
-          message: now ? 'It has no active session.' : 'You get one notification when that happens.',
+          message: now ? 'The agent has no active session.' : 'You get one notification when that happens.',
         };
       }
       default:
@@ -134,7 +134,7 @@ function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
       if (value.length > max)
         throw new EarpieceError(
           'bad_argument',
-          `${name} has ${value.length} characters, at most ${max} are sent; shorten it, or name a file`,
+          `${name} has ${value.length} characters, at most ${max} are sent; send less, or name a file`,
         );
       return value;
     },

@@ -23,8 +23,8 @@ type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /**
- * Records a request, and drops requests that are older than a day. A repeated request counts once. Throws `bad_argument` if 20
- * other requests wait.
+ * Records a request to be notified, and drops requests that are older than a day. A repeated request counts once. Throws
+ * `bad_argument` if 20 other requests wait.
  */
 export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
@@ -33,7 +33,7 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
     if (others.length >= MOST)
       throw new EarpieceError(
         'bad_argument',
-        `${MOST} other agents already wait for ${splitLog(log).agent}; ask it with tell_agent`,
+        `${MOST} other agents already wait for ${splitLog(log).agent}; ask that agent with tell_agent`,
       );
     if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting])) return;
   }

@@ -12,7 +12,7 @@ export function agentName(project: string, text: string): string {
   if (address.kind !== 'agent' || address.project !== project)
     throw bad(
       'assignee',
-      `assignee ${JSON.stringify(text.slice(0, 80))} must be an agent of project ${project}; write only its name`,
+      `assignee ${JSON.stringify(text.slice(0, 80))} must be an agent of project ${project}; write only the name of the agent`,
     );
   return address.agent;
 }

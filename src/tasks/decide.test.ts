@@ -89,7 +89,7 @@ describe('the status of a task', () => {
 
   it('a refusal names the allowed statuses', () => {
     expect(when(IN.todo, move('blocked'))).toMatchObject({
-      message: 'task t1 "Fix the login" is todo and cannot become blocked; it can become backlog, in_progress, cancelled',
+      message: 'task t1 "Fix the login" is todo and cannot become blocked; the task can become backlog, in_progress, cancelled',
     });
     expect(when(IN.done, move('todo'))).toMatchObject({
       message: 'task t1 "Fix the login" is done and cannot become todo; done is final, so add a new task',
@@ -101,14 +101,15 @@ describe('the status of a task', () => {
     expect(when(IN.blocked, move('cancelled'), { expected: 'in_progress' })).toMatchObject({
       kind: 'refused',
       code: 'conflict',
-      message: 'task t1 "Fix the login" was changed by Ann: it is blocked (version 5) now, and not in_progress; read it again',
+      message:
+        'task t1 "Fix the login" was changed by Ann: the task is blocked (version 5) now, and not in_progress; read the task again',
     });
     // The status change was Ann's, but the version may be outdated because of another person's edit, so no person is named.
     const renamed = grown(IN.todo, [{ type: 'task_edited', title: 'Fix the logout' }], { kind: 'person', name: 'Bob' });
     expect(when(renamed, move('cancelled'), { expected: 1 })).toMatchObject({
       kind: 'refused',
       code: 'conflict',
-      message: 'task t1 "Fix the logout" is todo (version 2) now, and not version 1; read it again',
+      message: 'task t1 "Fix the logout" is todo (version 2) now, and not version 1; read the task again',
     });
     expect(when(IN.blocked, move('cancelled'), { expected: 5 })).toMatchObject({ kind: 'decided' });
     expect(when(IN.blocked, move('cancelled'), { expected: 'blocked' })).toMatchObject({ kind: 'decided' });
@@ -155,7 +156,7 @@ describe('the notified agents', () => {
 
   it('get only the cancellation if it follows an unread block', () => {
     const unread = decided(when(IN.blocked, move('cancelled')));
-    expect(unread).toMatchObject({ takesBack: 'it is cancelled', tells: { why: 'cancelled' } });
+    expect(unread).toMatchObject({ takesBack: 'the task is cancelled', tells: { why: 'cancelled' } });
     const read = decided(when(IN.blocked, move('cancelled'), { told: true }));
     expect([read.tells, read.takesBack]).toEqual([undefined, undefined]);
   });
@@ -170,10 +171,10 @@ describe('the notified agents', () => {
 
   it('after an unblock, the agent reads that it may continue, but only if it has read the request to stop', () => {
     const before = decided(when(IN.blocked, move('in_progress')));
-    expect(before).toMatchObject({ takesBack: 'it is in_progress again' });
+    expect(before).toMatchObject({ takesBack: 'the task is in_progress again' });
     expect(before.tells).toBeUndefined();
     const after = decided(when(IN.blocked, move('in_progress'), { told: true }));
-    expect(after).toMatchObject({ takesBack: 'it is in_progress again', tells: { why: 'unblocked', conversation: 's1' } });
+    expect(after).toMatchObject({ takesBack: 'the task is in_progress again', tells: { why: 'unblocked', conversation: 's1' } });
     expect(then(IN.blocked, move('in_progress')).executions).toMatchObject([{ id: 't1.1', interrupted: null, endedAt: null }]);
   });
 });
@@ -217,12 +218,12 @@ describe('an execution', () => {
   it('that is reported as blocked after a person blocked the task names that person, and the task stays unchanged', () => {
     proves('pull:report-completed');
     const decision = decided(when(IN.blocked, report('blocked'), { by: CODER }));
-    expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'its execution has ended' });
+    expect(decision).toMatchObject({ answer: 'interrupted', takesBack: 'the execution of the task has ended' });
     expect(grown(IN.blocked, decision.facts)).toMatchObject({
       status: 'blocked',
       statusChangedBy: ANN,
       blockedReason: 'ask legal',
-      executions: [{ result: 'blocked', exitCode: 1, message: 'Ann blocked it: ask legal' }],
+      executions: [{ result: 'blocked', exitCode: 1, message: 'Ann blocked the task: ask legal' }],
     });
   });
 

@@ -122,8 +122,8 @@ export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringi
 /** The task knows who changed its status last, but not who made its newest version. */
 function outdated(task: Task, expected: TaskStatus | number): string {
   const now = `is ${task.status} (version ${task.version}) now, and not`;
-  if (typeof expected === 'number') return `${named(task)} ${now} version ${expected}; read it again`;
-  return `${named(task)} was changed by ${task.statusChangedBy.name}: it ${now} ${expected}; read it again`;
+  if (typeof expected === 'number') return `${named(task)} ${now} version ${expected}; read the task again`;
+  return `${named(task)} was changed by ${task.statusChangedBy.name}: the task ${now} ${expected}; read the task again`;
 }
 
 function edit(task: Task, { kind: _kind, assignee, ...given }: Extract<Command, { kind: 'edit' }>, facts: Facts): Decision {
@@ -150,7 +150,7 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
     kind: 'decided',
     facts: [...interrupted(running, 'reassigned', { notification }), assigned, ...back],
     agent: from,
-    takesBack: 'it has another assignee',
+    takesBack: 'the task has another assignee',
     tells: {
       why: 'reassigned',
       says: to === null ? 'no longer has an assignee' : `is now assigned to ${to}`,
@@ -166,7 +166,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
   if (!next.includes(to))
     return refuse(
       'conflict',
-      `${named(task)} is ${from} and cannot become ${to}; ${next.length === 0 ? `${from} is final, so add a new task` : `it can become ${next.join(', ')}`}`,
+      `${named(task)} is ${from} and cannot become ${to}; ${next.length === 0 ? `${from} is final, so add a new task` : `the task can become ${next.join(', ')}`}`,
     );
   const { by, notification, told } = facts;
   const agent = task.assignee;
@@ -175,13 +175,13 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
   const running = runningOf(task, agent);
   if (to === 'in_progress') {
     if (running === undefined)
-      return { kind: 'decided', facts: [changed, started(task, agent)], agent, takesBack: `it is ${to}` };
+      return { kind: 'decided', facts: [changed, started(task, agent)], agent, takesBack: `the task is ${to}` };
     const tells: Telling = { why: 'unblocked', says: 'may go on', conversation: running.conversation };
     return {
       kind: 'decided',
       facts: [changed, { type: 'task_execution_recalled', execution: running.id, told }],
       agent,
-      takesBack: `it is ${to} again`,
+      takesBack: `the task is ${to} again`,
       ...(told ? { tells } : {}),
     };
   }
@@ -193,7 +193,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
     kind: 'decided',
     facts: [changed, ...interrupted(running, why, { notification, reason })],
     agent,
-    takesBack: `it is ${to}`,
+    takesBack: `the task is ${to}`,
     tells: {
       why,
       says: `is ${to === 'todo' ? 'put back' : to}`,
@@ -239,12 +239,12 @@ function report(
     );
   const { interrupted: cut } = running;
   if (cut !== null) {
-    const told = `${cut.by.name} ${DID[cut.why]} it${cut.reason === null ? '' : `: ${cut.reason}`}`;
+    const told = `${cut.by.name} ${DID[cut.why]} the task${cut.reason === null ? '' : `: ${cut.reason}`}`;
     return {
       kind: 'decided',
       facts: [ended(running, result, result === 'blocked' ? told : `${summary} (${told})`)],
       agent,
-      takesBack: 'its execution has ended',
+      takesBack: 'the execution of the task has ended',
       answer: 'interrupted',
     };
   }
@@ -253,7 +253,7 @@ function report(
       kind: 'decided',
       facts: [{ type: 'task_execution_continued', execution: running.id }],
       agent,
-      takesBack: 'the agent was informed',
+      takesBack: "the report's answer informed the agent",
       answer: 'go_on',
     };
   // After a failure, the task is blocked until a person checks it. Otherwise agents could take the task and fail again forever.
@@ -265,7 +265,7 @@ function report(
     kind: 'decided',
     facts: [ended(running, result, summary), ...(moves ? [moved] : [])],
     agent,
-    takesBack: 'its execution has ended',
+    takesBack: 'the execution of the task has ended',
     answer: 'ended',
   };
 }
@@ -274,7 +274,7 @@ function nothingRuns(task: Task, agent: string): Decision {
   const last = task.executions.findLast((one) => one.agent === agent);
   const why =
     last === undefined
-      ? `it is ${task.status} and assigned to ${task.assignee ?? 'nobody'}`
+      ? `the task is ${task.status} and assigned to ${task.assignee ?? 'nobody'}`
       : `${last.id} has already ended as ${last.result}`;
   return refuse('not_found', `${agent} has nothing to report about ${named(task)}: ${why}; nothing was changed`);
 }
@@ -285,7 +285,7 @@ function lose(task: Task, agent: string, { isActive }: Facts): Decision {
   // An execution that no conversation has taken may still be reported until the task ends.
   const mayReport = running.conversation === null ? NEXT_STATUSES[task.status].length > 0 : isActive(running.conversation);
   if (mayReport) return { kind: 'unchanged' };
-  return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'its execution has ended' };
+  return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'the execution of the task has ended' };
 }
 
 const DID: Readonly<Record<Interruption['why'], string>> = {
@@ -335,8 +335,8 @@ const lost = (running: TaskExecution): Fact =>
     running,
     'lost',
     running.conversation === null
-      ? `no conversation of ${running.agent} took it`
-      : `its conversation ${running.agent}#${running.conversation} ended without a report`,
+      ? `no conversation of ${running.agent} took the task`
+      : `the conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
 /** Whether the agent itself made the change, and so needs no notification. */

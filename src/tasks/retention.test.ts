@@ -165,7 +165,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect((await tasks.get('shop', 't1')).executions[0]).toMatchObject({ endedAt: null });
     expect((await tasks.get('shop', 't2')).executions[0]).toMatchObject({
       result: 'lost',
-      message: 'no conversation of coder took it',
+      message: 'no conversation of coder took the task',
     });
     // Work on a task that is only blocked may continue.
     expect((await tasks.get('shop', 't3')).executions[0]).toMatchObject({ endedAt: null });
@@ -174,7 +174,7 @@ describe.each(Object.entries(STORES))('in %s, a finished task', (_name, make) =>
     expect((await world.prune()).tasks).toBe(1);
     expect((await tasks.get('shop', 't1')).executions[0]).toMatchObject({
       result: 'lost',
-      message: 'its conversation coder#s1 ended without a report',
+      message: 'the conversation coder#s1 ended without a report',
     });
     world.now += 31 * DAY;
     await world.goOn();

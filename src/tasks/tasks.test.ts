@@ -244,7 +244,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         expect(await kinds()).toEqual([`${kind} → s1`]);
         expect(await report(tasks, s1, { result: 'blocked', summary: 'stopped' })).toMatchObject({ kind: 'interrupted' });
         expect([await waiting(), await s1.gate()]).toEqual([[], []]);
-        // Keeps the task out of the next round of this loop.
+        // The task must not be part of the next round of this loop.
         const { status, assignee } = await tasks.get('shop', id);
         if (assignee === 'coder' && status === 'todo') await tasks.move('shop', id, 'backlog', { by: ANN });
       }
@@ -313,7 +313,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(reported).toMatchObject({ kind: 'interrupted', left: [] });
       expect([await s1.gate(), await waiting()]).toEqual([[], []]);
       expect((await tasks.get('shop', 't1')).executions).toMatchObject([
-        { result: 'blocked', exitCode: 1, message: 'Ann blocked it: ask legal first', endedAt: now },
+        { result: 'blocked', exitCode: 1, message: 'Ann blocked the task: ask legal first', endedAt: now },
       ]);
       await expect(report(tasks, s1, { result: 'blocked', summary: 'again' })).rejects.toMatchObject({ code: 'not_found' });
       await expect(report(tasks, s1, { result: 'blocked', summary: 'again', task: 't1' })).rejects.toThrow(
@@ -355,7 +355,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await expect(nextFor(tasks, chat)).rejects.toThrow('shop/coder#chat is for chat');
       const mine = { result: 'success', summary: 'x', task: task.id };
       await expect(report(tasks, chat, mine)).rejects.toThrow('shop/coder#chat is for chat');
-      await expect(report(tasks, await talk('tester'), mine)).rejects.toThrow('it is in_progress and assigned to coder');
+      await expect(report(tasks, await talk('tester'), mine)).rejects.toThrow('the task is in_progress and assigned to coder');
       await expect(report(tasks, await talk('coder', 's2'), mine)).rejects.toThrow('coder#s1 works on');
       expect(await nextFor(tasks, await talk('coder', 's2'))).toMatchObject({ kind: 'nothing' });
       // A carrier that was not given the conversation's purpose learns the purpose from other carriers.

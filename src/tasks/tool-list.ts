@@ -1,6 +1,6 @@
 /**
- * Lists the tools for tasks, and decides which conversations get them. `tools.ts` implements the tools. Most processes that list
- * the tools never load that file.
+ * Lists the tools for tasks, and decides which conversations get the tools. `tools.ts` answers the calls. The two files are
+ * separate, so that a process can list the tools without loading `tools.ts`.
  */
 import { TASK_RESULTS } from '../core/task.ts';
 
@@ -25,7 +25,7 @@ export const TASK_TOOLS: readonly TaskTool[] = [
   {
     name: 'get_next_action',
     description:
-      'Says what to do next: the task to work on (it is yours from then on), that work has to stop, or that there is nothing to do. ' +
+      'Returns your next action: work on a task (the call starts the task), stop work, or nothing to do. ' +
       'Call it at the start and after each report_completed.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: { title: 'Get next action', readOnlyHint: false, idempotentHint: true, openWorldHint: false },
@@ -33,13 +33,13 @@ export const TASK_TOOLS: readonly TaskTool[] = [
   {
     name: REPORT_TOOL,
     description:
-      'Reports how work on a task ended: "success" when it is done, "failed" when it cannot be done, "blocked" when something blocks it, ' +
-      'also when you were told to stop. Call it once for each task.',
+      'Reports the result of a task: "success" (done), "failed" (cannot be done), or "blocked" (something blocks the task, ' +
+      'or you were told to stop). Call it once for each task.',
     inputSchema: {
       type: 'object',
       properties: {
         result: { type: 'string', enum: TASK_RESULTS },
-        summary: { type: 'string', description: 'What was done, or what blocks it' },
+        summary: { type: 'string', description: 'What was done, or what blocks the task' },
         task_id: { type: 'string', description: 'Only needed when you work on several tasks' },
       },
       required: ['result', 'summary'],
@@ -52,9 +52,9 @@ export const TASK_TOOLS: readonly TaskTool[] = [
 export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
 
 /**
- * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets them. The tools cost
- * tokens, so by default the project must have or have had tasks. A setting can change this to always or never. Call this once for
- * each conversation, because a changed list of tools invalidates the agent's prompt cache.
+ * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets the tools. The tools cost
+ * tokens, so by default the project must have or have had tasks. `always` sets a fixed answer for the other conversations. Call
+ * this once for each conversation, because a changed list of tools invalidates the agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;

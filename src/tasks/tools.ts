@@ -69,7 +69,7 @@ function saidNext(
         return {
           action: 'read_interrupt',
           message: 'An interrupt is unread.',
-          instruction: 'It comes with this result: follow it. Do nothing else first.',
+          instruction: 'Follow the interrupt in this result. Do nothing else first.',
         };
       return {
         action: 'get_notifications',
@@ -147,7 +147,7 @@ function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
       return {
         ...about,
         message: 'Nothing was ended: the reason to stop is resolved, and the task is in progress again.',
-        instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is still blocked, report that again.`,
+        instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If still blocked, report that again.`,
       };
     default:
       return kind satisfies never;

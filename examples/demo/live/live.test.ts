@@ -53,6 +53,6 @@ describe('the agent that works while the console is open', { timeout: 120_000 },
     enough.abort();
     await rounds;
     expect((await tasks.get('shop', 't1')).executions).toMatchObject([{ result: 'success', exitCode: 0 }]);
-    expect((await tasks.get('shop', 't2')).executions).toMatchObject([{ result: 'blocked', message: 'Ann cancelled it' }]);
+    expect((await tasks.get('shop', 't2')).executions).toMatchObject([{ result: 'blocked', message: 'Ann cancelled the task' }]);
   });
 });

@@ -51,7 +51,7 @@ describe('the budget of a turn', () => {
     expect(made.outOfIterations()).toMatchObject({
       type: 'budget.iteration.exceeded',
       severity: 'critical',
-      message: 'The last turn was ended: it needed more than 10 requests to the model',
+      message: 'The last turn was ended after 10 requests to the model, the maximum',
     });
   });
 
@@ -118,8 +118,8 @@ describe('the budget of a turn', () => {
   });
 
   it.each([
-    [{ tokens: 0 }, 'budget.tokens must be a number above 0, got 0; leave it out for no limit'],
-    [{ timeoutMs: Number.NaN }, 'budget.timeoutMs must be a number above 0, got NaN; leave it out for no limit'],
+    [{ tokens: 0 }, 'budget.tokens must be a number above 0, got 0; leave the option out for no limit'],
+    [{ timeoutMs: Number.NaN }, 'budget.timeoutMs must be a number above 0, got NaN; leave the option out for no limit'],
     [{ warnAt: { time: 80 } }, 'budget.warnAt.time must be above 0 and at most 1, got 80'],
   ])('%j is refused', (options, message) => {
     expect(() => budget(options)).toThrow(message);

@@ -44,7 +44,7 @@ export class Budget {
       if (limit !== undefined && !(Number.isFinite(limit) && limit > 0))
         throw new EarpieceError(
           'bad_argument',
-          `budget.${name} must be a number above 0, got ${limit}; leave it out for no limit`,
+          `budget.${name} must be a number above 0, got ${limit}; leave the option out for no limit`,
         );
     for (const [name, part] of Object.entries(warnAt))
       if (part !== undefined && !(part > 0 && part <= 1))
@@ -128,7 +128,7 @@ export class Budget {
   /** Returns the event for a turn that ended at its maximum number of requests. */
   outOfIterations(): Seen {
     const limit = this.#limits.iteration ?? 0;
-    return seen(`The last turn was ended: it needed more than ${plainNumber(limit)} requests to the model`, {
+    return seen(`The last turn was ended after ${plainNumber(limit)} requests to the model, the maximum`, {
       type: 'budget.iteration.exceeded',
       severity: 'critical',
       data: counted('iteration', this.#iterations, limit),

@@ -73,7 +73,7 @@ describe('the headers of providers about their limits', () => {
       {
         type: 'ratelimit.low',
         severity: 'warning',
-        message: '100 of 1,000 tokens are left at openai; it resets in 20 s',
+        message: '100 of 1,000 tokens are left at openai (reset in 20 s)',
         ttlMs: 20_000,
         data: { provider: 'openai', limit: 1_000, remaining: 100, percentage: 10, reset_at: '2026-03-28T10:00:20.000Z' },
       },
@@ -86,9 +86,9 @@ describe('the headers of providers about their limits', () => {
     const limits = new RateLimits({ provider: 'anthropic' });
     expect(limits.refused({ afterMs: 30_000 })).toMatchObject({
       type: 'ratelimit.exceeded',
-      message: 'anthropic refused a request: its rate limit is exceeded; wait for 30 s',
+      message: 'anthropic refused a request: the rate limit is exceeded; wait for 30 s',
       data: { provider: 'anthropic', retry_after_ms: 30_000 },
     });
-    expect(limits.refused({}).message).toBe('anthropic refused a request: its rate limit is exceeded');
+    expect(limits.refused({}).message).toBe('anthropic refused a request: the rate limit is exceeded');
   });
 });

@@ -35,7 +35,7 @@ export class RateLimits {
       if (remaining > limit * this.#lowAt || (this.#told.get(name) ?? 0) > now) return [];
       const until = resetAt ?? now + WINDOW_MS;
       this.#told.set(name, until);
-      const resets = resetAt === undefined ? '' : `; it resets in ${plainDuration(resetAt - now)}`;
+      const resets = resetAt === undefined ? '' : ` (reset in ${plainDuration(resetAt - now)})`;
       return [
         seen(
           `${plainNumber(remaining)} of ${plainNumber(limit)} ${name.replaceAll('-', ' ')} are left at ${this.#provider}${resets}`,
@@ -65,7 +65,7 @@ export class RateLimits {
   /** Returns the event for a request that was refused with 429. `afterMs` is the delay that the provider requests. */
   refused({ afterMs }: { readonly afterMs?: number | undefined }): Seen {
     const after = afterMs === undefined ? '' : `; wait for ${plainDuration(afterMs)}`;
-    return seen(`${this.#provider} refused a request: its rate limit is exceeded${after}`, {
+    return seen(`${this.#provider} refused a request: the rate limit is exceeded${after}`, {
       type: 'ratelimit.exceeded',
       severity: 'warning',
       key: `ratelimit:${this.#provider}:exceeded`,

@@ -57,18 +57,20 @@ export const FIELDS = {
     ),
   },
   events: {
-    types: field(types(), 'exact types, or `prefix.*` for all that begin with `prefix.`', { required: true }),
+    types: field(types(), 'exact types, or `prefix.*` for all types that begin with `prefix.`', { required: true }),
     severity_filter: field(oneOf(SEVERITIES), 'the lowest severity that matches', { default: '"info"' }),
-    sources: field(sources(), 'only events of these sources', { default: 'any' }),
+    sources: field(sources(), 'only events of these sources match', { default: 'any' }),
   },
   batching: {
     window_ms: field(
       integer({ min: 0, max: 10_000 }),
-      'delay before an idle agent is woken, so that related events wake it once; 0: one line for each event',
+      'the delay before an idle agent is woken, so that related events wake the agent once; 0: one line for each event',
       { default: '2000' },
     ),
-    max_size: field(integer({ min: 1, max: 100 }), 'the maximum number of events in one line', { default: '10' }),
-    dedupe_key: field(dedupeKey(), 'events with the same values here are counted, not repeated', { default: 'none' }),
+    max_size: field(integer({ min: 1, max: 100 }), 'the maximum number of notifications in one line', { default: '10' }),
+    dedupe_key: field(dedupeKey(), 'events with the same values of these parts become one notification with a count', {
+      default: 'none',
+    }),
     dedupe_window_ms: field(
       integer({ min: 0, max: 60_000 }),
       'a repetition that follows the first event within this time is held until the time ends; 0: no repetition is held',
@@ -78,7 +80,7 @@ export const FIELDS = {
   output: {
     priority: field(
       oneOf(PRIORITIES),
-      "critical interrupts; high and normal are delivered next; low waits for the end of the agent's cycle",
+      "critical: interrupts the agent; high, normal: before the next request to the model; low: at the end of the agent's cycle",
       { default: '"normal"' },
     ),
     inject_at: field(oneOf(INJECTION_POINTS), 'the moment of delivery', {
@@ -93,19 +95,17 @@ export const FIELDS = {
     ),
     core: field(boolean(), "the subscriber cannot be disabled; not allowed in a project's folder", { default: 'false' }),
     kind: field(kind(), '`source.name` of the notification, for filters', { default: "the event's type" }),
-    supersede: field(boolean(), 'the newest state of a key replaces older ones instead of being counted; needs a dedupe_key', {
-      default: 'false',
-    }),
+    supersede: field(boolean(), 'the newest state of a key replaces the older states; needs a dedupe_key', { default: 'false' }),
   },
   withdraw: {
-    types: field(types(), 'events that withdraw open notifications with the same dedupe_key: the state has ended', {
+    types: field(types(), 'events that end a state: open notifications with the same dedupe_key are withdrawn', {
       default: 'none',
     }),
   },
   condition: {
     expression: field(
       expression(),
-      'a minijinja expression over `event`, `payload`, `type`, `source`, `severity`; events match only if it is true',
+      'a minijinja expression over `event`, `payload`, `type`, `source`, `severity`; events match only if the expression is true',
       { default: 'always' },
     ),
   },
@@ -141,7 +141,7 @@ function types(): Value<readonly string[]> {
 
 function wrongType(type: string): string | undefined {
   if (type.length > EVENT_LIMITS.typeChars)
-    return `it has ${type.length} characters, at most ${EVENT_LIMITS.typeChars} are allowed`;
+    return `${JSON.stringify(`${type.slice(0, 20)}…`)} has ${type.length} characters, at most ${EVENT_LIMITS.typeChars} are allowed`;
   if (type === '*') return '"*" alone would match every event; name a prefix such as "build.*"';
   const stem = type.endsWith('.*') ? type.slice(0, -2) : type;
   if (stem.includes('*')) return '"*" is allowed only at the end, after a dot, such as "build.*"';

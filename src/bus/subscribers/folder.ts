@@ -235,7 +235,8 @@ type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
 /** Decodes a file. Files from Windows may begin with a byte-order mark or have another encoding. */
 function decoded(bytes: Buffer): Text {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16 || !isUtf8(bytes)) return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save it as UTF-8` };
+  if (isUtf16 || !isUtf8(bytes))
+    return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save the file as UTF-8` };
   return { kind: 'text', text: bytes.toString('utf8').replace(/^\ufeff/u, '') };
 }
 

@@ -36,7 +36,7 @@ type World = {
   readonly short: (text: string) => string;
 };
 
-/** Makes folders with these files. By default, every request checks the folders of the user and of the project. */
+/** Makes folders with these files. By default, each call of `of` checks the folders of the user and of the project. */
 function world(files: Readonly<Record<string, string>> = {}, more: Partial<SubscriberFoldersOptions> = {}): World {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-folders-')));
   onTestFinished(() => {
@@ -388,8 +388,8 @@ describe('files that cannot be read', () => {
     bytes('user/latin.toml', Buffer.from(toml('latin', 'Müller'), 'latin1'));
     bytes('user/wide.toml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(toml('wide'), 'utf16le')]));
     expect(problems()).toEqual([
-      'user/latin.toml: is not UTF-8; save it as UTF-8',
-      'user/wide.toml: is UTF-16; save it as UTF-8',
+      'user/latin.toml: is not UTF-8; save the file as UTF-8',
+      'user/wide.toml: is UTF-16; save the file as UTF-8',
     ]);
     expect(find('ok')?.output.template?.text).toBe('said');
   });

@@ -196,7 +196,7 @@ describe('an invalid file', () => {
     [
       'a value for a table',
       `batching = 3\n${HEAD}`,
-      ['1:12: batching is 3; it must be a table: write [batching] with window_ms, max_size, dedupe_key, dedupe_window_ms'],
+      ['1:12: batching is 3, but must be a table: write [batching] with window_ms, max_size, dedupe_key, dedupe_window_ms'],
     ],
     [
       'a key of the language',
@@ -284,7 +284,7 @@ describe('an invalid file', () => {
     [
       'a severity mistyped',
       with_('severity_filter = "waring"'),
-      ['6:19: events.severity_filter is "waring"; did you mean "warning"? It is one of debug, info, warning, error, critical'],
+      ['6:19: events.severity_filter is "waring"; did you mean "warning"? Write one of debug, info, warning, error, critical'],
     ],
     ['no sources', with_('sources = []'), ['6:11: events.sources is an empty list; write a list of sources such as ["github"]']],
     // The table [batching]
@@ -319,7 +319,7 @@ describe('an invalid file', () => {
     [
       'a mistyped priority',
       with_('[output]\npriority = "hihg"'),
-      ['7:12: output.priority is "hihg"; did you mean "high"? It is one of critical, high, normal, low'],
+      ['7:12: output.priority is "hihg"; did you mean "high"? Write one of critical, high, normal, low'],
     ],
     [
       'a moment of the glossary',

@@ -88,7 +88,7 @@ function readFields(root: Table, walk: Walk): Said {
         walk,
         [name],
         'value',
-        `is ${seen(raw)}; it must be a table: write [${name}] with ${Object.keys(fields).join(', ')}`,
+        `is ${seen(raw)}, but must be a table: write [${name}] with ${Object.keys(fields).join(', ')}`,
       );
     else said[name] = readTable(name, raw, fields, walk);
   }
@@ -165,7 +165,7 @@ function checkTogether(said: Said, walk: Walk): void {
     );
 }
 
-/** Returns the parts of the dedupe key; undefined for an empty key. */
+/** Returns the parts of the dedupe key. Undefined for an empty key. */
 function keyOf({ batching }: Said): readonly string[] | undefined {
   return batching?.dedupe_key?.length === 0 ? undefined : batching?.dedupe_key;
 }

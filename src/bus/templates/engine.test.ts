@@ -313,7 +313,7 @@ describe('attacks', () => {
       { list: Array.from({ length: 1_000_000 }, (_, at) => ({ at })) },
       'context is larger than 524,288 characters',
     ],
-    ['that is deep', nested(100_000), 'context is nested deeper than 200'],
+    ['that is deep', nested(100_000), 'context is nested deeper than 200 levels'],
   ])('a huge context %s is refused', async (_what, context, reason) => {
     expect(await attack(() => engine.render(named('{{ text|length }}'), context))).toBe(reason);
   });
@@ -472,11 +472,11 @@ describe('the life of an engine', () => {
     await using hasty = templateEngine({ startMs: 0, onTrouble });
     expect(await hasty.render(hello, {})).toEqual({
       kind: 'failed',
-      reason: 'lost its worker: it did not start within 0 ms',
+      reason: 'lost its worker: the worker thread did not start within 0 ms',
     });
     expect(troubles).toEqual([
       expect.stringMatching(/^template test\.toon\.j2 lost its worker: /u),
-      'template test.toon.j2 lost its worker: it did not start within 0 ms',
+      'template test.toon.j2 lost its worker: the worker thread did not start within 0 ms',
     ]);
   });
 
@@ -485,7 +485,7 @@ describe('the life of an engine', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     const asked = await engine.render(hello, circle as Json);
-    expect(asked).toEqual({ kind: 'failed', reason: 'context is nested deeper than 200' });
+    expect(asked).toEqual({ kind: 'failed', reason: 'context is nested deeper than 200 levels' });
     expect(await engine.render(hello, { big: 1n } as unknown as Json)).toMatchObject({ kind: 'failed' });
   });
 

@@ -234,7 +234,7 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;
   const walk = (each: Json, depth: number): void => {
-    if (depth > MAX_DEPTH) throw new Error(`context is nested deeper than ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH) throw new Error(`context is nested deeper than ${MAX_DEPTH} levels`);
     if (typeof each !== 'object' || each === null) {
       left -= typeof each === 'string' ? each.length + 4 : 4;
       return;

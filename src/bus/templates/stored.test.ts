@@ -41,7 +41,7 @@ const lineOf = (hash: string | undefined): Line => {
 };
 const how = { timeZone: 'Europe/Berlin' };
 
-/** Makes a store of settings that records its requests. */
+/** Makes a store of settings that records its calls. */
 function settings(): {
   calls: string[];
   setting: (key: string) => Promise<Json | undefined>;
@@ -103,7 +103,7 @@ test('an unknown template fails, and the reason names its hash', async () => {
     kind: 'failed',
     reason: 'template 01234567 is not in this store',
   });
-  expect(await templates.render(lineOf(undefined), how)).toEqual({ kind: 'failed', reason: 'it has no template' });
+  expect(await templates.render(lineOf(undefined), how)).toEqual({ kind: 'failed', reason: 'the subscriber has no template' });
 });
 
 test('while the store cannot be reached, rendering and storing a template fail', async () => {

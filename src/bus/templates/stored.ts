@@ -58,7 +58,7 @@ export function storedTemplates(
 
     async render(line: Line, { timeZone }): Promise<Rendered> {
       const hash = line.subscriber?.template;
-      if (hash === undefined) return { kind: 'failed', reason: 'it has no template' };
+      if (hash === undefined) return { kind: 'failed', reason: 'the subscriber has no template' };
       let template: Kept | undefined;
       try {
         template = await find(hash);

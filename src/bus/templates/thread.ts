@@ -54,7 +54,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   worker.on('error', (error) => (last = messageOf(error)));
   const ended = new Promise<void>((resolve) => {
     worker.once('exit', (code) => {
-      onMessage(died(last ?? `it ended with code ${code}`));
+      onMessage(died(last ?? `the worker thread ended with code ${code}`));
       resolve();
     });
   });
@@ -77,8 +77,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const ms = left();
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
-          // Waits one more turn of the event loop, because a message that arrived while this thread was busy must not count as
-          // late.
+          // Waits one more iteration of the event loop, because a message that arrived while this thread was busy must not count
+          // as late.
           if (more <= 0) setImmediate(() => waiting === resolve && onMessage(LATE));
           else timer = setTimeout(() => void watch(), more);
         };
@@ -94,7 +94,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   const first = await next(() => startBy - performance.now());
   if (first !== 'ready') {
     await end();
-    return first === LATE ? died(`it did not start within ${startMs.toLocaleString('en')} ms`) : (first as Lost);
+    return first === LATE ? died(`the worker thread did not start within ${startMs.toLocaleString('en')} ms`) : (first as Lost);
   }
 
   return {

@@ -92,7 +92,10 @@ async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, tu
   for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
     begins.push(seq);
   if (turns > begins.length)
-    throw new EarpieceError('bad_argument', `--turns ${turns}: ${log}#${conversation} has only ${begins.length}`);
+    throw new EarpieceError(
+      'bad_argument',
+      `--turns must be at most ${begins.length}, the number of turns of ${log}#${conversation}, got ${turns}`,
+    );
   const next = begins[turns];
   return next === undefined ? undefined : next - 1;
 }
@@ -142,7 +145,7 @@ async function idOf(
     if (named !== undefined && named !== id)
       throw new EarpieceError(
         'bad_argument',
-        `--as names the conversation ${named}, but --resume names ${id}; leave one of them out`,
+        `--as names the conversation ${named}, but --resume names ${id}; leave one of the options out`,
       );
     return id;
   }
@@ -155,7 +158,10 @@ async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'
   // A conversation that another process runs can be forked, but not continued.
   const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
   if (newest === undefined)
-    throw new EarpieceError('not_found', `${log} has no conversation to continue; without --${option} a new conversation begins`);
+    throw new EarpieceError(
+      'not_found',
+      `${log} has no conversation to ${option}; without --${option}, a new conversation begins`,
+    );
   return newest.conversation;
 }
 
@@ -183,6 +189,6 @@ async function unknown(ear: LoadedInbox, log: LogKey, resume: string): Promise<E
   const there = (await conversationsOf(ear, log)).slice(0, 5).map(({ conversation }) => conversation);
   return new EarpieceError(
     'not_found',
-    `${log} has no conversation ${JSON.stringify(resume.slice(0, 80))}${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
+    `${log} has no conversation ${JSON.stringify(resume.slice(0, 80))}${there.length === 0 ? '' : `; the newest conversations are ${there.join(', ')}`}`,
   );
 }

@@ -108,7 +108,7 @@ export function inputOf(line: string): Input {
     case 'wake':
       if (ids === undefined) return { type };
       if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
-        return { type: 'wrong', why: 'ids must be a list of ids' };
+        return { type: 'wrong', why: 'ids must be a list of notification ids' };
       return { type, ids: ids as NotificationId[] };
     default: {
       const near = typeof type === 'string' ? didYouMean(type, INPUTS) : undefined;

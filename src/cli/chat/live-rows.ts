@@ -79,7 +79,14 @@ export class LiveRows {
       ...shown.map(({ notification: { level, kind, message }, count, at }) =>
         pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
       ),
-      ...(left > 0 ? [cut(`${paint('yellow', '┆')} ${paint('dim', `and ${left} more: /pending`)}`, width)] : []),
+      ...(left > 0
+        ? [
+            cut(
+              `${paint('yellow', '┆')} ${paint('dim', `and ${left} more ${left === 1 ? 'notification' : 'notifications'}: /pending`)}`,
+              width,
+            ),
+          ]
+        : []),
       ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · is sent with the next turn`), width)),
     ];
     return rows.length === 0 ? [] : ['', ...rows];
@@ -99,7 +106,7 @@ export class LiveRows {
 
   #pause(person: string): string {
     const by = person === '' ? '' : ` by ${plain(person, 40)}`;
-    return `paused${by} until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
+    return `paused${by}; to resume: earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
   }
 
   #doing({ stopping, writes }: TurnState): string {

@@ -46,7 +46,7 @@ async function noModel(env: Env): Promise<string> {
     `  --model ${example}`,
     `  EARPIECE_AGENT_MODEL=${example}`,
     `  [agent] model = "${example}"   in earpiece.toml`,
-    `${here.length === 0 ? 'No key is set in this environment, and no Ollama answers.' : `${here.join('; ')}.`} Providers:`,
+    `${here.length === 0 ? 'This environment has no API key of a provider, and Ollama does not answer.' : `${here.join('; ')}.`} Providers:`,
     ...providers,
   ].join('\n');
 }

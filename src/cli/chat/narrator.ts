@@ -101,18 +101,18 @@ export class Narrator {
         if (this.#riding && this.#running.size === 0) {
           const { text, delivered } = this.#riding;
           this.#riding = undefined;
-          this.#rode(`rode on ${paint('cyan', '⚙')} ${safe(event.name)}`, text, delivered);
+          this.#rode(`delivered with ${paint('cyan', '⚙')} ${safe(event.name)}`, text, delivered);
         }
         return;
       }
       case 'delivered': {
         const delivered = await this.#lookUp(event.ids);
         if (event.at === 'tool_batch_end' && this.#running.size > 0) this.#riding = { text: event.text, delivered };
-        else this.#rode(RODE[event.at] ?? `rode at ${event.at}`, event.text, delivered);
+        else this.#rode(RODE[event.at] ?? `delivered at ${event.at}`, event.text, delivered);
         return;
       }
       case 'waiting':
-        if (!this.#surface.showsPending) this.#print('note', [pendingLine({ ...event, count: 1 }, width, 'waiting to ride')]);
+        if (!this.#surface.showsPending) this.#print('note', [pendingLine({ ...event, count: 1 }, width, 'waits for delivery')]);
         return;
       case 'aborted':
         this.#surface.endText();
@@ -123,14 +123,14 @@ export class Narrator {
         return;
       case 'left_out':
         this.note(
-          `The provider accepts the request only without ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} (${event.why}). The model has not read the ${event.ids.length === 1 ? 'notification' : 'notifications'}: earpiece why ${event.ids[0] ?? ''}`,
+          `The provider accepts the request only without ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} (${event.why}). The model has not read the ${event.ids.length === 1 ? 'notification' : 'notifications'}. For details: earpiece why ${event.ids[0] ?? ''}`,
         );
         return;
       case 'wake_asked':
         return;
       case 'turn_started':
-        if (event.by === 'notification') this.note('This turn is about events that happened meanwhile:');
-        else if (event.content === '') this.note('The last turn was cut off; it continues now.');
+        if (event.by === 'notification') this.note('This turn is about new notifications:');
+        else if (event.content === '') this.note('The last turn was cut off, and continues now.');
         return;
       case 'turn_ended':
         this.#surface.endText();
@@ -149,9 +149,9 @@ export class Narrator {
     }
   }
 
-  /** Makes the next block begin after a blank line, unless the block is a note. Call this after other code has printed. */
+  /** Makes the next block begin after a blank line. Call this after other code has printed. */
   apart(): void {
-    // Each block begins after a blank line if a person's message comes before it.
+    // After a person's message, every kind of block begins after a blank line.
     this.#block = 'said';
   }
 
@@ -182,7 +182,7 @@ export class Narrator {
 
   #begin(block: Block, text: string): void {
     if (this.#block !== block) {
-      // Leading blank lines of the model are dropped, because the narrator sets the distance itself.
+      // Leading blank lines of the model are dropped, because the narrator prints the blank line between two blocks.
       if (text.trim() === '') return;
       if (this.#block !== 'none') this.#surface.print(['']);
       this.#block = block;
@@ -259,9 +259,9 @@ const ENDED = {
 } as const;
 
 const RODE: Readonly<Record<string, string>> = {
-  turn_start: 'rode on your message',
-  cycle_start: 'rode on your reply',
-  tool_batch_end: 'rode on the results',
+  turn_start: 'delivered with your message',
+  cycle_start: 'delivered with your reply',
+  tool_batch_end: 'delivered with the results',
   turn_end: 'arrived during the answer',
   idle: 'woke the agent',
   forced: 'interrupted',

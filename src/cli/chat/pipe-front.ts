@@ -84,7 +84,8 @@ export class PipeFront implements Front {
 
   async #show(narrator: Narrator, event: AgentEvent): Promise<void> {
     await narrator.tell(event);
-    if (event.type === 'wake_asked') narrator.note(`to begin a turn about this, write /wake: ${plain(event.text, 400)}`);
+    if (event.type === 'wake_asked')
+      narrator.note(`to begin a turn about these notifications, write /wake: ${plain(event.text, 400)}`);
   }
 }
 

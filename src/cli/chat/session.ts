@@ -266,7 +266,7 @@ function toolsOf(
   for (const tool of mcp.tools) {
     if (!tools.some(({ name }) => name === tool.name)) tools.push(tool);
     else if (depth === 1)
-      options.note(`the tool ${tool.name} of an MCP server is left out, because a built-in tool has the same name`);
+      options.note(`the tool ${tool.name} of an MCP server is left out, because another tool has the same name`);
   }
   return tools;
 }
@@ -302,7 +302,7 @@ async function serversOf(
   for (const { message } of problems) note(message);
   const untrusted = ear.config.untrusted[0];
   if (untrusted !== undefined)
-    note(`the commands in ${untrusted.file} are not trusted and are left out; read the file, then run: earpiece trust`);
+    note(`some settings of ${untrusted.file} are not trusted and are left out; read the file, then run: earpiece trust`);
   const upstreams = Object.values(servers).map((server) =>
     ofAgent(upstreamOf(server), server, address, ear.config.agent.passEnv),
   );
@@ -320,7 +320,7 @@ async function serversOf(
       },
     });
   } catch (error) {
-    note(`${messageOf(error)}; continuing without their tools`);
+    note(`${messageOf(error)}; the agent continues without the tools of MCP servers`);
     return NO_SERVERS;
   }
 }

@@ -9,13 +9,13 @@ import { wrapAll } from './wrap.ts';
 
 export const COMMANDS = {
   help: { args: '', says: 'list these commands' },
-  show: { args: '<n>', says: 'the whole text of a shortened part' },
-  pending: { args: '', says: 'waiting notifications' },
+  show: { args: '<n>', says: 'show the whole text of a shortened part' },
+  pending: { args: '', says: 'list the waiting notifications' },
   wake: { args: '', says: 'begin a turn with the waiting notifications' },
-  dismiss: { args: '[n]', says: 'withdraw the waiting notifications, or the n-th of them' },
+  dismiss: { args: '[n]', says: 'withdraw all waiting notifications, or only the n-th' },
   reply: { args: '<text>', says: 'add text to the running turn' },
   stop: { args: '', says: 'stop the running turn' },
-  quit: { args: '', says: 'end the conversation; earpiece chat --resume continues it' },
+  quit: { args: '', says: 'end the conversation; to continue later: earpiece chat --resume' },
 } as const satisfies Record<string, { args: string; says: string }>;
 
 export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
@@ -38,7 +38,7 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
           ([command, { args, says }]) => `${paint('bold', `/${command} ${args}`.padEnd(14))} ${says}`,
         ),
         ...wrapAll(
-          'Ctrl+C in a turn: stop, reply or continue. At an empty prompt, Ctrl+C or Ctrl+D ends the conversation. Type a message that begins with "/" with two slashes.',
+          'Ctrl+C in a turn: stop, reply or continue. At an empty prompt, Ctrl+C or Ctrl+D ends the conversation. If a message begins with "/", type two slashes.',
           width,
         ),
       ];

@@ -89,7 +89,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   clearTimeout(timer);
   if (code === EXIT.waited.code)
     note(
-      `stopped: the task did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} continues it`,
+      `stopped: the task did not end within ${formatDuration(timeoutMs ?? 0)}; to continue the task: earpiece run --resume ${choice.conversation}`,
     );
   await driver.end();
   return code ?? codeOf(driver.last);
@@ -107,7 +107,7 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
   if (last !== undefined && last !== '-') return words.join(' ');
   if (process.stdin.isTTY && last === undefined && resumes) return undefined;
   if (process.stdin.isTTY && last === undefined)
-    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe the task in');
+    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe the task to stdin');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -121,6 +121,7 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
   }
   const piped = Buffer.concat(chunks).toString('utf8').trim();
   if (piped === '' && resumes && last === undefined) return undefined;
-  if (piped === '') throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe the task in');
+  if (piped === '')
+    throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe the task to stdin');
   return [words.slice(0, -1).join(' '), piped].filter((part) => part !== '').join('\n\n');
 }

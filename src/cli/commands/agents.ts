@@ -12,7 +12,7 @@ export function agents(command: CommandLine): void {
     .description(
       'Lists the agents of this project, whether they are active now (●), their open notifications and their carriers.',
     )
-    .option('--all', 'in every project')
+    .option('--all', 'list the agents of every project')
     .option(...SERVER_OPTION)
     .action(async (options: Options) => {
       if (options.server !== undefined) {
@@ -101,7 +101,7 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
   if (options.json) return rows.forEach((row) => printJson(row));
   if (rows.length === 0)
     return print(
-      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nInstall the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>`,
+      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nTo print the line that installs the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>`,
     );
   print(
     table(

@@ -7,9 +7,12 @@ export function bridge(command: CommandLine, answer: Answer): void {
     .description(
       'Serves the Earpiece plugin of a coding agent. The plugin starts this process, sends it the events of the agent on stdin, ' +
         'and reads the answers on stdout. The process ends with the agent. ' +
-        'The command earpiece install puts the plugin into the agent; you never type this command.',
+        'The command earpiece install puts the plugin into the agent. You never type earpiece bridge.',
     )
-    .option('--as <address>', 'the agent of these conversations: agent or project/agent (default: the agent of the host)')
+    .option(
+      '--as <address>',
+      'the address of the agent: agent or project/agent (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise the agent with the name of the host)',
+    )
     .action(async (name: string, options: BridgeOptions) => {
       const { PLUGIN_HOSTS } = await import('../../hosts/index.ts');
       const host = PLUGIN_HOSTS.find((each) => each.name === name);

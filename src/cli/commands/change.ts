@@ -29,7 +29,7 @@ export function withdraw(command: CommandLine, answer: Answer): void {
       'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (an agent may have read it) or ' +
         'too_late (already delivered; exit code 4). If a delivered interrupt still held the gate up, the result is gate_lowered: this interrupt no longer holds the gate up.',
     )
-    .option('--key <key>', 'instead of an id: every open notification with this key')
+    .option('--key <key>', 'withdraw every open notification with this key, instead of one id')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')
     .option('--reason <text>', 'the reason, stored in the log', 'by hand')
     .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
@@ -37,7 +37,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
     .action(async (id: string | undefined, options: GlobalOptions & { key?: string; to?: string; reason: string }) => {
       const { key } = options;
       if ((id === undefined) === (key === undefined))
-        throw new EarpieceError('bad_argument', 'give withdraw either an id or --key <key>');
+        throw new EarpieceError('bad_argument', 'withdraw needs either an id or --key <key>');
       await readInbox(options, async (ear) => {
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
@@ -87,7 +87,7 @@ const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
 export function requeue(command: CommandLine): void {
   command
     .description('Queues a closed notification again, under a new id, even if the notification was filtered.')
-    .option('--to <address>', 'only for this agent (default: every agent that has the id)')
+    .option('--to <address>', 'only for this agent (default: every agent with this notification)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, options: GlobalOptions & { to?: string }) => {
       await readInbox(options, async (ear) => {
@@ -115,11 +115,11 @@ export function requeue(command: CommandLine): void {
 export function mute(command: CommandLine): void {
   command
     .description(
-      'Silences a kind for an agent, or for every agent that this project knows. The pattern is "*", a source, or source.name. ' +
-        'Muted notifications close as filtered and can be queued again. Critical notifications of core kinds cannot be muted. ' +
+      'Silences a kind for an agent, or for every known agent of this project. The pattern is "*", a source, or source.name. ' +
+        'Muted notifications close as filtered and can be queued again. A notification with an action, and a critical notification of a person, a core subscriber or a core kind, cannot be muted. ' +
         'Without a pattern, the command lists the mutes.',
     )
-    .option('--for <duration>', 'how long: 30m, 1h, or today (default: until --off)')
+    .option('--for <duration>', 'the duration of the mute: 30m, 1h, or today (default: until --off)')
     .option('--off', 'lift the mute')
     .example(`earpiece mute file.changed claude-code --for 30m
 earpiece mute file.changed --off
@@ -145,7 +145,7 @@ earpiece mute`)
           if (logs.length === 0 && pattern !== undefined)
             throw new EarpieceError(
               'nobody_there',
-              `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${quote(pattern)} <agent>`,
+              `no agent is known in project ${JSON.stringify(ear.project)} yet; name an agent: earpiece mute ${quote(pattern)} <agent>`,
             );
           let any = false;
           let lifted = false;

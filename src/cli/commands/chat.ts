@@ -10,16 +10,16 @@ export function chat(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--model <provider:model>',
-      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
+      'the model, such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
     )
     .option(
       '--as <address>',
-      'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
+      'the address of the agent: agent, project/agent or project/agent#conversation (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise "agent")',
     )
     .option('--resume [conversation]', 'continue this conversation (default: the last one)')
     .option(
       '--fork [conversation]',
-      'begin a copy of this conversation (default: the last one); open notifications are open in both',
+      'begin a copy of this conversation (default: the last one); open notifications are open in both conversations',
     )
     .option('--turns <n>', 'fork only the first n turns')
     .option('--system <text>', 'the system prompt (default: that of the resumed conversation, otherwise agent.system)')
@@ -27,7 +27,7 @@ export function chat(command: CommandLine, answer: Answer): void {
       '--purpose <purpose>',
       'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise that of the resumed conversation, otherwise both)',
     )
-    .option('--no-tools', 'only talk: no commands, no MCP servers')
+    .option('--no-tools', 'give the agent no tools: no commands, no files, no MCP servers')
     .example(
       `earpiece chat --model anthropic:claude-sonnet-5
 earpiece chat --resume "and now the tests"

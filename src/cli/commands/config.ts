@@ -72,7 +72,7 @@ earpiece config explain conversation.notifications`)
     .command('set <key> <value>')
     .summary('change a value in your file')
     .description(
-      "Changes one value in your own file, which applies to all projects, or in the project's file. Comments and layout are kept. " +
+      "Changes one value in your own file, which applies to all projects, or with --project in the project's file. Comments and layout are kept. " +
         'The value is checked before it is written. Most changes reach running agents with the next carrier.',
     )
     .option('--project', "change the project's file, which applies to everybody in the project")
@@ -85,7 +85,7 @@ earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
     .command('unset <key>')
     .summary('remove a value from your file')
     .description(
-      "Removes one key from your own file, or from the project's file. The source with the next lower priority then decides.",
+      "Removes one key from your own file, or with --project from the project's file. The source with the next lower priority then sets the value.",
     )
     .option('--project', "remove the key from the project's file")
     .example(`earpiece config unset budget.max_items

@@ -13,7 +13,9 @@ export function db(group: CommandLine, answer: Answer): void {
   group
     .command('check')
     .summary('check whether the database is intact')
-    .description('Checks the file, and whether the index agrees with the log. The exit code is 8 if there is a problem.')
+    .description(
+      'Checks whether the database is intact, and whether its index agrees with the log. The exit code is 8 if there is a problem.',
+    )
     .action(async (options: GlobalOptions) => {
       const { store, problems, todo } = await checked(options);
       if (options.json) printJson({ store, sound: problems.length === 0, problems });
@@ -41,7 +43,7 @@ export function db(group: CommandLine, answer: Answer): void {
       onlyAPerson('to prune the database');
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withDatabase(options, async (ear) => {
-        // The sweep may already prune. So the command archives first, to know the number of records.
+        // The sweep may already archive and prune. So the command archives first, to know the number of archived records.
         const archived = await ear.archive();
         await ear.sweep();
         if (!(await ear.witnesses.mayRemove()))
@@ -67,11 +69,17 @@ export function db(group: CommandLine, answer: Answer): void {
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, options: GlobalOptions) => {
       if (file.trim() === '')
-        throw new EarpieceError('bad_argument', `the file ${JSON.stringify(file)} has no name; write e.g. ~/earpiece.db`);
+        throw new EarpieceError(
+          'bad_argument',
+          `the path of the backup must not be empty, got ${JSON.stringify(file)}; write e.g. ~/earpiece.db`,
+        );
       await withDatabase(options, async (ear) => {
         const { store } = ear;
         if (!('backup' in store) || typeof store.backup !== 'function')
-          throw new EarpieceError('bad_argument', `${store.name} has its own backup tools; earpiece backs up SQLite files`);
+          throw new EarpieceError(
+            'bad_argument',
+            `earpiece db backup copies only SQLite files, and this database is ${store.name}; use the backup tools of the database server`,
+          );
         await (store.backup as (to: string) => Promise<void>)(file);
         if (options.json) printJson({ store: store.name, file: resolve(file) });
         else print(`${plain(store.name)} copied to ${plain(file)}`);
@@ -106,7 +114,7 @@ const compacted = async (store: Store): Promise<Bytes | undefined> =>
 /** Describes how much space a prune has freed. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
-    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: a version before 0.1.0 created this file, which is too large to shrink while other processes use it. To shrink the file, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
+    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused. A version before 0.1.0 created this file, so it is too large to shrink while other processes use it. To shrink the file, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
   if (bytes === undefined || bytes.after >= bytes.before) return '';
   return `; the file has ${megabytes(bytes.after)} now, and had ${megabytes(bytes.before)} before`;
 }

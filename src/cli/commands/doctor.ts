@@ -19,7 +19,7 @@ import { wrongClocks } from '../wrong-clocks.ts';
 export function doctor(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Checks versions, configuration, database, the address of this process, and the carriers with their last contact. Shows how to fix each problem. ' +
+      'Checks the versions, the configuration, the database, the address of this process, and the carriers with their last contact. Shows how to fix each problem. ' +
         'Sends a test notification through the hook or the plugin of each connected coding agent. The exit code is 8 if there is a problem.',
     )
     .action(async (options: GlobalOptions) => {
@@ -102,7 +102,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
 function stateOf(folder: string): Finding[] {
   const code = unusable(folder);
   if (code === undefined) return [];
-  const advice = `give yourself access: chmod u+rwx ${folder}; or set XDG_STATE_HOME`;
+  const advice = `give yourself access: chmod u+rwx ${folder}; or set XDG_STATE_HOME to another folder`;
   return [{ what: 'state', value: `${folder} cannot be used (${code})`, ok: false, advice }];
 }
 
@@ -147,7 +147,13 @@ async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, advice }));
   const overview = await inbox.store.overview();
   const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);
-  return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, intact, ${open} open`, ok: true }];
+  return [
+    {
+      what: 'store',
+      value: `${inbox.store.name}${sizeOf(config.db)}, intact, ${open} open ${open === 1 ? 'notification' : 'notifications'}`,
+      ok: true,
+    },
+  ];
 }
 
 const BY: Readonly<Record<Exclude<Identity['by'], 'default'>, string>> = {
@@ -194,7 +200,7 @@ async function agentsOf(inbox: Inbox, config: Config, isConnected: boolean): Pro
   return there.flatMap((p) => [
     {
       what: 'agent',
-      value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last carried ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
+      value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last delivery ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
       ok: true,
     },
     ...missed(p),

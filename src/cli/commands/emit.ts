@@ -27,7 +27,7 @@ export function emit(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--to <address>',
-      'the receivers, which override the subject of an event (default: the subject, otherwise EARPIECE_ADDRESS or `address`, otherwise all active agents of this project)',
+      'the receivers, which override the subject of an event (default: the subject, otherwise EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise all active agents of this project)',
     )
     .option(...SERVER_OPTION)
     .example(
@@ -149,12 +149,12 @@ async function fromStdin(): Promise<string> {
 }
 
 const tooBig = (what: string): EarpieceError =>
-  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, which is the limit for events; split the input`);
+  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, the maximum for events; split the input`);
 
 function utf8(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new EarpieceError('bad_event', `${what} is not UTF-8, which JSON requires`);
+    throw new EarpieceError('bad_event', `${what} is not UTF-8, which JSON requires; convert the text to UTF-8`);
   }
 }

@@ -30,13 +30,13 @@ export function follow(command: CommandLine, answer: Answer): void {
         '`log` follows a file, `url` a URL, `files` the files that globs match, and `git` the branch, its upstream and conflicts. ' +
         '`lsp` follows the errors that a language server finds in changed files. `agent` follows another agent until that agent is idle, blocked or done. ' +
         'Followed things are checked while a session of this project is active. The first check of a session also reports changes since the last session. ' +
-        'Anything else is a command, which runs here as usual. The agent is notified of the errors that the command prints. Fixed errors are withdrawn.',
+        'Anything else is a command, which runs here as usual. The agent is notified of the errors that the command prints. Notifications of fixed errors are withdrawn.',
     )
     .option(
       '--to <address>',
-      'the agent to notify (default: the agent of this shell, otherwise `address`, otherwise all active agents of this project)',
+      'the agent to notify (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise the agent of this shell, otherwise all active agents of this project)',
     )
-    .option('--keep', 'continue when no session is active')
+    .option('--keep', 'continue to check when no session is active')
     .option('--match <re>', 'log: the lines to report, as a regular expression')
     .option('--value <path>', 'url: the path of a value in the JSON answer, such as status.state')
     .addOption(choice('--until <state>', ['idle', 'blocked', 'done'], 'agent: the state to wait for (default: idle)'))
@@ -51,8 +51,8 @@ export function follow(command: CommandLine, answer: Answer): void {
         'log, url: the level of notifications (default: log warning, url error)',
       ),
     )
-    .option('--name <label>', 'the name of a command in notifications')
-    .option('--matcher <names>', 'more problem matchers for a command, from earpiece.toml, separated by commas')
+    .option('--name <label>', 'for a command: the name that notifications show')
+    .option('--matcher <names>', 'for a command: names of more problem matchers in earpiece.toml, separated by commas')
     .addOption({ flags: '--look <project>', description: 'check what this project follows', hidden: true })
     .addOption({
       flags: '--offer <address>',
@@ -104,16 +104,19 @@ const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonl
   level: { kinds: ['log', 'url'], write: 'follow log <file> and follow url <url>' },
   name: { kinds: ['a command'], write: 'follow -- <command>' },
   matcher: { kinds: ['a command'], write: 'follow -- <command>' },
-  every: { kinds: KINDS, write: 'things that are checked from time to time' },
-  keep: { kinds: KINDS, write: 'things that are checked from time to time' },
+  every: { kinds: KINDS, write: `follow ${KINDS.join(', ')}` },
+  keep: { kinds: KINDS, write: `follow ${KINDS.join(', ')}` },
 };
 
 /** Throws if an option has no effect for this kind, or if `--name` or `--matcher` is empty. */
 function checkOptions(kind: string, options: FollowOptions): void {
   if (options.name?.trim() === '')
-    throw new EarpieceError('bad_argument', '--name must not be empty; leave it out for the command itself');
+    throw new EarpieceError('bad_argument', '--name must not be empty; leave the option out to show the command itself');
   if (options.matcher?.trim() === '')
-    throw new EarpieceError('bad_argument', '--matcher must not be empty; leave it out for the shipped problem matchers');
+    throw new EarpieceError(
+      'bad_argument',
+      '--matcher must not be empty; leave the option out to use only the shipped problem matchers',
+    );
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
       throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}`);
@@ -139,7 +142,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(
-    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; already followed, and checked again now' : ''}${there ? '' : '; Earpiece checks it from the next session on, or from now on with --keep'}`,
+    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; already followed, and due for a new check' : ''}${there ? '' : '; Earpiece checks this thing from the next session on, or from now on with --keep'}`,
   );
 }
 
@@ -152,7 +155,10 @@ function everyOf(text: string): number {
   throw new EarpieceError('bad_argument', `--every must be 10s to 1d, got ${text}`);
 }
 
-/** Returns the address to notify. Only `to` may name a conversation, because a followed thing can outlive this conversation. */
+/**
+ * Returns the address to notify. Without `to`, the address names no conversation, because a followed thing can outlive the
+ * caller's conversation.
+ */
 async function addressToNotify({ config }: UserInbox, to: string | undefined): Promise<string> {
   const address = await receiverOf(config, to);
   return to === undefined && address.kind === 'conversation' ? logOf(address) : formatAddress(address);

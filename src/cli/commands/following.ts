@@ -75,14 +75,14 @@ function howOf({ followed, state }: Row, { now, runs, there }: Around): How {
     return {
       word: 'waits',
       ok: false,
-      says: 'no process checks this now; start a session of this project, or run earpiece follow pr, log or url',
+      says: 'no process checks this thing now; start a session of this project, or run an earpiece follow command',
     };
   return { word: 'waits', ok: true, says: `for the next session${saw === '' ? '' : `; last seen: ${saw}`}` };
 }
 
 function failure({ says, since, times }: NonNullable<State['trouble']>, { nextAt }: State, now: number): string {
   const next = nextAt === undefined || nextAt <= now ? 'now' : `in ${Math.ceil((nextAt - now) / 60_000)} min`;
-  return `${says} (${times === 1 ? 'once' : `${times} times`}, since ${ago(since, now)}; next check ${next})`;
+  return `${says} (${times === 1 ? 'one failure' : `${times} failures`}, the first ${ago(since, now)}; next check ${next})`;
 }
 
 const valueOf = ({ followed, state }: Row, { word, says }: How, pid: number | null): object => ({

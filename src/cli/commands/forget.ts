@@ -16,8 +16,8 @@ type ForgetOptions = GlobalOptions & { readonly yes?: boolean; readonly force?: 
 export function forget(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Erases the data of one agent from the database: records, transcript, notifications (also open ones), ' +
-        'withheld results, conversations, tokens and settings. Also deletes its files in the archive. The command asks once. The data cannot be restored. ' +
+      'Erases the data of one agent from the database: records, transcript, notifications (even open ones), ' +
+        'withheld results, conversations, tokens and settings. Also deletes the files of the agent in the archive. The command asks once. The data cannot be restored. ' +
         'The command is refused while a conversation of the agent is active.',
     )
     .option('--yes', 'do not ask')
@@ -44,7 +44,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         }
         if (options.yes !== true) {
           print(
-            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all of its records.`,
+            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all records of the agent.`,
           );
           if (!(await agreed("This cannot be undone. Erase this agent's data? [y/N] "))) return print('nothing was erased');
         }
@@ -59,7 +59,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         if (archived !== undefined) print(`removed ${count(archived.files, 'file')} of the archive ${plain(archived.folder)}`);
         if (readable.length > 0)
           complain(
-            `the text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. To remove the text sooner, end that process, then run: earpiece db prune`,
+            `the erased text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. To remove the text sooner, end that process, then run: earpiece db prune`,
           );
         print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
       });
@@ -69,7 +69,7 @@ export function forget(command: CommandLine, answer: Answer): void {
 const STAYS: readonly string[] = [
   'one record with the name of the agent and the time, so that no position in the log is used twice',
   'messages of this agent to other agents and to the project, because they belong to their receivers',
-  'tasks of the project; to list them: earpiece tasks list',
+  'tasks of the project; to list the tasks: earpiece tasks list',
   'the transcripts of the coding agent itself, backups, archives in other folders, and files that Earpiece wrote for an installation',
 ];
 

@@ -15,7 +15,7 @@ export function gateway(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Runs between an MCP client and its servers, so that tool results carry notifications to the agent. ' +
-        'With a command after --, the gateway wraps that server; with --url, a server over HTTP; otherwise all servers of the configuration.',
+        'The gateway wraps the server whose command follows --, the server at --url, the servers of --servers, or otherwise all servers of the configuration.',
     )
     .option('--name <name>', 'the name of the wrapped server')
     .option('--url <url>', 'wrap this streamable HTTP server')
@@ -23,13 +23,19 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print the lines that install and remove this gateway in a client'))
     .option('--all', 'with --print: one line for all servers of the client')
     .option('--http', 'serve streamable HTTP instead of stdio')
-    .option('--host <host>', 'with --http: the address to listen on (default: 127.0.0.1)')
-    .option('--port <port>', 'with --http: the port; 0 chooses a free one (default: 4748)')
-    .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
+    .option('--host <host>', 'with --http: the host name or IP address to listen on (default: 127.0.0.1)')
+    .option('--port <port>', 'with --http: the port; 0 chooses a free port (default: 4748)')
+    .option('--token-env <variable>', 'with --http: the environment variable with the bearer token that clients must send')
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
     .option('--purpose <purpose>', "the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)")
-    .addOption(choice('--view <view>', VIEW_NAMES, 'the view for the model (default: the configured one)'))
-    .addOption(choice('--profile <profile>', PROFILES, 'how notifications are delivered (default: depends on the client)'))
+    .addOption(choice('--view <view>', VIEW_NAMES, 'the view for the model (default: the configured view)'))
+    .addOption(
+      choice(
+        '--profile <profile>',
+        PROFILES,
+        'how the gateway adds notifications to tool results (default: depends on the client)',
+      ),
+    )
     .onMistake("put the options of the server's command after --: earpiece gateway -- <command>")
     .example(
       `earpiece gateway --print claude -- npx -y @playwright/mcp
@@ -48,7 +54,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
           ? (await import('../setup/print-all.ts')).textForAll(options.print, options)
           : installText(options.print, { words, ...given, ...defined({ db }) });
         if (options.json) printJson(text);
-        else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
+        else print(`${text.how}\n\n${text.what}\n\nTo undo this change:\n\n${text.undo}`);
         for (const warning of text.warnings ?? []) complain(warning);
         if (options.all) return;
         const { hindrance } = await import('../gateway.ts');

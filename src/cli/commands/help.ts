@@ -11,7 +11,7 @@ export function help(command: CommandLine): void {
         if (topic.length > 1)
           throw new EarpieceError(
             'bad_argument',
-            `help exit-codes takes no other arguments, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; leave them out`,
+            `help exit-codes takes no other arguments, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; write: earpiece help exit-codes`,
           );
         const codes = Object.entries(EXIT).map(([name, { code, means }]) => ({ code, name, means }));
         if (options.json) return codes.forEach((code) => printJson(code));

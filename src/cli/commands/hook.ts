@@ -7,17 +7,20 @@ export function hook(command: CommandLine): void {
   command
     .description(
       'Answers one hook call of a coding agent: reads the event on stdin and prints the text for the agent. ' +
-        'The command earpiece install writes this hook into the settings of the agent; you never type this command. ' +
-        'If something fails, the hook reports that on stderr, and the agent continues.',
+        'The command earpiece install writes this hook into the settings of the agent. You never type earpiece hook. ' +
+        'If something fails, the hook reports the failure on stderr, and the agent continues.',
     )
-    .option('--as <address>', 'the agent of this conversation: agent or project/agent (default: the agent of the host)')
-    .option('--beside <session>', 'wait during a session and wake its idle agent; the hook of a prompt starts this')
+    .option(
+      '--as <address>',
+      'the address of the agent: agent or project/agent (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise the agent with the name of the host)',
+    )
+    .option('--beside <session>', 'wait during a session and wake its idle agent; the hook of a prompt starts this process')
     .option(
       '--served',
-      'also carry notifications while the MCP server of Earpiece does not run; for hosts that call this hook at the end of a batch',
+      'also carry notifications while the MCP server of Earpiece does not run; for hosts that call this server at the end of a batch',
     )
-    .option('--wait', 'wait in the background, and wake the idle agent for a notification; the host starts this')
-    .option('--look', 'print the notifications that may wake the idle agent now; the waiting command starts this')
+    .option('--wait', 'wait in the background, and wake the idle agent for a notification; the host starts this process')
+    .option('--look', 'print the notifications that may wake the idle agent now; the process of --wait starts this process')
     .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');
       const host = HOOK_HOSTS.find((each) => each.name === name);

@@ -7,9 +7,9 @@ export function importing(group: CommandLine): void {
   group.description("Imports another program's conversations into the log.");
   group
     .command('jp <folder>')
-    .summary('import a conversation of JP')
+    .summary('import a conversation of the program JP')
     .description(
-      'Imports a conversation folder of JP (metadata.json, base_config.json, events.json) as a conversation that an agent can continue. ' +
+      'Imports a conversation folder of the program JP (metadata.json, base_config.json, events.json) as a conversation that an agent can continue. ' +
         'Notifications that JP had not delivered then wait for that agent.',
     )
     .option('--to <address>', 'the agent of the conversation (default: the agent jp of this project)')

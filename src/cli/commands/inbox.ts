@@ -31,13 +31,13 @@ type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; 
 export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'In a shell of an agent, the command reads the notifications of this conversation like the tool get_notifications, newest first. ' +
-        'Such a shell has EARPIECE_ADDRESS, or an agent started it. Shown notifications count as read and are not delivered again. The gate goes down, unless a pause holds the gate up. ' +
+      "In a shell of an agent, the command reads the notifications of the agent's conversation, newest first, like the tool get_notifications. " +
+        'A shell belongs to an agent if EARPIECE_ADDRESS names the agent, or if the agent started the shell. Shown notifications count as read and are not delivered again. The gate goes down, unless a pause holds the gate up. ' +
         'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
-    .option('--peek', 'only list, even in an agent')
+    .option('--peek', 'only list, even in a shell of an agent')
     .option('--read', 'read for the agent: the shown notifications count as delivered to the conversation')
-    .option('--all', 'list every project')
+    .option('--all', 'list the notifications of every project')
     .option(...SERVER_OPTION)
     .example(
       `earpiece inbox                  # as an agent: read mine; as a person: list

@@ -7,8 +7,8 @@ export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wr
 export function install(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes: hooks or a plugin, and usually the MCP server of Earpiece. ' +
-        'The command earpiece uninstall restores the earlier settings. Without a terminal, the command changes nothing unless --yes is given.',
+      'Finds the coding agents of this machine, shows the changes to their settings, asks once, and writes the changes. The changes are hooks or a plugin, and usually the MCP server of Earpiece. ' +
+        'The command earpiece uninstall restores the earlier settings. Without a terminal, earpiece install changes nothing unless --yes is given.',
     )
     .option('--all', 'every agent that is found here (the default if you name no agent)')
     .option('--yes', 'do not ask')
@@ -16,7 +16,7 @@ export function install(command: CommandLine, answer: Answer): void {
     .option('--wrap', 'also put one gateway in front of the MCP servers of the agent')
     .addOption({
       flags: '--scope <scope>',
-      description: 'the settings to change: yours (user), or yours in this project',
+      description: 'the settings to change: your own settings, or only your settings in this project',
       words: ['user', 'project'],
       fallback: 'user',
     })

@@ -20,9 +20,9 @@ import { clock, columns, level, paint, plain, print, printJson } from '../termin
 export function log(command: CommandLine): void {
   command
     .description('Lists the newest records of a conversation, of an agent, or of all agents in this project, oldest first.')
-    .option('--limit <n>', 'how many', '50')
-    .option('--follow', 'also show new records, until Ctrl+C')
-    .option('--all', 'of every project')
+    .option('--limit <n>', 'maximum number of records', '50')
+    .option('--follow', 'also show each new record, until Ctrl+C')
+    .option('--all', 'show the records of every project')
     .option(...SERVER_OPTION)
     .example(`earpiece log claude-code --limit 20
 earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
@@ -59,8 +59,8 @@ earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
 
 export function watch(command: CommandLine): void {
   command
-    .description('Shows records as any process writes them, until Ctrl+C.')
-    .option('--all', 'of every project')
+    .description('Shows each new record of any process, until Ctrl+C.')
+    .option('--all', 'show the records of every project')
     .option(...SERVER_OPTION)
     .example(`earpiece watch
 earpiece watch --all --json`)
@@ -158,7 +158,7 @@ class LogView {
     if (isType(body, 'gate_lifted')) return [body.ids, `${byWhom(body.by)}: ${body.reason}`];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) {
-      const more = body.upTo === undefined ? '' : ' and the agents after them';
+      const more = body.upTo === undefined ? '' : ' and further agents';
       return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}${more}`];
     }
     if (isType(body, 'fan_out_part')) return [[body.id], `to all agents up to ${body.upTo}`];
@@ -217,7 +217,7 @@ const riding = ({ notifications = [] }: { notifications?: readonly { readonly id
   notifications.map((n) => n.id);
 
 /**
- * Shortens a long id that a producer has chosen. Earpiece's ids have 22 characters and are shown whole, because `why` needs the
- * whole id.
+ * Shortens an id of more than 24 characters. Ids that Earpiece makes at random have 22 characters and are shown whole, because
+ * `why` needs the whole id.
  */
 const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

@@ -19,8 +19,8 @@ export function migrate(command: CommandLine, answer: Answer): void {
         'The target must be empty. The source refuses all writes from the start. At the end, the command compares both databases. ' +
         'If the migration is interrupted, run the same command again to continue. The exit code is 8 if the target differs from the source.',
     )
-    .option('--from <address>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')
-    .option('--to <address>', 'the target')
+    .option('--from <database>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')
+    .option('--to <database>', 'the target: a path, postgres://… or nats://…')
     .option(
       '--cancel',
       'cancel an unfinished migration: the source accepts writes again, and the target that --to names is removed',
@@ -31,7 +31,7 @@ export function migrate(command: CommandLine, answer: Answer): void {
       if (given !== undefined && db !== undefined)
         throw new EarpieceError('bad_argument', 'give either --from or --db, because both name the source');
       if (wanted === undefined && cancel !== true)
-        throw new EarpieceError('bad_argument', '--to names no database: write --to postgres://…, --to nats://… or --to <path>');
+        throw new EarpieceError('bad_argument', '--to is missing; write --to postgres://…, --to nats://… or --to <path>');
       const flags = db === undefined ? {} : { flags: { db } };
       const from = given ?? loadConfig({ cwd: process.cwd(), env: process.env, ...flags }).db;
       await withEnds(from, wanted, async (source, target) => {
@@ -112,7 +112,7 @@ function told(result: Moved, { source, target, json, ms }: Told): number {
       if (json) printJson({ ...names, verified: false, problems });
       else for (const problem of problems.slice(0, MOST_SHOWN)) print(plain(problem));
       complain(
-        `the target differs from the source (${number(problems.length)} problems), so the target stays closed: ${wayOn(mark)}; the source is complete`,
+        `the target differs from the source (${number(problems.length)} problems), so no other command can open the target: ${wayOn(mark)}; the source is complete`,
       );
       return EXIT.problems.code;
     }
@@ -138,7 +138,7 @@ function summary(
   print(`  ${number(records)} records in ${number(logs)} logs${before}; ${others.join(', ')}`);
   print(`  both databases have the checksum ${fingerprint}, and the target is intact`);
   print(
-    `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (with its password), or db in earpiece.toml.`,
+    `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (add the password, if any), or db in earpiece.toml.`,
   );
   print('The source refuses writes from now on. Keep the source as a backup, or remove it.');
 }

@@ -31,7 +31,7 @@ export function remind(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--to <address>',
-      'the agent to remind (default: EARPIECE_ADDRESS or `address`, otherwise all active agents of this project); --list and --cancel: only reminders for this agent',
+      'the agent to remind (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise all active agents of this project); with --list or --cancel: only reminders for this agent',
     )
     .option('--key <key>', 'a name: a newer reminder with the same key replaces the older reminder')
     .addOption(choice('--level <level>', REMINDER_LEVELS, 'the level (default: info)'))
@@ -167,7 +167,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
   if (meant.length === 0)
     throw new EarpieceError(
       'not_found',
-      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows the waiting reminders`,
+      `no waiting reminder of ${options.to ?? ear.project} has the id or key ${JSON.stringify(word.slice(0, 80))}; earpiece remind --list shows the waiting reminders`,
     );
   const seen = new Set<string>();
   for (const { log, item } of meant) {
@@ -181,7 +181,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
       if (options.json) printJson({ id: reminderId(id), log, result: 'superseded', by: waits });
       else
         print(
-          `${reminderId(id)}  was replaced for ${plain(log)} by ${waits}, which still waits: earpiece remind --cancel ${waits}`,
+          `${reminderId(id)}  was replaced for ${plain(log)} by ${waits}, which still waits; to cancel ${waits}: earpiece remind --cancel ${waits}`,
         );
       continue;
     }

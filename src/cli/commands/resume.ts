@@ -21,10 +21,10 @@ import { whoAmI } from './change.ts';
 export function resume(command: CommandLine): void {
   command
     .description(
-      'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, else this project). ' +
-        'Each conversation that has seen its pause is notified that it may continue. A pause holds every tool call of the agent until ' +
-        'the pause is lifted, withdrawn or expires. A conversation that never saw the pause reads nothing, except your --message. An ' +
-        'agent cannot lift its own pause: the command is refused in a command of an agent, and in a shell where ' +
+      'Lifts the pauses of a conversation, an agent or a project (default: `address` in earpiece.toml, otherwise this project). ' +
+        'Each conversation that has seen its pause is notified that it may continue. Until a pause is lifted, is withdrawn or expires, ' +
+        'every tool call of the agent is refused. A conversation that never saw the pause gets only your --message, if you give one. An ' +
+        'agent cannot lift its own pause: the command is refused if an agent runs it, and in a shell where ' +
         'EARPIECE_ADDRESS names an agent.',
     )
     .option('--message <text>', 'the text for the agent (default: "Go on.")')
@@ -78,5 +78,5 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
 function saying({ log, conversation, message, person, since, notified }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by ${plain(person)}`;
-  return `${plain(who)}  continues; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw this pause)'}`;
+  return `${plain(who)}  continues; the pause${by} of ${clock(since)} was lifted: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw this pause)'}`;
 }

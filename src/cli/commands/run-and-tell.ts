@@ -31,12 +31,12 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--to <address>',
-      'the agent to notify (default: EARPIECE_ADDRESS or `address`, the agent of this shell, otherwise all active agents of this project)',
+      'the agent to notify (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise the agent of this shell, otherwise all active agents of this project)',
     )
     .option('--name <label>', 'a name that notifications show instead of the command line')
-    .option('--lines <n>', 'number of output lines for the agent: lines about the failure, and the end; 0: none', '20')
+    .option('--lines <n>', 'number of output lines for the agent: lines about a failure, and the last lines; 0 for none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
-    .option('--matcher <names>', 'more problem matchers, from earpiece.toml, separated by commas')
+    .option('--matcher <names>', 'names of more problem matchers in earpiece.toml, separated by commas')
     .option('--timeout <duration>', 'end the command after this time')
     .option(...SERVER_OPTION)
     .onMistake('put the options of the command after --: earpiece run-and-tell -- <command>')
@@ -48,7 +48,8 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
-      if (timeoutMs === 0) throw new EarpieceError('bad_argument', '--timeout must be above 0; leave it out for no time limit');
+      if (timeoutMs === 0)
+        throw new EarpieceError('bad_argument', '--timeout must be above 0; leave the option out for no time limit');
       // The configuration and the address are checked before the command runs. The store is opened only after the command has
       // ended.
       const current = loadConfig({ cwd: process.cwd(), env: process.env });
@@ -68,7 +69,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
         forwardSignals: true,
         withoutTerminal: () =>
           complain(
-            'the command runs without a terminal, so its colours and progress may differ; for a terminal, install the package where earpiece is installed: npm install @lydell/node-pty',
+            'the command runs without a terminal, so its colours and progress may differ. For a terminal, install this package where earpiece is installed: npm install @lydell/node-pty',
           ),
         emitter: { emit: (event) => emitTo(options, event) },
         matchers,

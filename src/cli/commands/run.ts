@@ -4,21 +4,24 @@ import type { TaskOptions } from '../chat/task.ts';
 export function task(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Gives an agent one task. Its answer goes to stdout and its actions to stderr. The command ends with the turn. Exit codes: 0 completed, 1 failed, 130 stopped, ' +
-        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. The command waits for background work. Without a task, stdin is the task. If the last word is "-", stdin replaces that word.',
+      "Gives an agent one task. The agent's answer goes to stdout, and its actions to stderr. The command ends when the turn and its background work have ended. Exit codes: 0 completed, 1 failed, 130 stopped, " +
+        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. Without a task, stdin is the task. If the last word is "-", stdin replaces that word.',
     )
     .option(
       '--model <provider:model>',
-      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
+      'the model, such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: the model of the resumed conversation, otherwise EARPIECE_AGENT_MODEL or agent.model)',
     )
     .option(
       '--as <address>',
-      'the name of the agent: agent, project/agent or project/agent#conversation (default: `address`, otherwise "agent")',
+      'the address of the agent: agent, project/agent or project/agent#conversation (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise "agent")',
     )
-    .option('--resume [conversation]', 'continue this conversation (default: the last one), with a new turn')
+    .option(
+      '--resume [conversation]',
+      'continue this conversation (default: the last one) with the task, otherwise with its interrupted turn',
+    )
     .option(
       '--fork [conversation]',
-      'begin a copy of this conversation (default: the last one); open notifications are open in both',
+      'begin a copy of this conversation (default: the last one); open notifications are open in both conversations',
     )
     .option('--turns <n>', 'fork only the first n turns')
     .option('--system <text>', 'the system prompt (default: that of the resumed conversation, otherwise agent.system)')
@@ -26,7 +29,7 @@ export function task(command: CommandLine, answer: Answer): void {
       '--purpose <purpose>',
       'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise that of the resumed conversation, otherwise both)',
     )
-    .option('--no-tools', 'only talk: no commands, no MCP servers')
+    .option('--no-tools', 'give the agent no tools: no commands, no files, no MCP servers')
     .option('--timeout <duration>', 'stop the turn after this time')
     .example(
       `earpiece run "run the tests and tell me which fail" > report.txt

@@ -56,18 +56,18 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export function send(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Queues a notification, which the next message to the agent carries. The notification is durable when this command returns. ' +
+      'Queues a notification. By default, the next message to the agent carries the notification. The notification is durable when this command returns. ' +
         'Without a message, or with "-", the command reads the text from stdin.',
     )
     .option(
       '--to <address>',
-      'agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise all active agents of this project)',
+      'the receivers: agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, otherwise all active agents of this project)',
     )
     .addOption(
       choice(
         '--level <level>',
         LEVELS,
-        'the level; critical interrupts (default: info, and critical with --action cancel or pause)',
+        'the level; a critical notification interrupts the agent (default: info, and critical with --action cancel or pause)',
       ),
     )
     .option('--kind <source.name>', 'the kind, source.name', 'user.message')
@@ -76,14 +76,14 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--supersede', 'with --key: the newest notification replaces the older ones')
     .option('--data <json>', 'JSON that the agent reads after the message')
     .addOption(choice('--action <action>', ACTIONS, 'the request to the agent; cancel and pause are interrupts'))
-    .option('--instruction <text>', 'a request to the agent')
+    .option('--instruction <text>', 'a text that says what the agent must do')
     .option(
       '--deliver <moment>',
-      `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (the tool as files__read, files:read or read; default: next)`,
+      `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (write a tool as files__read, files:read or read; default: next)`,
     )
     .option('--ttl <duration>', 'when the notification expires: a duration, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
-    .option('--as <person>', 'the person who sends this')
+    .option('--as <person>', 'the person who sends the notification')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
     .option('--timeout <duration>', 'with --wait: the maximum time (default: 30s)')
     .option(...SERVER_OPTION)
@@ -103,7 +103,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           'bad_argument',
           '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
         );
-      const person = personOption(options.as, 'sends this');
+      const person = personOption(options.as, 'sends the notification');
       const inside = speaker();
       if (options.action === 'resume' && inside === undefined) notInItsShell('to lift a pause');
       if (inside !== undefined) {
@@ -169,7 +169,9 @@ type Expiry = string | undefined;
 
 const expiryIn = (ttl: string): Expiry => (ttl === 'never' ? undefined : `expires in ${ttl}`);
 
-/** Reads the end of an interrupt for a whole project. The settings, or an earlier call with the same id, may have chosen it. */
+/**
+ * Reads the end of an interrupt for a whole project. The settings, or an earlier call with the same id, may have chosen this end.
+ */
 async function expiryOf({ store }: UserInbox, queued: Queued, ttl: string | undefined): Promise<Expiry> {
   if (queued.kind === 'queued' && ttl !== undefined) return expiryIn(ttl);
   const log = queued.to.find((each) => each.endsWith('/*'));
@@ -186,7 +188,7 @@ const LISTED = 20;
 
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before the interrupt ends. */
 function named(to: readonly string[], action: Action | undefined, expiry: Expiry): string {
-  const end = `the interrupt ${expiry === undefined ? '' : `${expiry}, or `}is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
+  const end = `the interrupt ${expiry === undefined ? '' : `${expiry}, or `}is withdrawn${action === 'pause' ? ' or lifted' : ''}`;
   const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
   const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to
@@ -225,7 +227,7 @@ async function fromStdin(): Promise<string> {
     if (bytes > LIMITS.messageChars * 4)
       throw new EarpieceError(
         'bad_notification',
-        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes; at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
+        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, but at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
       );
     chunks.push(chunk);
   }

@@ -4,14 +4,14 @@ import type { ServeOptions } from '../serve.ts';
 export function serve(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. The command prints an address that logs in one browser, once. ' +
+      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. The command prints a URL that logs in one browser, once. ' +
         'Programs need a token: earpiece token create.',
     )
     .option(
       '--host <host>',
-      'the address to listen on; an address that is not loopback requires a token first (default: server.host, 127.0.0.1)',
+      'the host name or IP address to listen on; without a token, only loopback is allowed (default: server.host, 127.0.0.1)',
     )
-    .option('--port <port>', 'the port; 0 chooses a free one (default: server.port, 4747)')
+    .option('--port <port>', 'the port; 0 chooses a free port (default: server.port, 4747)')
     .option('--allow-host <names...>', 'other host names to accept, for a server behind a proxy')
     .option('--no-console', 'serve only the API')
     .option('--open', 'open the console in a browser')

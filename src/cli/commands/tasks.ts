@@ -33,7 +33,10 @@ export function tasks(group: CommandLine): void {
   const command = (usage: string): CommandLine =>
     group.command(usage).option('--project <project>', 'the project (default: this project)');
   const changes = (usage: string): CommandLine =>
-    command(usage).option('--as <person>', 'the name of the person (default: you, or the agent of this shell)');
+    command(usage).option(
+      '--as <person>',
+      'the person who makes the change (default: your user name, or the agent of this shell)',
+    );
 
   command('list')
     .summary('list the open tasks')
@@ -58,7 +61,7 @@ earpiece tasks list --of coder --status blocked --json`)
         });
         if (options.json) return found.tasks.forEach((task) => printJson(task));
         if (found.tasks.length === 0) {
-          if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; ${ADD}`));
+          if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; to add a task: ${ADD}`));
           const which = options.all ? '' : `${options.status ?? 'open'} `;
           const whose = assignee === undefined ? '' : ` of ${plain(assignee)}`;
           const more = options.all || options.status !== undefined ? '' : '; --all also lists finished tasks';
@@ -82,7 +85,9 @@ earpiece tasks list --of coder --status blocked --json`)
 
   changes('add <title...>')
     .summary('add a task')
-    .description('Adds a task. An agent gets tasks from its tool get_next_action: the most urgent task first, then the oldest.')
+    .description(
+      'Adds a task. An agent gets its tasks from the tool get_next_action: tasks with a higher priority first, and within a priority the oldest task first.',
+    )
     .option('--to <agent>', 'the agent that will work on the task (default: none yet)')
     .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'the priority', { fallback: 'normal' }))
     .option('--description <text>', 'the description')
@@ -112,14 +117,14 @@ earpiece tasks add --backlog "Look at the slow query"`)
   changes('assign <id> [agent]')
     .summary('give a task to an agent')
     .description(
-      'Gives a task to an agent. If another agent works on the task, that agent is asked to stop, and the task begins again.',
+      'Gives a task to an agent. If another agent works on the task, that agent is asked to stop, and the task returns to the status todo.',
     )
     .option('--nobody', 'remove the assignee')
     .example(`earpiece tasks assign t7 tester
 earpiece tasks assign t7 --nobody`)
     .action(async (id: string, agent: string | undefined, options: Options & { nobody?: boolean }) => {
       if ((agent === undefined) !== (options.nobody === true))
-        throw new EarpieceError('bad_argument', 'give tasks assign either an agent or --nobody');
+        throw new EarpieceError('bad_argument', 'tasks assign needs either an agent or --nobody');
       await withTasks(options, async (at) => {
         const { all, project, by } = at;
         say(options, await all.assign(project, id, agent ?? null, { by }), await unreachable(at, agent));
@@ -130,7 +135,7 @@ earpiece tasks assign t7 --nobody`)
     .summary('change the status of a task')
     .description(
       "Sets the status of a task. If you block, cancel, put back or finish the task, its agent is interrupted: the agent's next tool call is refused, with instructions. " +
-        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}; earpiece tasks show lists the possible next statuses.`,
+        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}. To list the possible next statuses: earpiece tasks show.`,
     )
     .option('--reason <text>', 'the reason, which the agent reads')
     .addOption(choice('--expect <status>', TASK_STATUSES, 'change the task only if it has this status now'))
@@ -154,9 +159,9 @@ earpiece tasks status t7 in_progress --expect blocked`)
         print(`${paint('bold', task.id)}  ${plain(task.title)}`);
         const since = `since ${clock(task.statusChangedAt)} by ${plain(task.statusChangedBy.name)}`;
         print(`  ${status(task.status)} ${since}${task.blockedReason === null ? '' : `: ${plain(task.blockedReason)}`}`);
-        print(`  ${task.priority}, ${plain(task.assignee ?? 'nobody')}'s`);
+        print(`  priority ${task.priority}, assigned to ${plain(task.assignee ?? 'nobody')}`);
         const next = NEXT_STATUSES[task.status];
-        if (next.length > 0) print(paint('dim', `  can become ${next.join(', ')}`));
+        if (next.length > 0) print(paint('dim', `  next statuses: ${next.join(', ')}`));
         if (task.description !== '') print(plainLines(task.description));
         for (const execution of task.executions) print(shown(execution));
       });
@@ -207,7 +212,7 @@ function projectName(name: string): string {
   } catch {
     throw new EarpieceError(
       'bad_address',
-      `--project ${JSON.stringify(name.slice(0, 80))} is not a valid name of a project; use the part of its agents' addresses before the "/"`,
+      `--project ${JSON.stringify(name.slice(0, 80))} is not a valid name of a project; use the part of an agent's address before the "/"`,
     );
   }
 }

@@ -29,7 +29,7 @@ export function token(group: CommandLine): void {
     .command('create')
     .summary('create a token, which is shown only once')
     .description(
-      'Creates a token and shows it once. Kinds: an admin token may do everything. A project token may do everything in one project. An agent token reads one agent or one conversation, and queues in its project up to level error. ' +
+      'Creates a token and shows it once. An admin token may do everything. A project token may do everything in one project. An agent token reads the data of one agent or one conversation, and queues notifications in its project up to level error. ' +
         'A send token queues notifications and events in one project up to level error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))
@@ -81,7 +81,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         const all = await (await tokensOf(ear.store)).list();
         if (options.json) return all.forEach((each) => printJson(each));
         if (all.length === 0)
-          return print(paint('dim', 'there is no token; create one: earpiece token create --kind admin --name <name>'));
+          return print(paint('dim', 'there is no token; to create a token: earpiece token create --kind admin --name <name>'));
         const now = ear.store.now();
         print(
           table(
@@ -117,15 +117,15 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     });
   group
     .command('login')
-    .summary('print an address that logs in one browser')
-    .description('Prints an address that logs in one browser as admin, once, within ten minutes.')
-    .option('--url <url>', 'the address of the server (default: server.host and server.port)')
+    .summary('print a URL that logs in one browser')
+    .description('Prints a URL that logs in one browser as admin, once, within ten minutes.')
+    .option('--url <url>', 'the URL of the server (default: server.host and server.port)')
     .action(async (options: GlobalOptions & { url?: string }) => {
       onlyAPerson('to log a browser in');
       if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
         throw new EarpieceError(
           'bad_argument',
-          `--url ${JSON.stringify(options.url.slice(0, 80))} is not the address of a server; write e.g. http://127.0.0.1:4747`,
+          `--url ${JSON.stringify(options.url.slice(0, 80))} is not the URL of a server; write e.g. http://127.0.0.1:4747`,
         );
       await withNamedDatabase(options, async (ear) => {
         const { loginUrl, makeCode } = await import('../../server/sessions.ts');
@@ -139,7 +139,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         print(login);
         if (options.url === undefined)
           process.stderr.write(
-            `${paint('dim', `this address is for a server at ${plain(base)} (server.host, server.port); if earpiece serve prints another address, add --url <address>`)}\n`,
+            `${paint('dim', `this URL is for a server at ${plain(base)} (server.host, server.port); if earpiece serve prints another URL, add --url <url>`)}\n`,
           );
       });
     });

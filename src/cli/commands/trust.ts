@@ -46,15 +46,15 @@ type Part = {
 export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
-      "Shows the permissions that this project asks for, and asks for your consent. The earpiece.toml (default: the active file here) may start commands, open connections, move the database, add text for the model or use another project's name. The subscribers of the project may write text that agents read. " +
-        'The consent covers those parts of earpiece.toml as they are now, and the folder of subscribers. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
+      "Shows the permissions that an earpiece.toml (default: the file of this project) asks for, and asks for your consent. Such a file may start commands, open connections, set the database, add text for the model or use another project's name. Without a file argument, the command also asks about the subscribers of the project, which may write text that agents read. " +
+        'Your consent covers the permissions in earpiece.toml until they change, and all present and later subscribers in the folder. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
     )
     .option('--yes', 'do not ask')
     .option('--off', 'withdraw the trust')
-    .option('--list', 'list what is trusted')
+    .option('--list', 'list the trusted files and folders')
     .option(
       '--new-mark',
-      "give this project's agents new marks because an old mark has leaked; the new marks apply after a restart",
+      "give this project's agents new marks because an old mark has leaked; each agent uses its new mark after its restart",
     )
     .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
@@ -128,15 +128,15 @@ function partOf(book: TrustBook, target: string): Part {
     place: file,
     what,
     already: book.allowed(target).what,
-    lasts: 'is trusted as it is now; if these parts change, earpiece trust asks again',
+    lasts: 'is trusted as it is now; if these parts change, run earpiece trust again',
     // `seen` detects a change of the file while the person reads, for example by `git pull`.
     allow: () => void book.trust(target, seen),
   };
 }
 
 /**
- * Collects what needs trust besides the project's earpiece.toml: the name of a project whose folder no longer exists, if this
- * project takes over that name, and the subscribers of this project. `problems` are the problems of the subscribers.
+ * Collects the parts that need trust besides the project's earpiece.toml. These parts are the subscribers of this project, and a
+ * name that this project takes over from a folder that no longer exists. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
@@ -149,7 +149,7 @@ function partsHere(config: Config): { readonly parts: readonly Part[]; readonly 
           {
             place: root,
             what: [
-              `take over the name ${JSON.stringify(wanted.name)} with its agents and open notifications; its folder ${wanted.folder} no longer exists`,
+              `take over the name ${JSON.stringify(wanted.name)} with its agents and open notifications, because its folder ${wanted.folder} no longer exists`,
             ],
             already: [],
             lasts: 'is trusted to take over the name',

@@ -18,7 +18,7 @@ export function unfollow(command: CommandLine): void {
           const ids = (await follow.following(store, project)).map((each) => each.id).join(', ');
           throw new EarpieceError(
             'not_found',
-            `${project} follows nothing with the id ${JSON.stringify(id.slice(0, 80))}; ${ids === '' ? 'this project follows nothing' : `there are ${ids}`}`,
+            `${project} has no follower with the id ${JSON.stringify(id.slice(0, 80))}; ${ids === '' ? 'this project follows nothing' : `the ids are ${ids}`}`,
           );
         }
         if (options.json) return printJson({ id, followed: false });

@@ -6,11 +6,11 @@ import type { SetupOptions } from '../setup/carry-out.ts';
 export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Removes the entries of earpiece install from the settings of coding agents, in your own settings and in every project. ' +
+      'Removes the entries of earpiece install from the settings of coding agents, both your own settings and those of every project. ' +
         'A file without later changes is restored byte for byte. In any other file, only the entries of Earpiece are removed. The command shows the changes and asks once. ' +
-        'With --purge, the command first lists, then also removes the database, the configuration of the user and the caches.',
+        'With --purge, the command also removes the database, the configuration of the user and the caches, and lists these files first.',
     )
-    .option('--all', 'every agent that has such entries (the default if you name no agent)')
+    .option('--all', 'every agent with entries of earpiece install (the default if you name no agent)')
     .option('--purge', 'also remove the database, the configuration of the user and the caches')
     .option('--yes', 'do not ask')
     .example('earpiece uninstall codex\nearpiece uninstall --all --yes\nearpiece uninstall --purge')

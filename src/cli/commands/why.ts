@@ -57,7 +57,10 @@ function spanOf(ms: number): string {
   return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h` : `${Math.floor(ms / 86_400_000)} d`;
 }
 
-/** A cure that has a command. No command marks an interrupt as read, but its withdrawal also lowers the gate. */
+/**
+ * A cure that `why` suggests with a command. Instead of `mark_read`, `why` suggests withdrawing the interrupt, which also lowers
+ * the gate.
+ */
 type Typed = Exclude<Cure, { kind: 'mark_read' }>;
 
 const curesFor = (verdict: Verdict, story: Why): readonly Typed[] =>
@@ -115,11 +118,11 @@ const CURES: Readonly<Record<Typed['kind'], string>> = {
 /** Describes a cure in words. Withdrawing an interrupt lowers a gate only if this interrupt keeps the gate up. */
 const cureSays = ({ kind }: Typed, verdict: Verdict): string =>
   kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
-    ? `${CURES[kind]} and lower its gate`
+    ? `${CURES[kind]} and lower the gate`
     : CURES[kind];
 
 function expiry(ms: number): string {
-  if (ms <= 0) return 'its expiry time has passed';
+  if (ms <= 0) return 'the expiry time has passed';
   const coarse = ms > 3_600_000 ? 3_600_000 : ms > 60_000 ? 60_000 : 1_000;
   return `expires in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
 }
@@ -132,7 +135,7 @@ function saying(decision: Exclude<Decision, { kind: 'take' }>): string {
     case 'summarize':
       return `would only be counted in a summary (${decision.step}: ${why})`;
     case 'close':
-      return `would end ${decision.outcome} (${decision.step}: ${why})`;
+      return `would close as ${decision.outcome} (${decision.step}: ${why})`;
     default:
       return decision satisfies never;
   }

@@ -163,16 +163,14 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
   findings.push(...variableFindings(setup, user, options, said, bad));
   if (files.length > 1)
     findings.push(bad('the plugin of Earpiece is installed twice: in your settings and in the project', twice(name)));
-  // The other faults of an installation whose package is gone have the same cause.
+  // If the package is gone, other faults of the installation have the same cause, so these faults are not reported.
   if (gone !== undefined) return findings;
   const broken = [...brokenFiles(setup, first, ours, bad), ...serverFindings(setup, first, ours, bad)];
   const problem = broken.length > 0 ? undefined : problemOf(setup, first, ours);
   findings.push(...broken, ...(problem === undefined ? [] : [bad(problem)]));
   const other = planInstall(setup, first, ours, installBook({ env: process.env })).filter(changes);
   if (broken.length === 0 && problem === undefined && other.length > 0)
-    findings.push(
-      bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: written by another version, or not by earpiece install`),
-    );
+    findings.push(bad(`another version, or a person, wrote ${other.map(({ file }) => short(file, user)).join(' and ')}`));
   const proof = bridge === undefined ? undefined : await bridgeCanary(plugin.host, bridge);
   if (proof?.kind === 'deaf')
     findings.push(bad(`a test notification did not arrive through the bridge of the plugin: the bridge ${proof.why}`));
@@ -220,7 +218,7 @@ function secondCopies({ name, hooks }: Setup, { file: own }: Installed, user: Pl
   });
 }
 
-/** Reports variables of the agent's settings with which Earpiece uses another database, project or address than this shell. */
+/** Reports variables of the agent's settings that make Earpiece use another database, project or address. */
 const variableFindings = (
   setup: Setup,
   user: Place,
@@ -248,10 +246,10 @@ function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Find
   for (const line of lines) {
     const { node, entry } = partsOfLine(line);
     if (node !== undefined && !isProgram(node))
-      missing.add(`their Node ${short(node, place)} no longer exists: another Node runs instead, or none`);
-    if (entry !== undefined && !existsSync(entry)) missing.add(`their Earpiece ${short(entry, place)} no longer exists`);
+      missing.add(`a Node that does not exist: ${short(node, place)}; another Node runs instead, or none`);
+    if (entry !== undefined && !existsSync(entry)) missing.add(`an Earpiece that does not exist: ${short(entry, place)}`);
   }
-  return [...missing].map((why) => bad(`the hooks start programs that do not exist: ${why}`));
+  return [...missing].map((why) => bad(`the hooks start ${why}`));
 }
 
 /**

@@ -60,7 +60,7 @@ function besidePlugin({ title, hooks }: Setup, place: Place): void {
   if (name === undefined) return;
   const out = `claude plugin uninstall ${plain(name)}`;
   print(
-    `${title} has the plugin ${plain(name)}, which contains the same hooks. With both, each hook runs twice; to keep only one: ${out}\n`,
+    `${title} has the plugin ${plain(name)}, which contains the same hooks as earpiece install. With both, each hook runs twice. To remove the plugin: ${out}\n`,
   );
 }
 
@@ -86,7 +86,7 @@ async function proves({ title, hooks, next }: Setup, place: Place, missing: bool
 
 /** Lists the servers that no gateway can wrap, one line each. */
 function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
-  if (typeof wraps !== 'function') return `${title}: its MCP servers stay unchanged: ${wraps.not}`;
+  if (typeof wraps !== 'function') return `the MCP servers of ${title} stay unchanged: ${wraps.not}`;
   const settings = wraps(place, ours);
   const { taken, left } = wrappingOf(readSettings(settings.file).text ?? '', settings);
   const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays unchanged: ${why}`);
@@ -151,8 +151,8 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
 
 const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
   unrecorded
-    ? `the entries of Earpiece were removed from ${title}; no earlier version of its files was recorded`
-    : `${title} is restored; if the agent is running, restart it`;
+    ? `the entries of Earpiece were removed from ${title}; Earpiece has no record of the earlier files`
+    : `the settings of ${title} are restored; if the agent is running, restart the agent`;
 
 function checkNames(names: readonly string[], { all }: SetupOptions): void {
   if (all && names.length > 0)
@@ -171,7 +171,7 @@ function nobodyHere(place: Place): string {
   const looked = SETUPS.map(({ commands }) => commands.join(', ')).join(', ');
   const folders = SETUPS.flatMap((setup) => setup.folders(place)).map((folder) => short(folder, place));
   return (
-    `no coding agent was found: none of ${looked} is on the PATH, and none of these folders exists: ${folders.join(', ')}; ` +
-    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name an agent that is installed elsewhere: earpiece install claude'
+    `no coding agent was found: none of ${looked} is on the PATH, and none of these folders exists: ${folders.join(', ')}. ` +
+    'Install an agent, for example with npm install -g @anthropic-ai/claude-code, or name an agent that is installed elsewhere: earpiece install claude'
   );
 }

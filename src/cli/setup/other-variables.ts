@@ -19,8 +19,9 @@ const WHO: Readonly<Record<SetVariable['of'], string>> = {
 };
 
 /**
- * Returns the variables with an effect that this shell does not have. `named`: the database of the command line of doctor.
- * `said`: the database that the installed entries name, which no variable overrides.
+ * Returns one reason for each variable that makes Earpiece use another database or project than this shell. Also reports a
+ * variable that gives the MCP server another address than the hooks. `named`: the database of the command line of doctor. `said`:
+ * the database that the installed entries name, which no variable overrides.
  */
 export function otherVariables(
   variables: readonly SetVariable[],
@@ -66,7 +67,7 @@ function leadsAway({ address }: Facts, shell: Facts, { name }: SetVariable): boo
 
 function reason({ name, value, file, key, of, isMachine }: SetVariable, effect: string): Reason {
   const why = `${file} has ${key} = ${withoutSecretsIn(value)}: ${effect}`;
-  if (isMachine) return { why, advice: 'ask the administrator of this machine' };
-  const remove = `remove it from ${file}`;
+  if (isMachine) return { why, advice: 'ask the administrator of this machine to remove this variable' };
+  const remove = `remove this variable from ${file}`;
   return { why, advice: of === 'all' ? `${remove}, or set ${name} to the same value in this shell` : remove };
 }

@@ -18,7 +18,7 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   if (setup === undefined || typeof wraps !== 'function')
     throw new EarpieceError(
       'bad_argument',
-      `--all does not work for ${client}: ${typeof wraps === 'object' ? wraps.not : 'Earpiece does not write its settings'}, so the environment values of its servers would be lost; ` +
+      `--all does not work for ${client}: ${typeof wraps === 'object' ? wraps.not : 'Earpiece does not write the settings of this client'}, so the environment values of its servers would be lost. ` +
         `--all works for ${able}. To wrap one server at a time: earpiece gateway --print ${client} -- <command of a server>`,
     );
   const place = placeHere('user');

@@ -49,7 +49,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   for (const line of json ? stays : []) printJson({ stays: line });
   if (!json)
     print(
-      `${paint('green', '✓')} ${stays.length > 0 ? 'the files that are named above stay' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes ${stays.length > 0 ? 'the package' : 'that'}`,
+      `${paint('green', '✓')} ${stays.length > 0 ? 'the files that are named above stay' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes the package`,
     );
   return EXIT.ok.code;
 }

@@ -126,14 +126,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'the agent has never made contact, and the notification is due later',
     { conversations: [], n: { deliver: { at: NOW + MIN } } },
     'never_carried',
-    'Waiting: shop/coder has not made contact yet. After the first contact, it arrives from t1 on.',
+    'Waiting: shop/coder has not made contact yet. After the first contact, the notification arrives from t1 on.',
     ['earpiece doctor'],
   ],
   [
     'the agent has never made contact, and the notification waits for turns',
     { conversations: [], n: { deliver: { afterTurns: 3 } } },
     'never_carried',
-    'Waiting: shop/coder has not made contact yet. After the first contact, it arrives after 3 turns.',
+    'Waiting: shop/coder has not made contact yet. After the first contact, the notification arrives after 3 turns.',
     ['earpiece doctor'],
   ],
   [
@@ -166,7 +166,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       ],
     },
     'away',
-    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process has exited. This agent gets notifications only when it calls a wrapped tool.',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); the process of the session has exited. This agent gets notifications only when it calls a wrapped tool.',
     ['earpiece doctor'],
   ],
   [
@@ -257,7 +257,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'the next message has no room for the notification',
     { decisions: decides({ kind: 'keep', step: 'budget', reason: 'beyond max_items 10: waits for the next message' } as never) },
     'budget',
-    'Waiting: the next message has no room for the notification (beyond max_items 10). The message after that carries the notification.',
+    'Waiting: the next message has no room for the notification (beyond max_items 10). A later message carries the notification.',
     ['earpiece config explain budget.max_items'],
   ],
   [
@@ -289,7 +289,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a pause refused a call and withholds a result',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1, withheld: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. The interrupt was delivered at t0. The gate goes down when a person resumes the agent.',
+    'The gate of shop/coder is up because of this pause; so far 1 tool call was refused, and 1 tool call was made and its result is withheld. The interrupt was delivered at t0. The gate goes down when a person resumes the agent.',
   ],
   [
     'a delivered interrupt keeps its gate up',
@@ -308,8 +308,14 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a delivered pause keeps its gate up',
     { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1 },
     'gate',
-    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. The interrupt was delivered at t0. The gate goes down when a person resumes the agent.',
+    'The gate of shop/coder is up because of this pause; so far 1 tool call was refused. The interrupt was delivered at t0. The gate goes down when a person resumes the agent.',
     ['earpiece resume shop/coder'],
+  ],
+  [
+    'a delivered pause with an end keeps its gate up',
+    { n: { action: 'pause', expiresAt: NOW + MIN }, item: closed('delivered', { gate: true }), refusals: 1 },
+    'gate',
+    'The gate of shop/coder is up because of this pause; so far 1 tool call was refused. The interrupt was delivered at t0. The gate goes down when a person resumes the agent, at the latest at t1.',
   ],
   [
     'an interrupt waits for an agent that is away',
@@ -332,17 +338,17 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'the moment of the notification has not come',
     { n: { deliver: 'turn_end' }, decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn_end' } as never) },
     'moment',
-    'Waiting for its moment: it arrives at the end of this turn.',
+    'Waiting: the notification arrives at the end of this turn.',
     ['earpiece withdraw n1'],
   ],
   [
     'the notification waits for turns',
     {
       n: { deliver: { afterTurns: 3 } },
-      decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn 3 after it was queued, 1 so far' } as never),
+      decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for 3 turns (begun so far: 1)' } as never),
     },
     'moment',
-    'Waiting for its moment: it arrives after 3 turns; 1 have begun so far.',
+    'Waiting: the notification arrives after 3 turns (begun so far: 1).',
   ],
   ['due', { decisions: TAKE }, 'due', 'Waiting for the next message to shop/coder#main.', []],
   [
@@ -362,13 +368,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'offered',
     { item: { state: 'offered', until: NOW + MIN, offers: 1 }, rodeOn: { point: 'tool_result', name: 'read_file' } },
     'offered',
-    "On the way: sent to shop/coder#main with the result of read_file and waits for the client's confirmation, at most until t1.",
+    "On the way: the notification was sent to shop/coder#main with the result of read_file, and waits for the client's confirmation, at most until t1.",
   ],
   [
     'delivered',
     { item: closed('delivered', { offers: 1 }), rodeOn: { point: 'tool_result', name: 'read_file' } },
     'delivered',
-    'Delivered at t0 with the result of read_file, 1 min after it was queued. Nothing proves yet that the agent has read the notification.',
+    'Delivered at t0 with the result of read_file, 1 min after the notification was queued. Nothing proves yet that the agent has read the notification.',
     [],
   ],
   [
@@ -379,7 +385,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       rodeOn: { point: 'turn_start', name: null },
     },
     'delivered',
-    'Delivered at t0 with a message to the agent, 1 min after it was queued. The notification was sent 2 times, and marked as repeated from the second time on. The agent has read the notification (get_notifications).',
+    'Delivered at t0 with a message to the agent, 1 min after the notification was queued. The notification was sent 2 times, and marked as repeated from the second time on. The agent has read the notification (get_notifications).',
   ],
   [
     'superseded',

@@ -28,7 +28,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         : `Waiting: ${verdict.log} has not made contact yet. ${
             verdict.deliver === undefined
               ? 'The notification is delivered at the first contact.'
-              : `After the first contact, ${momentOf({ deliver: verdict.deliver, reason: '' }, words)}.`
+              : `After the first contact, the notification ${momentOf({ deliver: verdict.deliver, reason: '' }, words)}.`
           }`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
@@ -60,7 +60,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       }`;
     case 'budget':
       return verdict.how === 'waits'
-        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: waits for the next message$/u, '')}). The message after that carries the notification.`
+        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: waits for the next message$/u, '')}). A later message carries the notification.`
         : `Waiting: the next message has no room for the text (${verdict.reason}) and only counts the notification in a summary.`;
     case 'summarized':
       return `Counted in a summary: the message at ${clock(verdict.at)} had no room for the text. ${
@@ -74,14 +74,15 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const refused = gateCalls(verdict.refusals, verdict.withheld ?? 0);
       const carried = verdict.deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(verdict.deliveredAt)}.`;
       const passing = verdict.wrappedOnly ? ' The gate refuses calls of wrapped tools; built-in tools still run.' : '';
+      const end = verdict.until === null ? '' : `, at the latest at ${clock(verdict.until)}`;
       return verdict.action === 'pause'
-        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${passing}${carried} The gate goes down when a person resumes the agent.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when the agent has read the interrupt.`;
+        ? `The gate of ${verdict.log} is up because of this pause; so far ${refused}.${passing}${carried} The gate goes down when a person resumes the agent${end}.`
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when the agent has read the interrupt${end}.`;
     }
     case 'behind_gate':
       return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). The notification is delivered after the agent has read that interrupt.`;
     case 'moment':
-      return `Waiting for its moment: ${momentOf(verdict, words)}.`;
+      return `Waiting: the notification ${momentOf(verdict, words)}.`;
     case 'due': {
       if (verdict.hiddenBy !== undefined) {
         const { pid, machine, offByMs } = verdict.hiddenBy;
@@ -96,11 +97,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       return `Waiting for the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry no notifications.${again}`;
     }
     case 'offered':
-      return `On the way: sent to ${verdict.address} ${rode(verdict.rodeOn)} and waits for the client's confirmation${
+      return `On the way: the notification was sent to ${verdict.address} ${rode(verdict.rodeOn)}, and waits for the client's confirmation${
         verdict.until === null ? '' : `, at most until ${clock(verdict.until)}`
       }.`;
     case 'delivered': {
-      const sent = `Delivered at ${clock(verdict.at)} ${rode(verdict.rodeOn)}, ${span(verdict.afterMs)} after it was queued.`;
+      const sent = `Delivered at ${clock(verdict.at)} ${rode(verdict.rodeOn)}, ${span(verdict.afterMs)} after the notification was queued.`;
       const again =
         verdict.offers > 1
           ? ` The notification was sent ${verdict.offers} times, and marked as repeated from the second time on.`
@@ -148,7 +149,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model can no longer read the notification.`;
     case 'folded':
       return verdict.into === null
-        ? 'Counted into another notification of its key.'
+        ? 'Counted into another notification with the same key.'
         : `Counted into ${verdict.into}, an open notification with the same key.`;
     case 'passed_on':
       return `Transferred at ${clock(verdict.at)} to ${verdict.to}, the conversation that took over when this conversation ended.`;
@@ -173,7 +174,7 @@ function gateCalls(refusals: number, withheld: number): string {
 
 const ABSENCES: Readonly<Record<Absence, string>> = {
   ended: '; the session has ended',
-  process_gone: '; its process has exited',
+  process_gone: '; the process of the session has exited',
   silent: '',
 };
 
@@ -218,22 +219,19 @@ function rode(on: RodeOn | null): string {
 }
 
 /**
- * Describes the moment for which a notification waits ("it arrives with the next tool result"). Uses the agent's contact points
+ * Describes the moment for which a notification waits ("arrives with the next tool result"). Uses the agent's contact points
  * if they are known.
  */
 export function momentOf(
   { deliver, reason, rides }: Omit<Extract<Verdict, { readonly kind: 'moment' }>, 'kind'>,
   { clock }: TimeWords,
 ): string {
-  if (rides !== undefined && rides.at.length > 0) return `it arrives ${ridesAt(rides)}`;
+  if (rides !== undefined && rides.at.length > 0) return `arrives ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return `it arrives from ${clock(deliver.at)} on`;
-    if ('afterTool' in deliver) return `it arrives with the next result of ${deliver.afterTool}`;
-    if (reason === '') return `it arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}`;
-    return reason.replace(
-      /^waits for turn (\d+) after it was queued, (\d+) so far$/u,
-      'it arrives after $1 turns; $2 have begun so far',
-    );
+    if ('at' in deliver) return `arrives from ${clock(deliver.at)} on`;
+    if ('afterTool' in deliver) return `arrives with the next result of ${deliver.afterTool}`;
+    if (reason === '') return `arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}`;
+    return reason.replace(/^waits for (\d+ turns?) \(begun so far: (\d+)\)$/u, 'arrives after $1 (begun so far: $2)');
   }
   return MOMENT_WORDS[deliver];
 }
@@ -263,20 +261,21 @@ const POINTS: Readonly<Record<ContactPoint, string>> = {
 /** Describes the verdict on a notification that is not queued, as if it were queued now. */
 export function sayForetold(verdict: Verdict, words: TimeWords): string {
   if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
-  const calls = verdict.wrappedOnly
-    ? 'calls of wrapped tools are refused, and built-in tools still run,'
-    : 'tool calls are refused';
-  return `The notification interrupts: the gate of ${verdict.log} goes up, and ${calls} until the agent has read it.`;
+  const end = verdict.action === 'pause' ? 'a person resumes the agent' : 'the agent has read the notification';
+  const begins = `The notification interrupts: the gate of ${verdict.log} goes up.`;
+  return verdict.wrappedOnly
+    ? `${begins} Calls of wrapped tools are refused until ${end}; built-in tools still run.`
+    : `${begins} Tool calls are refused until ${end}.`;
 }
 
 const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
-  next: 'it arrives with the next message',
-  after_tool: 'it arrives with the next tool result',
-  next_cycle: 'it arrives with the next request to the model',
-  cycle_end: 'it arrives at the end of this request',
-  turn_start: 'it arrives at the start of the next turn',
-  turn_end: 'it arrives at the end of this turn',
-  now: 'it arrives with the next message',
+  next: 'arrives with the next message',
+  after_tool: 'arrives with the next tool result',
+  next_cycle: 'arrives with the next request to the model',
+  cycle_end: 'arrives at the end of this cycle (after the batch of tools) or of the turn',
+  turn_start: 'arrives at the start of the next turn',
+  turn_end: 'arrives at the end of this turn',
+  now: 'arrives with the next message',
 };
 
 /** Returns the command that a person types for this cure. No command marks a notification as read. */

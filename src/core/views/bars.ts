@@ -26,14 +26,14 @@ export function viewBars(tokens: (text: string) => number): readonly Bar[] {
   const alone = CORPUS.map((line) => view([line], { tellMark: true }) - bare([line]));
   const table = (rows: number): number => tokens(encode(uniformRows(rows))) / tokens(JSON.stringify(uniformRows(rows)));
   return [
-    row('corpus of 10, bare, tokens', bare(CORPUS), 144),
-    row('default view of the corpus, x bare', view(CORPUS) / bare(CORPUS), 1.5),
-    row('default view of one notification with the mark explained, tokens more', Math.max(...alone), 45),
-    row('default view with nothing open, tokens', view([]), 0),
-    row('TOON of 10 uniform rows, x compact JSON', table(10), 0.7),
-    row('TOON of 100 uniform rows, x compact JSON', table(100), 0.65),
+    row('tokens of the 10 messages of the corpus, without a view', bare(CORPUS), 144),
+    row('tokens of the default view of the corpus, relative to the messages alone', view(CORPUS) / bare(CORPUS), 1.5),
+    row('most tokens that the default view adds to one notification, with the mark explained', Math.max(...alone), 45),
+    row('tokens of the default view without an open notification', view([]), 0),
+    row('tokens of 10 uniform rows in TOON, relative to compact JSON', table(10), 0.7),
+    row('tokens of 100 uniform rows in TOON, relative to compact JSON', table(100), 0.65),
     row(
-      'TOON view of one notification, x JSON view',
+      'tokens of one notification in the TOON view, relative to the JSON view',
       view(CORPUS.slice(1, 2), {}, 'toon') / view(CORPUS.slice(1, 2), {}, 'json'),
       1,
     ),

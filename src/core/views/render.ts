@@ -21,9 +21,9 @@ const LAYOUTS: Readonly<Record<Exclude<LayoutName, 'toon'>, Layout>> = {
 };
 
 /**
- * Makes a `Render`. Without lines and `rest` the text is empty, except in the signal views: they always have a text and never
- * deliver items. A `sent` text of another view stays unchanged in `items`, and is embedded in the text as a body. Pass `toon`
- * only for readers of TOON, because its encoder is larger than all other views together.
+ * Makes a `Render`. Without lines and `rest` the text is empty, except in the signal views. The signal views always have a text
+ * and never deliver items. A `sent` text of another view stays unchanged in `items`, and is embedded in the text as a body. Pass
+ * `toon` only for readers of TOON, because its encoder is larger than all other views together.
  */
 export const renderer =
   (toon?: Layout): Render =>
@@ -39,7 +39,7 @@ export const renderer =
       whole: placeOfWhole(input),
     };
     const layout = format === 'toon' ? toon : LAYOUTS[format];
-    if (layout === undefined) throw new TypeError('the TOON encoder is not loaded; pass it to renderer(toon)');
+    if (layout === undefined) throw new TypeError('the TOON encoder is not loaded; pass the encoder to renderer(toon)');
     let view = show(layout, format, input, how);
     if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
     // At least one item is always delivered. An item that is too long for the carrier is cut, and says where to find the whole

@@ -10,7 +10,10 @@ import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {
-  /** The address to listen on, 127.0.0.1 by default. Any address other than 127.0.0.1, ::1 and localhost needs a token. */
+  /**
+   * The host name or IP address to listen on. Default: 127.0.0.1. Any value other than 127.0.0.1, ::1 and localhost needs a
+   * token.
+   */
   readonly host?: string;
   /** The port to listen on. By default, any free port. */
   readonly port?: number;
@@ -134,11 +137,14 @@ export class HttpFront {
     const { host, origin, authorization } = request.headers;
     const named = hostName(`http://${host ?? ''}`);
     if (named === undefined || !this.#allowed.has(named))
-      return [403, `Host "${host ?? ''}" is not a known name of this machine; if the name is right, add it to the allowed hosts`];
+      return [
+        403,
+        `Host "${host ?? ''}" is not a known name of this machine; if the name is right, add the name to the allowed hosts`,
+      ];
     if (origin !== undefined) {
       const from = hostName(origin);
       if (from === undefined || !this.#allowed.has(from))
-        return [403, `Origin "${origin}" is not allowed; add its host to the allowed hosts`];
+        return [403, `Origin "${origin}" is not allowed; add the host of this origin to the allowed hosts`];
     }
     const given = bearerIn(authorization);
     if (this.#options.token !== undefined && (given === undefined || !sameText(given, this.#options.token))) {

@@ -46,8 +46,8 @@ const SESSION_NOT_FOUND = -32001;
 /**
  * Serves streamable HTTP, except for a single HTTP server without prefixes. In the older protocol generation, `initialize` begins
  * a session with a separate endpoint. In the stateless generation, all requests with the same `clientInfo` and conversation share
- * a session. Two windows of one program use the same ids and progress tokens. So such a session makes ids and tokens unique for
- * its endpoint, and restores them in the answers.
+ * a session. Two windows of one program may use the same ids and progress tokens. So such a session makes ids and tokens unique
+ * for its endpoint, and restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;
@@ -67,7 +67,7 @@ export class HttpSessions implements HttpEndpoint {
       const frame = soundFrameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is not a JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
-        return refuse(response, 400, 'the body must be one message, got a batch; send each separately', INVALID_REQUEST);
+        return refuse(response, 400, 'the body must be one message, got a batch; send each message separately', INVALID_REQUEST);
       if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
       if (frame.kind === 'request' && frame.method === 'initialize' && id === undefined) {
         return this.#open(randomUUID(), header(request.headers, CONVERSATION), response)?.post(frame, response);
@@ -175,7 +175,7 @@ class HttpSession {
       settling: this.#settling,
       channel: {
         send: (out) => this.#send(out),
-        pause: () => {}, // Each request has a separate connection, and the server's stdin buffers the requests.
+        pause: () => {}, // No input to stop: each request has its own connection, and the server's stdin buffers requests.
         resume: () => {},
         ended: (why) => this.#end(why),
       },
@@ -296,7 +296,8 @@ class HttpSession {
       this.#write(response, body, out);
       response.end();
     }
-    // The client only probed the server's generation. The client found the older generation and will not use this endpoint again.
+    // With `server/discover`, the client only probed the protocol generation. After this error, the client uses the older
+    // generation, and not this endpoint.
     if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
       this.#end('the server does not know the stateless protocol');
     return true;

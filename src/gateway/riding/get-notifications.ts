@@ -10,13 +10,13 @@ import { SESSION_TOKEN } from './task-tools.ts';
 export const GET_NOTIFICATIONS: OwnTool = {
   name: 'get_notifications',
   description:
-    'Returns the unread notifications of this conversation, newest first. They are about events outside of it (a build ended, a file changed, a person wants you to stop). ' +
+    'Returns the unread notifications of this conversation, newest first: events outside of the conversation (a build ended, a file changed, a person wants you to stop). ' +
     'Also returns tool results that were withheld because of an interrupt. For a notification of type "interrupt", `instruction` is the request.',
   inputSchema: {
     type: 'object',
     properties: {
       session_token: SESSION_TOKEN,
-      mark_as_read: { type: 'boolean', default: true, description: 'false leaves them unread' },
+      mark_as_read: { type: 'boolean', default: true, description: 'false: notifications stay unread' },
     },
     additionalProperties: false,
   },
@@ -30,7 +30,7 @@ export function readArguments(args: unknown): { markAsRead: boolean; token: unkn
     if (key !== 'session_token' && key !== 'mark_as_read')
       throw new EarpieceError(
         'bad_argument',
-        `get_notifications has no argument ${JSON.stringify(key)}; it takes session_token and mark_as_read`,
+        `get_notifications has no argument ${JSON.stringify(key)}; use only session_token and mark_as_read`,
       );
   const { session_token: token, mark_as_read: mark = true } = given;
   if (typeof mark !== 'boolean')
@@ -55,7 +55,7 @@ export function answerText({ notifications, withheld, more }: Contents & Pick<Pu
   });
 }
 
-/** Answers are measured with this number of waiting notifications, because no conversation has so many. */
+/** The number of waiting notifications with which each answer is measured. No conversation has so many. */
 const MANY = 9_999_999;
 
 /**

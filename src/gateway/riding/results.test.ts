@@ -162,7 +162,7 @@ describe('tools/list', () => {
     );
   };
   const notices =
-    '{"type":"string","description":"Notifications for you that came while you worked. They are not part of what the tool says."}';
+    '{"type":"string","description":"Notifications for you that came while you worked; not part of the tool result."}';
 
   test.each<[string, string, string, string]>([
     [

@@ -73,7 +73,7 @@ export class Seat {
     return this.#conversation;
   }
 
-  /** Records this mark of the server's instructions, if the client's model reads these instructions. */
+  /** Records the mark that the handshake's text explains, if the client's model reads the server's instructions. */
   said(mark: string): void {
     if (this.connection.profile.showsInstructions) this.#mark = mark;
   }
@@ -153,7 +153,7 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   if (typeof token !== 'string')
     throw new EarpieceError(
       'bad_argument',
-      `session_token must be a text, got ${JSON.stringify(token).slice(0, 80)}; leave it out`,
+      `session_token must be a text, got ${JSON.stringify(token).slice(0, 80)}; leave session_token out`,
     );
   const place = await placeOfSession(inbox.store, token);
   if (place !== undefined && place.log === own.log && place.id === own.id) return own;
@@ -162,12 +162,12 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   if (seat.bound)
     throw new EarpieceError(
       'not_trusted',
-      `session_token ${shown} is not the token of ${own.address}, the conversation of this connection; leave it out`,
+      `session_token ${shown} is not the token of ${own.address}, the conversation of this connection; leave session_token out`,
     );
   if (place === undefined)
     throw new EarpieceError(
       'not_found',
-      `session_token ${shown} is not known; leave it out to read this connection's notifications`,
+      `session_token ${shown} is not known; leave session_token out to read this connection's notifications`,
     );
   return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }

@@ -8,7 +8,7 @@ export { isTaskTool };
 
 export const SESSION_TOKEN = {
   type: 'string',
-  description: 'Leave it out, unless get_notifications has given you one',
+  description: 'Leave out, unless get_notifications has given you a token',
 };
 
 export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => ({
@@ -18,7 +18,7 @@ export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => (
 
 /** Answers a call of a task tool. If the agent made a mistake, throws an error that names the mistake. */
 export async function answerTaskCall(conversation: Conversation, call: OwnCall): Promise<TaskAnswer> {
-  // Loaded by the first call, because few gateways need this code.
+  // The first call loads this code, because few gateways need it.
   const { answerTask, Tasks } = await import('../../tasks/index.ts');
   return answerTask(new Tasks(conversation.inbox), conversation, call, { also: ['session_token'] });
 }

@@ -33,9 +33,9 @@ it('the instructions of a server that started late are one notification in the w
     [
       'one',
       'info',
-      "MCP server `files` started late. It describes itself (its own words, not the user's): Read before you write.",
+      "MCP server `files` started late. The server's description of itself, not written by the user: Read before you write.",
     ],
-    ['other', 'info', "MCP server `files` started late. It describes itself (its own words, not the user's): <y>…"],
+    ['other', 'info', "MCP server `files` started late. The server's description of itself, not written by the user: <y>…"],
   ]);
   expect(open[1]?.notification.message.length).toBeLessThan(2_100);
   await inbox.close();

@@ -25,7 +25,10 @@ export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<Read
 export const isFailure = ({ notification, outcome }: Item): boolean =>
   notification.kind.name === 'disconnected' && outcome !== 'withdrawn';
 
-/** Notifies the agent that a server works, if the last report of an earlier gateway was a failure. Otherwise writes nothing. */
+/**
+ * Notifies the agent that a server works, if the newest notification about this server reports a failure. Otherwise writes
+ * nothing.
+ */
 export async function tellWorks(
   deps: Parameters<typeof tellUpstream>[0],
   conversation: Conversation,
@@ -98,11 +101,11 @@ function upstreamMessage({ server, state, detail }: UpstreamEvent): string {
     case 'failed':
       return `MCP server \`${server}\` does not work${detail ? `: ${detail}` : ''}`;
     case 'reconnected':
-      return `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; its memory is lost`;
+      return `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}, and has lost its state`;
     case 'started':
       return `MCP server \`${server}\` works now${detail ? `: ${detail}` : ''}`;
     case 'introduced':
-      return `MCP server \`${server}\` started late. It describes itself (its own words, not the user's): ${shortened(detail)}`;
+      return `MCP server \`${server}\` started late. The server's description of itself, not written by the user: ${shortened(detail)}`;
     default:
       return state satisfies never;
   }

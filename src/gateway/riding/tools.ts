@@ -41,7 +41,7 @@ export type ToolsPage = {
 
 const NOTICES_SCHEMA = JSON.stringify({
   type: 'string',
-  description: 'Notifications for you that came while you worked. They are not part of what the tool says.',
+  description: 'Notifications for you that came while you worked; not part of the tool result.',
 });
 
 /** Schema keywords that could forbid one more property, or could give it another meaning. */
@@ -142,7 +142,9 @@ export class Catalog {
   }
 }
 
-/** Names the gateway's own tools for a client. A tool is called `earpiece_<name>` if the upstream has a tool with its name. */
+/**
+ * Names the gateway's own tools for a client. A tool is called `earpiece_<name>` if the upstream has a tool with the same name.
+ */
 export class OwnNames {
   readonly #given = new Map<string, string>();
   readonly #own = new Map<string, string>();

@@ -45,7 +45,7 @@ export class SharedCatalog {
 
   /** Answers a list with one page: the entries of all ready servers, and in tools/list also the gateway's own tools. */
   async list(frame: Request, method: ListMethod): Promise<void> {
-    if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} has only one page, so it takes no cursor`);
+    if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} has only one page; leave cursor out`);
     const entries = await this.#options.lists.all(frame, method);
     if (method === 'tools/list') await this.#options.rider.toolsKnown();
     if (method === 'tools/list')

@@ -111,7 +111,7 @@ export class Starting {
   async #start(peer: Peer, who: Introduction, retryMs: number = RETRY_MS): Promise<boolean> {
     const { hangsMs } = this.#options.patience;
     const hangs = this.#after(hangsMs, () => {
-      const detail = `no answer for ${hangsMs / 1000} s; its tools are added when it answers`;
+      const detail = `no answer for ${hangsMs / 1000} s; tools are added when the server answers`;
       this.#options.tell({ server: peer.name, state: 'failed', detail });
     });
     const ready = await peer.start(who);

@@ -206,7 +206,7 @@ describe('the bridge of a plugin', () => {
     expect(force.text).toContain('red');
     expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({
       kind: 'deny',
-      text: expect.stringContaining('The next message contains it') as string,
+      text: expect.stringContaining('the interrupt in the next message came first') as string,
     });
     bridge.receive({ do: 'confirm', id: force.id });
     await ask({ kind: 'asked' });

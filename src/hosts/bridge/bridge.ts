@@ -28,7 +28,7 @@ type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
 
 /** How often the bridge renews the presence of its sessions, so that an unused session stays active while its host runs. */
 const STILL_THERE_MS = 10 * 60_000;
-const FORCED_FIRST = 'This call was not made: an interrupt came first. The next message contains it.';
+const FORCED_FIRST = 'This call was not made: the interrupt in the next message came first.';
 
 export class Bridge {
   readonly #options: BridgeOptions;

@@ -45,7 +45,7 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
   };
   const show = (message: string): void =>
     void quietly(
-      client.tui.showToast({ body: { title: 'Earpiece: send a message to deliver it', message, variant: 'warning' } }),
+      client.tui.showToast({ body: { title: 'Earpiece: send a message to deliver this', message, variant: 'warning' } }),
     );
 
   const bridge = new BridgeClient({

@@ -113,7 +113,7 @@ export function pi(api: Pi, command: BridgeCommand): void {
       wake,
       force,
       show: (text) => {
-        if (now?.hasUI) now.ui.notify(`Earpiece: send a message to deliver it.\n${text}`, 'warning');
+        if (now?.hasUI) now.ui.notify(`Earpiece: send a message to deliver this.\n${text}`, 'warning');
       },
       began: () => {
         if (now === undefined) return;

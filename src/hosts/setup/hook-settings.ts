@@ -110,7 +110,7 @@ function misshapen(text: string, { file }: HookSettings): Extract<Edited, { kind
   const hooks = jsonAt(text, ['hooks']);
   const mustBe = (key: string, wanted: string): Extract<Edited, { kind: 'problem' }> => ({
     kind: 'problem',
-    problem: { file, key, message: `${key} must be ${wanted}; correct it, then run the command again` },
+    problem: { file, key, message: `${key} must be ${wanted}; correct the file, then run the command again` },
   });
   if (hooks === undefined) return undefined;
   if (!isTable(hooks)) return mustBe('hooks', 'an object');

@@ -135,8 +135,8 @@ export function readSettings(file: string): { readonly text?: string; readonly p
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      return { problem: `${file} is not UTF-8; save it as UTF-8 in your editor first` };
-    return { problem: `${file} cannot be read (${code ?? message}); correct that, then run the command again` };
+      return { problem: `${file} is not UTF-8; save the file as UTF-8 in your editor first` };
+    return { problem: `${file} cannot be read (${code ?? message}); repair the file, then run the command again` };
   }
 }
 
@@ -153,6 +153,6 @@ function hindrance(file: string): string | undefined {
     return undefined;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    return `${file} cannot be changed (${code ?? message}); make its folder writable, then run the command again`;
+    return `${file} cannot be changed (${code ?? message}); make the folder writable, then run the command again`;
   }
 }

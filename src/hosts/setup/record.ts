@@ -68,7 +68,7 @@ export function installBook(at: Surroundings): InstallBook {
       if (code === undefined) return;
       throw new EarpieceError(
         'bad_config',
-        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. Or move the folder away, to remove only the entries of Earpiece`,
+        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. Or move the folder away, with its database, to remove only the entries of Earpiece`,
       );
     },
     trouble(file) {

@@ -164,9 +164,9 @@ describe('settings that turn hooks off', () => {
       '{ "disableAllHooks": true }',
       'ask the administrator',
     ],
-    ['codex', '.codex/config.toml', '[features]\nhooks = false\n', 'remove it from'],
-    ['gemini', '.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }', 'remove it from'],
-    ['qwen', 'shop/.qwen/settings.json', '{ "disableAllHooks": true }', 'remove it from'],
+    ['codex', '.codex/config.toml', '[features]\nhooks = false\n', 'remove this entry from'],
+    ['gemini', '.gemini/settings.json', '{ "hooksConfig": { "enabled": false } }', 'remove this entry from'],
+    ['qwen', 'shop/.qwen/settings.json', '{ "disableAllHooks": true }', 'remove this entry from'],
   ])('%s: %s', (name, file, text, advice) => {
     const setup = SETUPS.find((each) => each.name === name);
     expect(setup?.switchedOff(place())).toEqual([]);

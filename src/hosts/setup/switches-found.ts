@@ -62,7 +62,7 @@ const keyOf = (path: readonly string[]): string =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export const advice = ({ name, of }: Source, what = 'it'): string =>
+export const advice = ({ name, of }: Source, what = 'this entry'): string =>
   of === 'machine' ? 'ask the administrator of this machine' : `remove ${what} from ${name}`;
 
 const NO_SERVER = `the agent does not have the MCP server ${SERVER_NAME}`;
@@ -82,7 +82,7 @@ export const serverOff = ({ source, key }: Found, state: string): Disabled => ({
 export const hooksAre = (found: readonly Found[], off: boolean): readonly Disabled[] =>
   found.filter(({ value }) => value === off).map((each) => hooksOff(each, `= ${String(off)}`));
 
-/** Reports the lists that contain Earpiece's server, by `matches`. */
+/** Reports the lists that contain Earpiece's server. `matches`: whether an entry means this server. */
 export const lists = (found: readonly Found[], matches: (entry: unknown) => boolean): readonly Disabled[] =>
   found.flatMap((each) => {
     const entry = listOf(each.value).find(matches);

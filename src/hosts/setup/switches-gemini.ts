@@ -41,7 +41,7 @@ export function gemini(user: Place): readonly Disabled[] {
     ...hooksAre(last(sources, ['hooksConfig', 'enabled']), false),
     ...disabled.map(({ source, key }) => ({
       why: `${source.name} has ${key} with hooks of Earpiece: these hooks do not run`,
-      advice: advice(source, 'them'),
+      advice: advice(source, 'these entries'),
     })),
     ...(common.length > 0 && !common.includes(SERVER_NAME)
       ? allowed

@@ -40,8 +40,8 @@ type Server = {
 };
 
 /**
- * The keys of a server's entry that keep their meaning behind a gateway, besides the key of its environment. A timeout does not:
- * the agent would measure each call of the server with the timeout of the gateway's entry.
+ * The keys of a server's entry that keep their meaning behind a gateway, besides the key of its environment. A timeout does not
+ * keep its meaning: the agent would apply the timeout of the gateway's entry to the calls of each server.
  */
 const KNOWN = new Set(['type', 'command', 'args', 'cwd', 'enabled', 'description']);
 
@@ -82,7 +82,7 @@ function reasonAgainst(
   if (odd !== undefined) return odd.why;
   const { cwd } = table;
   if ([...words, cwd].some((text) => typeof text === 'string' && REFERENCE.test(text)))
-    return 'its command refers to a variable or a file that only the agent can resolve';
+    return 'its command or cwd refers to a variable or a file that only the agent can resolve';
   return cwd === undefined || (typeof cwd === 'string' && isAbsolute(cwd))
     ? undefined
     : 'its cwd is not an absolute path, so only the agent knows the folder';

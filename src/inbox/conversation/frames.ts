@@ -102,7 +102,7 @@ export class Frames {
     const { lines: renderer, timeZone } = this.#recipient.context;
     const rendered = await renderer?.render(line, { timeZone });
     if (rendered?.kind === 'text' && rendered.text.trim() !== '') return rendered;
-    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'its text is empty');
+    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'the rendered text is empty');
     return { kind: 'failed' };
   }
 

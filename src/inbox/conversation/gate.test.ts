@@ -148,7 +148,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
         await (await talk(inbox, {}).offer({ at }))?.confirm();
         await observed();
         expect(await refuse('request')).toBeUndefined();
-        expect((await steps('stop')).at(-1)).toBe(`read: the transcript shows it (${at}), calling Bash`);
+        expect((await steps('stop')).at(-1)).toBe(`read: the transcript shows the interrupt (${at}), calling Bash`);
       },
     );
 
@@ -463,7 +463,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
           { id: 'hold', result: 'too_late' },
         ]);
       }
-      expect(await steps('hold')).toContain('gate lowered: sweep: its time has passed');
+      expect(await steps('hold')).toContain('gate lowered: sweep: the notification has expired');
       expect(await inbox.sweep()).toMatchObject({ expired: 0 });
     });
 

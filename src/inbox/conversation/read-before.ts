@@ -6,8 +6,9 @@ import type { ContactPoint, OfferedRecord } from '../../core/records.ts';
 const BEFORE_CALLS: ReadonlySet<ContactPoint> = new Set(['turn_start', 'tool_batch_end', 'turn_end', 'idle']);
 
 /**
- * Describes the proof that the model has read a critical notification or a cancel: the host's transcript shows the interrupt in a
- * message before any call of the running batch. Undefined without this proof, and for a pause, which only a person lifts.
+ * Describes the proof that the model has read a critical notification or a cancel. The proof is that the host's transcript shows
+ * the interrupt in a message before any call of the running batch. Undefined without this proof, and for a pause, which only a
+ * person lifts.
  */
 export function readBefore(
   { notification, state, observed, carrier }: Item,
@@ -15,5 +16,5 @@ export function readBefore(
 ): string | undefined {
   if (notification.action === 'pause' || state !== 'closed' || !observed) return undefined;
   const at = offers.findLast(({ body }) => body.carrier === carrier)?.body.at_point;
-  return at !== undefined && BEFORE_CALLS.has(at) ? `the transcript shows it (${at})` : undefined;
+  return at !== undefined && BEFORE_CALLS.has(at) ? `the transcript shows the interrupt (${at})` : undefined;
 }

@@ -77,7 +77,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
       if (!(await store.swapSetting(keyOf(log), position, position))) return { records: 0, files: 0 };
       throw new EarpieceError(
         'store_refused',
-        `nothing was removed: ${file} already exists, but belongs to another state of the database, for example because a backup was restored; move ${folder} to another place, then try again`,
+        `nothing was removed: ${file} already exists, but belongs to another state of the database (was a backup restored?); move ${folder} to another place, then try again`,
       );
     }
     fault('archive.written');
@@ -159,7 +159,7 @@ function unwritable(error: unknown, root: string): unknown {
   const way = isFull ? 'the disk is full or a quota is reached; free some space' : 'give yourself write access to the folder';
   return new EarpieceError(
     isFull ? 'store_full' : 'store_unavailable',
-    `nothing was removed, because the archive ${root} cannot be written (${code}): ${way}, or name another folder: archive in your earpiece.toml, or earpiece db prune --archive <folder>`,
+    `nothing was removed, because the archive ${root} cannot be written (${code}): ${way}, or name another folder with archive in your earpiece.toml or with earpiece db prune --archive <folder>`,
     { retryable: true, cause: error },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The housekeeping that each long-lived process does from time to time for all processes: it closes expired notifications and
- * removes old notifications.
+ * The housekeeping that each long-lived process does from time to time for all processes. The process closes expired
+ * notifications and removes old notifications.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -12,7 +12,7 @@ import type { Pruned } from './retention.ts';
 
 /** The `by` of records that a sweep writes. */
 export const EXPIRY = 'sweep';
-const OVER = { by: EXPIRY, reason: 'its time has passed' };
+const OVER = { by: EXPIRY, reason: 'the notification has expired' };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

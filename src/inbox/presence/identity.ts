@@ -2,7 +2,7 @@
  * Finds the conversation to which a process delivers, by the first of these facts that is known.
  *
  * - The given address (flag, environment, header), if it names a conversation.
- * - The binding of the host process, which the host's session hook makes, and changes after `/clear`.
+ * - The binding of the host process. The host's session hook makes the binding, and changes the binding after `/clear`.
  * - The host's own session id in the environment.
  * - The nearest known host among the ancestors.
  *
@@ -101,7 +101,7 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
   if (address.kind === 'project')
     throw new EarpieceError(
       'bad_address',
-      `address ${JSON.stringify(text)} is a whole project, but a carrier belongs to one agent: write project/agent`,
+      `address ${JSON.stringify(text)} is a whole project, but must name one agent: write project/agent`,
     );
   const log = logKey(address.project, address.agent);
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };

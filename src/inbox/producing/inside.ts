@@ -85,7 +85,7 @@ export function mayRequeue({ id, origin, ...notification }: Notification, inside
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>
   new EarpieceError(
     'not_trusted',
-    `a command that the agent${log === '' ? '' : ` ${log}`} runs is not allowed ${what}; a person does that in a separate terminal`,
+    `a command that the agent${log === '' ? '' : ` ${log}`} runs is not allowed ${what}; run the command as a person in a separate terminal`,
   );
 
 function fromProc(pid: number): Readonly<Record<string, string>> | undefined {

@@ -13,6 +13,6 @@ it('the reason of a dropped notification names the limit, even while a carrier o
   for (let n = 0; n < 10; n++) await inbox.queue('shop/coder', { message: `open ${n}` });
   const closed = await store.read({ log: logKey('shop', 'coder'), types: ['notification_closed'] });
   const reasons = closed.map(({ body }) => ('reason' in body ? body.reason : undefined));
-  expect(new Set(reasons)).toEqual(new Set(['more than 10 open', 'counted into a newer summary']));
+  expect(new Set(reasons)).toEqual(new Set(['more than 10 notifications were open', 'counted into a newer summary']));
   await inbox.close();
 });

@@ -66,7 +66,7 @@ export class OpenLimit {
         ids: [...new Set(dropped.map((item) => item.id))],
         outcome: 'dropped',
         by: 'max_open',
-        reason: `more than ${policy.maxOpen} open`,
+        reason: `more than ${policy.maxOpen} notifications were open`,
       },
       ...(summaries.length > 0
         ? [

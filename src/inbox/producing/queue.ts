@@ -56,7 +56,7 @@ function refuse(error: unknown, { id }: Notification): never {
   const what = error.message.replace(/[;:] try again$/u, '');
   throw new EarpieceError(
     error.code,
-    `${what}; the notification may be stored nevertheless: queue it again with the same id (${id})`,
+    `${what}; the notification may be stored nevertheless: queue again with the same id (${id})`,
     {
       retryable: true,
       data: { ...error.data, id },
@@ -78,7 +78,7 @@ export async function prepare(
   return queuedRecord(notification, audience.length === 1 ? { conversation: audience[0] } : { audience });
 }
 
-/** Queues the closed copies of a notification again, under a new id. Open copies will be delivered anyway. */
+/** Queues the closed copies of a notification again, under a new id. Open copies stay as they are. */
 export async function requeue(context: Context, log: LogKey, id: string, by: string): Promise<Queued> {
   const { store, ids, speaker } = context;
   const found = await store.items(log, { kind: 'ids', ids: [id as NotificationId] });
@@ -91,10 +91,7 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
       `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists the existing notifications`,
     );
   if (item.state !== 'closed')
-    throw new EarpieceError(
-      'bad_argument',
-      `${id} is ${item.state} and will be delivered anyway; only a closed notification can be queued again`,
-    );
+    throw new EarpieceError('bad_argument', `${id} is ${item.state}; only a closed notification can be queued again`);
   if (speaker !== undefined) mayRequeue(item.notification, speaker);
   const policy = context.policies.policy(splitLog(log).project);
   const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;

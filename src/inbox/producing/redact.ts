@@ -4,7 +4,7 @@ import { readPattern } from '../../input/index.ts';
 const REDACTED = '[redacted]';
 
 /** The replacement for a text if the patterns that find secrets are invalid. */
-export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
+export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows the problem]';
 
 /** The maximum work for one text, in characters times instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;

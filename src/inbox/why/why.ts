@@ -106,7 +106,7 @@ function detailOf(
   { log, sentBefore }: { readonly log: LogKey; readonly sentBefore: boolean },
 ): string | undefined {
   if (isType(body, 'system_notification_folded'))
-    return body.id === item.id ? `counted into ${body.into}` : `${body.id}, ${item.count} in all`;
+    return body.id === item.id ? `counted into ${body.into}` : `${body.id}; ${item.count} notifications in all`;
   if (isType(body, 'carrier_offered'))
     return `${body.at_point}${body.on === undefined ? '' : ` of ${body.on}`}, carrier ${body.carrier}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
   if (isType(body, 'carrier_confirmed')) return `carrier ${body.carrier}`;
@@ -115,7 +115,7 @@ function detailOf(
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
   if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${body.reason}`;
   if (isType(body, 'carrier_redacted'))
-    return `the provider refused the request ${body.refusals ?? 1} times with the notification and accepted it without: ${body.reason}`;
+    return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${body.reason}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
     const by = isByAgent(body) ? body.by : markedBy(body.by);

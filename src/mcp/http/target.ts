@@ -21,7 +21,7 @@ const IDLE_MS = 4_000;
  * bodies.
  *
  * If a reused connection is reset before the answer, the server may have closed it before the request arrived, or may have run
- * the request. So the request is sent again on a new connection, but a request with `once` fails: RFC 9110 (9.2.2) advises
+ * the request. So the request is sent again on a new connection. A request with `once` fails, because RFC 9110 (9.2.2) advises
  * against repeating a request that is not idempotent.
  */
 export class HttpTarget {
@@ -66,7 +66,7 @@ export class HttpTarget {
     request.once('response', resolve);
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET') reject(error);
-      else if (once) reject(new Error(`${error.message}; it is unknown whether the call took effect`));
+      else if (once) reject(new Error(`${error.message}; the call may have taken effect`));
       else reject(request.reusedSocket ? new StaleConnection() : error);
     });
     request.end(body);
@@ -92,7 +92,10 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-/** Explains why a request got no answer. If two addresses failed, the AggregateError itself has no message. */
+/**
+ * Explains why a request got no answer. If the connections to several IP addresses failed, the AggregateError itself has no
+ * message.
+ */
 export function networkReason(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
   if (!(cause instanceof Error)) return String(cause);

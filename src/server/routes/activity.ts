@@ -32,7 +32,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/activity',
       operationId: 'getActivity',
       tags: ['activity'],
-      summary: 'Chart queued, delivered and open notifications by level, the time to delivery, and the cost',
+      summary: 'Chart the notifications by level (queued, delivered, open), their time to delivery, and their tokens',
       description:
         'Each series counts notifications, once for each conversation that a notification is for. A notification that was folded into another notification is not counted separately.',
       request: {
@@ -64,7 +64,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       if ((end - begin) / bucketMs > MAX_BUCKETS)
         throw new ProblemError(
           'bad_argument',
-          `that makes ${Math.ceil((end - begin) / bucketMs)} buckets, at most ${MAX_BUCKETS} are allowed; choose a longer bucket`,
+          `the period has ${Math.ceil((end - begin) / bucketMs)} buckets of this length, but at most ${MAX_BUCKETS} are allowed; choose a longer bucket`,
           { field: 'bucket' },
         );
       const asked = { project: scope.project ?? null, log: scope.log, from: begin, to: end, bucketMs };
@@ -200,8 +200,8 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
 }
 
 /**
- * Reads the items that were open at the end of the period and closed later. If too many items have closed since then, the items
- * that were queued up to a week before the period are searched instead.
+ * Reads the items that were open at the end of the period and closed later. If too many items have closed after the period, the
+ * items that were queued up to a week before the period are searched instead.
  */
 async function closedAfter(walk: Walk, log: LogKey): Promise<void> {
   const { to } = walk.asked;

@@ -19,7 +19,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/agents',
       operationId: 'listAgents',
       tags: ['agents'],
-      summary: 'List the agents with open notifications, activity and last contact',
+      summary: 'List the agents, each with its open notifications, activity and last contact',
       request: {
         query: z.strictObject({ project: nameParam.optional(), after: logParam.optional(), limit: limitQuery(200, 50) }),
       },
@@ -92,7 +92,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         .filter((known) => mayRead(who, { log, conversation: known.conversation }) && inbox.wasConversation(known))
         .toSorted((a, b) => b.seenAt - a.seenAt);
       if (all.length === 0 && (await inbox.store.read({ log, limit: 1 })).length === 0)
-        throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists the seen ones`);
+        throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists the known agents`);
       const wanted = conversation === undefined ? all : all.filter((known) => known.conversation === conversation);
       const from = Number(after);
       const items = onOnePage(wanted.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));

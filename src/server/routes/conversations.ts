@@ -28,7 +28,7 @@ const conversationParams = agentParams.extend({ conversation: inPath(128) });
 const pageQuery = z.strictObject({
   after: seqQuery.optional(),
   before: seqQuery.optional(),
-  newest: flag.optional().openapi({ type: 'boolean', description: 'the newest page first' }),
+  newest: flag.optional().openapi({ type: 'boolean', description: 'begin with the newest page' }),
   limit: limitQuery(500, 100),
 });
 
@@ -40,7 +40,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       operationId: 'listRecords',
       tags: ['conversations'],
       summary:
-        "Read a conversation's history: its own records, the shared records of the conversations from which it was forked, and the agent's records that belong to no conversation",
+        "Read a conversation's records, the records shared with its fork origins, and the agent's records of no conversation",
       request: {
         params: conversationParams,
         query: pageQuery,
@@ -89,7 +89,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       request: { params: conversationParams, body: jsonBody(messageInput) },
       responses: {
         ...answers(queued, 'queued', 201),
-        200: answers(queued, 'was queued before, or counted in another notification')[200],
+        200: answers(queued, 'the notification was queued before, or is counted in another notification')[200],
       },
     }),
     async (c) => {
@@ -129,7 +129,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
 
   const interruptResponses = {
     ...answers(interrupted, 'queued', 201),
-    200: answers(interrupted, 'was queued before')[200],
+    200: answers(interrupted, 'the interrupt was queued before')[200],
   };
   api.openapi(
     createRoute({

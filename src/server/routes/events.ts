@@ -37,7 +37,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         result.reason,
         i,
         events.length,
-        failed === 1 ? 'the others were emitted' : `${failed - 1} others failed too`,
+        failed === 1 ? 'the other events were emitted' : `${failed - 1} other events failed too`,
       );
     });
   };
@@ -49,7 +49,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       path: '/api/events',
       operationId: 'emitEvents',
       tags: ['events'],
-      summary: 'Send CloudEvents 1.0: one, a batch, or binary with ce-* headers; subscribers turn them into notifications',
+      summary: 'Send CloudEvents 1.0 (one, a batch, or one with ce-* headers), which subscribers turn into notifications',
       request: {
         body: {
           required: true,
@@ -63,7 +63,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           },
         },
       },
-      responses: answers(emitted, 'the result of each event; every result is durable'),
+      responses: answers(emitted, 'the result of each event, after its notifications are durable'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -164,7 +164,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
   if (!/^application\/(cloudevents(-batch)?\+)?json\b/iu.test(type))
     throw new ProblemError(
       'unsupported_media_type',
-      `the content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 80))}; send a CloudEvent as application/cloudevents+json, as application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
+      `the content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 80))}; send a CloudEvent as application/cloudevents+json, as application/cloudevents-batch+json, or with its attributes in ce-* headers`,
     );
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
@@ -225,7 +225,10 @@ function decoded(name: string, value: string): string {
 function jsonOf(body: Buffer): Json {
   const text = body.toString('utf8');
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
-    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send a body with less nesting`);
+    throw new ProblemError(
+      'bad_event',
+      `the body nests more than ${WEBHOOK_LIMITS.depth} levels deep; send a body with fewer levels`,
+    );
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch {
@@ -235,8 +238,9 @@ function jsonOf(body: Buffer): Json {
 
 /**
  * Limits an event to the permissions of the token. With an agent's or a send-only token, the event loses `about`, `purpose` and
- * `deliver`. Its severity is at most `MAX_LEVEL`, its source is `token/<id>`, and its key gets this prefix. The prefix keeps the
- * event from changing the counts of other producers' notifications, and from replacing or withdrawing them.
+ * `deliver`. The event gets a severity of at most `MAX_LEVEL` and the source `token/<id>`, and the event's key gets the token's
+ * prefix. The prefix keeps the event from changing the counts of other producers' notifications, and from replacing or
+ * withdrawing them.
  */
 function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);

@@ -25,7 +25,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'bearer',
-    description: 'create one with: earpiece token create',
+    description: 'create a token with: earpiece token create',
   });
   api.openAPIRegistry.registerComponent('securitySchemes', 'cookie', {
     type: 'apiKey',
@@ -66,7 +66,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       responses: {
         200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
         401: { description: 'no token', content: { 'application/problem+json': { schema: problem } } },
-        403: { description: 'not an admin token', content: { 'application/problem+json': { schema: problem } } },
+        403: { description: 'the token is not an admin token', content: { 'application/problem+json': { schema: problem } } },
       },
     }),
     async (c) => {

@@ -52,7 +52,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       request: { body: jsonBody(schemas.notificationInput) },
       responses: {
         ...answers(schemas.queued, 'queued', 201),
-        200: answers(schemas.queued, 'was queued before, or counted in another notification')[200],
+        200: answers(schemas.queued, 'the notification was queued before, or is counted in another notification')[200],
       },
     }),
     async (c) => {
@@ -88,10 +88,9 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           level: schemas.level.optional(),
           q: schemas.wordsQuery.optional(),
           ...timeQuery,
-          by: z
-            .enum(TIMED_BY)
-            .default('queued')
-            .openapi({ description: 'the time that from and to filter; waiting: open at the time `to`' }),
+          by: z.enum(TIMED_BY).default('queued').openapi({
+            description: 'the time to which `from` and `to` apply; `waiting`: the notification was open at the time `to`',
+          }),
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
@@ -180,7 +179,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/withdraw',
       operationId: 'withdrawNotification',
       tags: ['notifications'],
-      summary: 'Withdraw a notification; the answer says whether it was still undelivered',
+      summary: 'Withdraw a notification. The answer says whether the notification was still undelivered',
       request: {
         params: idParams,
         query: logQuery,
@@ -212,7 +211,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       tags: ['notifications'],
       summary: 'Mark a notification as read: its gate goes down, but a pause holds until a person resumes the agent',
       request: { params: idParams, query: logQuery },
-      responses: answers(schemas.receipt, 'its current receipt'),
+      responses: answers(schemas.receipt, 'the current receipt of the notification'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -280,7 +279,11 @@ export function notificationRoutes(api: Api, deps: Deps): void {
             ...waiting,
             until,
             beforeNextRead: async () => {
-              if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is no longer valid');
+              if (!(await deps.tokens.lives(who.id)))
+                throw new ProblemError(
+                  'unauthorized',
+                  'the token is revoked or expired; create a token with: earpiece token create',
+                );
             },
           },
         );

@@ -34,7 +34,7 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/search',
       operationId: 'searchConversation',
       tags: ['conversations'],
-      summary: 'Search a conversation for words or a period, newest first, with the point that the search has reached',
+      summary: 'Search a conversation for words or a period, newest first. The answer says how far back the search went',
       request: {
         params: agentParams.extend({ conversation: inPath(128) }),
         query: z.strictObject({

@@ -21,7 +21,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
       path: '/api/settings',
       operationId: 'getSettings',
       tags: ['settings'],
-      summary: "List the settings of the server's folder, with the source of each and how to change it",
+      summary: "List the settings of the server's folder, each with its source and the way to change it",
       responses: answers(settings, 'settings'),
     }),
     (c) => {
@@ -36,7 +36,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
       path: '/api/settings',
       operationId: 'changeSettings',
       tags: ['settings'],
-      summary: "Change filters, budgets, waking, the view and sources in the user's file or the project's, all or nothing",
+      summary: "Change settings (filters, budgets, waking, view, sources) in the user's or the project's file, all or nothing",
       request: { body: jsonBody(settingsInput) },
       responses: answers(settings, 'the settings after the change'),
     }),
@@ -65,7 +65,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
 /** Throws for a setting that cannot be changed over the network: such a change could run commands or move the database. */
 function mustBeChangeable(key: string): void {
   if (takesEffect(key) !== undefined && changeOf(key) === undefined)
-    throw new ProblemError('bad_argument', `${key} cannot be changed over HTTP; use earpiece config set, or its file`, {
+    throw new ProblemError('bad_argument', `${key} cannot be changed over HTTP; use earpiece config set, or edit the file`, {
       field: key,
     });
 }

@@ -48,7 +48,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       if (lastId !== undefined && !/^\d{1,15}$/u.test(lastId))
         throw new ProblemError(
           'bad_argument',
-          `Last-Event-ID ${JSON.stringify(lastId)} is not a valid position; leave it out to begin with new records`,
+          `Last-Event-ID ${JSON.stringify(lastId)} is not a valid position; leave the header out to begin with new records`,
         );
       if (hub.stopped)
         throw new ProblemError('stopping', 'the server is stopping; reconnect', { headers: { 'retry-after': '1' } });

@@ -45,7 +45,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
     );
     throw new ProblemError(
       'not_found',
-      `there is no subscriber ${JSON.stringify(id.slice(0, 80))} in project ${project}; ${near === undefined ? 'GET /api/notifications/subscribers lists them' : `did you mean ${near}?`}`,
+      `there is no subscriber ${JSON.stringify(id.slice(0, 80))} in project ${project}; ${near === undefined ? 'GET /api/notifications/subscribers lists the subscribers' : `did you mean ${near}?`}`,
     );
   };
   const item = async (project: string, of: Subscriber): Promise<SubscriberItem> =>
@@ -81,7 +81,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/subscribers/{id}/toggle',
       operationId: 'toggleSubscriber',
       tags: ['subscribers'],
-      summary: 'Switch a subscriber on or off, from the next event on; 400 for a core subscriber, with the reason',
+      summary: 'Switch a subscriber on or off, from the next event on. A core subscriber cannot be switched off (400)',
       request: {
         params: idParams,
         query: projectQuery,
@@ -125,16 +125,15 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
                 .string()
                 .max(400)
                 .optional()
-                .openapi({ description: 'an agent or one of its conversations; without this, nothing is sent' }),
+                .openapi({ description: 'the agent or conversation that gets the test; if missing, nothing is sent' }),
               for: z.string().max(400).optional().openapi({
-                description:
-                  'an agent or one of its conversations; the answer predicts the effect of a real notification there, and nothing is sent',
+                description: 'the agent or conversation for which the answer predicts the effect of a real notification',
               }),
             })
             .openapi('TestInput'),
         ),
       },
-      responses: answers(subscriberTest, 'the text for the agent, and the notification that was sent'),
+      responses: answers(subscriberTest, 'the text for the agent, and the id of the notification that was sent, if any'),
     }),
     async (c) => {
       const who = principalOf(c);
@@ -178,7 +177,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       tags: ['subscribers'],
       summary: 'List the subscribers that are off',
       request: { query: projectQuery },
-      responses: answers(disabledSubscribers, 'their ids'),
+      responses: answers(disabledSubscribers, 'the ids of the subscribers'),
     }),
     async (c) => {
       const who = principalOf(c);

@@ -16,7 +16,9 @@ import { personOf } from './conversations.ts';
 
 const params = z.object({ id: z.string().min(1).max(20) });
 const projectQuery = {
-  project: nameParam.optional().openapi({ description: 'default: the project of the token, otherwise of the server' }),
+  project: nameParam
+    .optional()
+    .openapi({ description: "default: the token's project; for an admin token, the server's project" }),
 };
 
 export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
@@ -28,7 +30,11 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
     if (who.kind !== 'agent') mustRead(who, { project });
     const found = who.project !== null && who.project !== project ? undefined : await tasks.get(project, id);
     if (who.kind === 'agent') mustRead(who, ofAgent(who, `${project}/${found?.assignee ?? '*'}`));
-    if (found === undefined) throw new ProblemError('not_found', `there is no task ${JSON.stringify(id)} in project ${project}`);
+    if (found === undefined)
+      throw new ProblemError(
+        'not_found',
+        `there is no task ${JSON.stringify(id)} in project ${project}; GET /api/tasks lists the tasks`,
+      );
     return found;
   };
 
@@ -117,7 +123,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       path: '/api/tasks/{id}',
       operationId: 'editTask',
       tags: ['tasks'],
-      summary: 'Change a task or its assignee; a reassignment interrupts the agent that works on it',
+      summary: 'Change a task or its assignee; a reassignment interrupts the agent that works on the task',
       request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskEdit) },
       responses: answers(task, 'the task after the change'),
     }),
@@ -139,7 +145,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       path: '/api/tasks/{id}/status',
       operationId: 'moveTask',
       tags: ['tasks'],
-      summary: "Change a task's status; stopping it interrupts the agent that works on it",
+      summary: "Change a task's status. A change that stops the work interrupts the agent that works on the task",
       request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskMove) },
       responses: answers(task, 'the task after the change'),
     }),

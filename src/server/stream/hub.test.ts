@@ -105,7 +105,7 @@ it('a failing store does not end the hub: the hub reports the failure once and t
   held = undefined;
   store.changed = changed;
   expect(await reader.until(1)).toEqual([1]);
-  expect(told[0]).toBe('the log cannot be watched: disk gone; trying again');
+  expect(told[0]).toBe('the database cannot be watched: disk gone; trying again');
   await failing.stop();
 });
 
@@ -113,7 +113,7 @@ it('no stream is opened while the end of the log is unknown', async () => {
   const head = store.head.bind(store);
   store.head = () => Promise.reject(new Error('disk gone'));
   const waiting = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });
-  await expect(waiting.open(who, { after: 0 })).rejects.toThrow('the log cannot be read at the moment; try again');
+  await expect(waiting.open(who, { after: 0 })).rejects.toThrow('the database cannot be read at the moment; try again');
   store.head = head;
   await waiting.stop();
 });
@@ -174,7 +174,7 @@ it('if an older copy replaces the log, every stream ends', async () => {
   store.head = older.head.bind(older);
   store.read = older.read.bind(older);
   await write(1);
-  await expect(reader.until(1)).rejects.toThrow('the log was replaced');
+  await expect(reader.until(1)).rejects.toThrow('the database was replaced');
   expect(hub.size).toBe(0);
 });
 

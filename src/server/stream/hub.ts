@@ -43,14 +43,14 @@ const MAX_STREAMS = 5_000;
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /**
- * The maximum number of streams that the hub writes to in one turn of the event loop. Without this limit, thousands of streams
- * would delay requests.
+ * The maximum number of streams that the hub writes to in one iteration of the event loop. Without this limit, thousands of
+ * streams would delay requests.
  */
 const WRITES_A_TURN = 64;
 const PAGE = 200;
 /**
- * The maximum number of streams that read the store at the same time. If thousands of streams reconnect at the same time, they
- * wait for each other.
+ * The maximum number of streams that read the store at the same time. Further streams wait, for example if thousands of streams
+ * reconnect at the same time.
  */
 const READERS = 16;
 /** The interval at which tokens are checked, so that a revocation by another process also ends an idle stream. */
@@ -117,13 +117,13 @@ export class Hub implements Streams {
       await this.watch();
       // Without the store's position, no stream could know whether it has all records.
       if (this.#position === undefined)
-        throw new EarpieceError('store_unavailable', 'the log cannot be read at the moment; try again', { retryable: true });
+        throw new EarpieceError('store_unavailable', 'the database cannot be read at the moment; try again', { retryable: true });
       const head = await this.#options.store.head();
       const { after = head } = query;
       if (after > head)
         throw new ProblemError(
           'bad_argument',
-          `position ${after} is after the newest position (${head}), so it belongs to another database; read the history again and continue from its head`,
+          `position ${after} is after the newest position of this database (${head}); read the history again and continue from the head in the answer`,
           { field: 'after' },
         );
       const stream = new Stream(this, { who, query, after, hangUp, leave }, this.#options);
@@ -141,7 +141,8 @@ export class Hub implements Streams {
    */
   watch(): Promise<void> {
     this.#ready ??= new Promise((started) => {
-      // The first reading has these counts too. A counter that begins at its first delivery would hide this delivery.
+      // The counters begin at 0, because Prometheus does not count the first delivery of a counter that begins with this
+      // delivery.
       for (const record of CARRIERS) this.#options.metrics.count('earpiece_carried_total', { record }, 0);
       this.#running = this.#follow(started);
     });
@@ -159,7 +160,7 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** Runs one read of a stream when it is that stream's turn. Streams call this method. */
+  /** Runs one read of a stream; at most `READERS` reads run at the same time. Streams call this method. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
@@ -199,7 +200,7 @@ export class Hub implements Streams {
           wait = 100;
         }
       } catch (error) {
-        report(`the log cannot be watched: ${error instanceof Error ? error.message : String(error)}; trying again`);
+        report(`the database cannot be watched: ${error instanceof Error ? error.message : String(error)}; trying again`);
         started();
         await new Promise((resolve) => {
           const timer = setTimeout(resolve, wait);
@@ -217,7 +218,7 @@ export class Hub implements Streams {
    */
   async #anew(): Promise<void> {
     this.#position = await this.#options.store.head();
-    for (const stream of this.#all) stream.cut('the log was replaced');
+    for (const stream of this.#all) stream.cut('the database was replaced');
   }
 
   async #push(page: readonly Stored[]): Promise<void> {

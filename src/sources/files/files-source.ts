@@ -116,7 +116,6 @@ class Files implements FilesSource {
     this.#emits = new Background(failed);
     this.#settling = new Settling({ quietMs: debounceMs }, (entry) => this.#enqueue(entry));
     for (const [path, hash] of Object.entries(known)) {
-      // Invalid hashes are ignored.
       if (!isHash(hash)) continue;
       const entry = this.#entries.at(this.#absolute(path));
       this.#entries.isRead(entry);
@@ -199,7 +198,7 @@ class Files implements FilesSource {
     this.#mode = 'scanning';
     const watched = this.#scope.globs.length > 0;
     if (watched && !existsSync(this.#root))
-      this.#trouble(`${this.#root} does not exist; its files are reported when they appear`);
+      this.#trouble(`${this.#root} does not exist; files in this folder are reported when they appear`);
     const watcher = new FolderWatch({
       ignored: (path, stats) => this.#ignored(path, stats),
       follows: (path) => this.#entries.has(path),
@@ -250,7 +249,7 @@ class Files implements FilesSource {
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
       if (this.#entries.unread >= this.#maxFiles)
-        return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched: use narrower globs`);
+        return this.#trouble(`the globs match more than ${this.#maxFiles} files, so only some are watched; use narrower globs`);
       if (this.#mode !== 'scanning' && isBehindLink(this.#root, path)) return;
       entry = this.#entries.at(path);
       if (this.#mode === 'scanning') {
@@ -366,7 +365,7 @@ class Files implements FilesSource {
     if (typeof content === 'object' && 'hash' in content) {
       if (isHash(content.hash)) return content.hash;
       this.#trouble(
-        `${JSON.stringify(content.hash)} is not a hash; a hash is "sha256:" and 64 hexadecimal digits; the file is read instead`,
+        `${JSON.stringify(content.hash)} is not a hash ("sha256:" and 64 hexadecimal digits), so the file is read instead`,
       );
     }
     const seen = await look(entry.path);
@@ -382,7 +381,7 @@ class Files implements FilesSource {
   }
 
   #unclear(entry: Entry, why: string | undefined): void {
-    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); its changes are emitted when it can be read`);
+    if (why !== undefined) this.#trouble(`${entry.path} cannot be read (${why}); changes are reported when the file can be read`);
   }
 
   /**

@@ -55,8 +55,7 @@ export type Trouble = { readonly says: string; readonly since: number; readonly 
 
 /**
  * All followers of one thing. These followers share the state with this `uid`, and each agent is notified of the thing once. `by`
- * is undefined if a person added one of the followers. The person's permission then counts for the check, which all of them
- * share.
+ * is undefined if a person added one of the followers. The person's permission then counts for the common check of the followers.
  */
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
@@ -191,7 +190,7 @@ export type Added = {
 
 /**
  * Adds a follower, or changes the existing follower of the same thing for the same address. A person and an agent have separate
- * followers, so that neither ends the other's.
+ * followers, so that neither can end the follower of the other.
  */
 export async function add(
   store: Kept & Pick<Store, 'now'>,
@@ -234,14 +233,14 @@ function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): voi
       `this project already follows ${MAX_FOLLOWED} things, the maximum; to stop following a thing: earpiece unfollow <id>`,
     );
   if (by !== undefined && list.filter((each) => each.by === by).length >= MAX_OF_AN_AGENT)
-    throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; stop following one of them first`);
+    throw new EarpieceError('bad_argument', `${by} follows ${MAX_OF_AN_AGENT} things already; end one of these followers first`);
 }
 
 function freeId(list: readonly Followed[]): string {
   for (let n = 1; ; n++) if (list.every(({ id }) => id !== `f${n}`)) return `f${n}`;
 }
 
-/** Marks a follower as ending, and returns it. Resolves to undefined if no follower has this id. */
+/** Marks a follower as ending, and returns the follower. Resolves to undefined if no follower has this id. */
 export async function beginEnd(store: Kept, project: string, id: string): Promise<Followed | undefined> {
   let found: Followed | undefined;
   await change(store, project, (list) => {

@@ -9,12 +9,12 @@ import { portProblem } from './ports.ts';
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
 
 /**
- * Returns the real path of a log in the project. A link must not lead out of the project. The error for a path outside is the same
- * whether the file exists or not.
+ * Returns the real path of a log in the project. A link must not lead out of the project. The error for a path outside is the
+ * same whether the file exists or not.
  */
 export function permittedLog(folder: string, file: string): string {
   if (hasControl(file))
-    throw new EarpieceError('bad_argument', `log ${shown(file)} has a control character; write the path without it`);
+    throw new EarpieceError('bad_argument', `log ${shown(file)} has a control character; remove the character`);
   const path = realInside(folder, resolve(folder, file), file);
   const stat = statOf(path, file);
   if (stat === undefined)
@@ -25,8 +25,8 @@ export function permittedLog(folder: string, file: string): string {
 }
 
 /**
- * Returns the path of a log without its links, because an agent's follower reads no file behind a link. A link must not lead out of
- * the project. `file` may not exist yet.
+ * Returns the path of a log without its links, because an agent's follower reads no file behind a link. A link must not lead out
+ * of the project. `file` may not exist yet.
  */
 export function unlinkedLog(folder: string, file: string): string {
   const path = belowRoot(resolve(file));
@@ -79,13 +79,16 @@ const WHY: Readonly<Record<string, string>> = {
   EACCES: 'is in a folder that this user may not open; name a log file that this user can read',
 };
 
-/** Returns the URL in the text. Throws if it is not an http or https URL of this machine. */
+/**
+ * Returns the URL in the text. Throws for any text except an http or https URL of this machine without a password and without a
+ * blocked port.
+ */
 export function permittedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new EarpieceError(
       'bad_argument',
-      `url ${shown(text)} is not an http or https address; write it like http://localhost:3000/health`,
+      `url ${shown(text)} is not a valid http or https URL; write e.g. http://localhost:3000/health`,
     );
   if (url.username !== '' || url.password !== '')
     throw new EarpieceError('bad_argument', 'url must not have a user name or password; leave both out of the url');

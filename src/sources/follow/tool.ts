@@ -51,7 +51,7 @@ export async function answerFollow(call: FollowCall): Promise<object> {
     success: true,
     id: followed.id,
     follows: nameOf(followed),
-    message: known ? 'You already follow it; it is checked again now.' : 'Its changes arrive as notifications.',
+    message: known ? 'You already follow this; a new check runs now.' : 'Changes arrive as notifications.',
   };
 }
 
@@ -79,7 +79,7 @@ async function ended({ inbox, project, log, emitter }: FollowCall, id: string): 
       `stop ${id} is a follower that you did not add; a person can end it: earpiece unfollow ${id}`,
     );
   await unfollow({ store: inbox.store, project, emitter }, id);
-  return { success: true, id, message: 'It is no longer followed.' };
+  return { success: true, id, message: 'The follower has ended.' };
 }
 
 type Asked = Readonly<Partial<Record<'pull_request' | 'log' | 'match' | 'url' | 'files' | 'agent' | 'stop', string>>> & {
@@ -93,7 +93,7 @@ function argumentsIn(args: unknown): Asked {
     if (!known.includes(key))
       throw new EarpieceError(
         'bad_argument',
-        `follow has no argument ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}`,
+        `follow has no argument ${JSON.stringify(key.slice(0, 80))}; use ${known.join(', ')}`,
       );
     if (key === 'git') {
       if (value !== true)
@@ -152,12 +152,12 @@ const isOfThisRepository = async (folder: string, word: string): Promise<boolean
   /^#?\d+$/u.test(word) || (!/[:#]/u.test(word) && (await isKnownBranch(folder, word)) !== false);
 
 function usable(glob: string): string {
-  const problem = glob.startsWith('!') ? 'excludes files; name those to follow' : globProblem(glob);
+  const problem = glob.startsWith('!') ? 'excludes files; name the files to follow' : globProblem(glob);
   if (problem === undefined) return glob;
   throw new EarpieceError('bad_argument', `files ${JSON.stringify(glob.slice(0, 200))} ${problem}`);
 }
 
-/** The log of another agent of this project. */
+/** Returns the log of another agent of this project. */
 async function otherAgent({ project, log: own, inbox }: FollowCall, name: string): Promise<string> {
   const address = addressOf(name.includes('/') ? name : `${project}/${name}`);
   if (address === undefined)
@@ -173,8 +173,7 @@ async function otherAgent({ project, log: own, inbox }: FollowCall, name: string
       `agent ${shown(name)} belongs to another project; you can follow only agents of ${project}`,
     );
   const log = logOf(address);
-  if (log === own)
-    throw new EarpieceError('bad_argument', `agent ${shown(name)} is you; list_agents has the names of the others`);
+  if (log === own) throw new EarpieceError('bad_argument', `agent ${shown(name)} is you; list_agents shows the other agents`);
   await checkKnown(inbox, log, project, { shown: shown(name) });
   return log;
 }

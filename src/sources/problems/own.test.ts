@@ -46,7 +46,7 @@ it("a user's matcher in the form of VS Code reads lines before the shipped match
 
 it('the severity in a line overrides the severity of its matcher', () => {
   proves('follow:matchers');
-  // The example of docs/config.md.
+  // This is the example of docs/config.md.
   const form: MatcherForm = {
     severity: 'error',
     pattern: [
@@ -107,11 +107,14 @@ it('a pattern that would need hours in a backtracking engine is matched at once'
 });
 
 it.each([
-  [one('('), 'matchers.x.pattern[0].regexp is "(": it is not a regular expression'],
+  [one('('), 'matchers.x.pattern[0].regexp is "(": the pattern is not a regular expression'],
   [one('(?<=a)(b)'), 'lookahead and lookbehind are not supported'],
-  [one('(.*)'), 'it matches the empty text'],
-  [one('(a)', { file: 2 }), 'matchers.x.pattern[0].file is 2, but regexp has 1 groups; write the number of one of them'],
-  [{ ...one('(a)'), background: { beginsPattern: '[' } }, 'matchers.x.background.begins_pattern is "[": it is not a regular'],
+  [one('(.*)'), 'the pattern matches the empty text'],
+  [one('(a)', { file: 2 }), 'matchers.x.pattern[0].file is 2, but regexp has 1 groups; write the number of a group'],
+  [
+    { ...one('(a)'), background: { beginsPattern: '[' } },
+    'matchers.x.background.begins_pattern is "[": the pattern is not a regular',
+  ],
 ])('the matcher %j is refused, and the error names the problem', (form, message) => {
   expect(() => matchersWith({ x: form })).toThrow(message);
 });

@@ -1,4 +1,4 @@
-/** Makes matchers from users' configuration. Their patterns run in linear time. */
+/** Makes matchers from users' configuration. The patterns run in linear time. */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { GROUPS, type LinePattern, type MatcherForm } from '../../core/matcher-form.ts';
@@ -46,7 +46,7 @@ function stepOf(line: LinePattern, key: string): Step {
     const group = line[part];
     if (group === undefined) return [];
     if (group > pattern.groups)
-      throw wrong(`${key}.${part}`, `is ${group}, but regexp has ${pattern.groups} groups; write the number of one of them`);
+      throw wrong(`${key}.${part}`, `is ${group}, but regexp has ${pattern.groups} groups; write the number of a group`);
     return [[part, group] as const];
   });
   return {

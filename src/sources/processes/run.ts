@@ -26,11 +26,13 @@ export type RunOptions = {
   /** Called before the start if only the missing `@lydell/node-pty` prevents a terminal. */
   readonly withoutTerminal?: (() => void) | undefined;
   /**
-   * Called when the command has started, with a function that sends it a signal and, in a terminal, a function that types into
-   * it.
+   * Called when the command has started. `signal` sends a signal to the command. In a terminal, `type` types into the command.
    */
   readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: Uint8Array | string) => void) => void;
-  /** Called in a terminal when a person presses keys. If the function returns `held`, its owner types the keys later. */
+  /**
+   * Called in a terminal when a person presses keys. If the function returns `held`, the keys are not typed, and the caller of
+   * `run` may type the keys later.
+   */
   readonly keyPressed?: ((keys: Buffer) => 'held' | void) | undefined;
 };
 
@@ -141,7 +143,7 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   stdout.on('resize', resize);
   const reading = pty.onData((data) => {
-    // With `encoding: null`, the data are buffers, although their type is a text.
+    // With `encoding: null`, the data are buffers, although the declared type is `string`.
     const chunk = data as unknown as Buffer;
     options.wrote('stdout', chunk);
     if (options.stdout.write(chunk)) return;
@@ -211,7 +213,7 @@ function endAfter(
 
 /** Returns the error that a shell would report before the start; undefined if the command can start. */
 function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
-  if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} does not exist` };
+  if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `${cwd} is not an existing folder` };
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : (env['PATH'] ?? '').split(delimiter).map((folder) => join(resolve(cwd, folder), command));

@@ -41,7 +41,7 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
   if (message.length > LIMITS.messageChars - PREFIX.length)
     throw new EarpieceError(
       'bad_argument',
-      `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; write it to a file and send the path`,
+      `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; write the text to a file and send the path`,
     );
   if (!REMINDER_LEVELS.includes(level))
     throw new EarpieceError(

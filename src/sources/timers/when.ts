@@ -35,7 +35,7 @@ export async function parseWhen(text: string, there: Here): Promise<When> {
   const [words, here] = elsewhere(text, there);
   const found = text.length > MAX_CHARS ? undefined : await read(words, here);
   if (found === undefined) return refuse(`is not understood; ${FORMS}`);
-  if (found.end) return refuse(`is a span from one time to another; write a single time, ${FORMS}`);
+  if (found.end) return refuse(`is a span from one time to another; for a single time, ${FORMS}`);
   const at = instantOf(found.start, here.timeZone);
   if (at <= here.now) return refuse(`has passed (${showTime(at, here.timeZone)}); ${FORMS}`);
   if (at - here.now > YEAR_MS)

@@ -15,7 +15,7 @@ export function jsonOf(bytes: Buffer, what = 'the body'): Json {
     throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON requires`);
   }
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
-    throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} deep`);
+    throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} levels deep`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {

@@ -94,7 +94,7 @@ describe('a CloudEvent', () => {
     ['null', { data: null }, {}],
     ['JSON in base64', { data_base64: Buffer.from('{"a":1}').toString('base64') }, { a: 1 }],
     ['bytes', { data_base64: '/9j/', datacontenttype: 'image/jpeg' }, { base64: '/9j/' }],
-  ])('its data becomes the data of the event: %s', (_what, attributes, data) => {
+  ])('becomes an event with the same data: %s', (_what, attributes, data) => {
     expect(
       eventFromCloudEvent({ ...(without('data') as object), datacontenttype: 'application/json', ...attributes }).data,
     ).toEqual(data);
@@ -154,9 +154,7 @@ describe('a CloudEvent', () => {
     [
       'data_base64 that is not JSON',
       { ...(without('data') as object), data_base64: 'AAAA' },
-      expect.stringMatching(
-        /^event data is not JSON \(.*\), but datacontenttype says JSON; send valid JSON or another datacontenttype$/u,
-      ) as string,
+      expect.stringMatching(/^event data is not JSON \(.*\); send valid JSON, or set another datacontenttype$/u) as string,
     ],
   ])('with %s is refused with the reason', (_what, json, message) => {
     expect(said(json)).toEqual(message);
@@ -172,7 +170,7 @@ describe('a CloudEvent', () => {
     });
     expect(said({ type: 'x', sevrity: 'error' }, defaults)).toBe('event attribute "sevrity" is unknown; did you mean severity?');
     expect(said({ type: 'x', 'Build-Id': 1 }, defaults)).toBe(
-      'event attribute "Build-Id" is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put the data of the event into data',
+      'event attribute "Build-Id" is unknown, and not a valid extension (1 to 64 lower-case letters and digits); put other values into data',
     );
     expect(said({ type: 'x', traceparent: '00-abc' }, defaults)).toBe('taken');
     expect(said({}, defaults)).toBe('event attribute type is missing; every CloudEvent needs this attribute');
@@ -201,7 +199,7 @@ describe('a file of CloudEvents', () => {
     ['{"type":"a"}\n{"type":', /^line 2 is not JSON/u],
     ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],
     ['[{"type":"a"}, 7]', /^event 2 of the list: a CloudEvent is a JSON object/u],
-    [`{"type":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^event data nests more than 64 deep/u],
+    [`{"type":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^event data nests more than 64 levels deep/u],
   ])('is refused with the reason: %j', (text, message) => {
     expect(() => cloudEventsIn(text, defaults)).toThrow(message);
   });

@@ -164,7 +164,7 @@ function checkNames(json: Table): void {
     if (!/^[a-z0-9]{1,64}$/.test(name))
       throw bad(
         name,
-        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and not a valid extension: the name of an extension has only lower-case letters and digits; put the data of the event into data`,
+        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and not a valid extension (1 to 64 lower-case letters and digits); put other values into data`,
       );
   }
 }
@@ -234,10 +234,7 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
     try {
       json = JSON.parse(text) as Json;
     } catch (error) {
-      throw bad(
-        'data',
-        `event data is not JSON (${(error as Error).message}), but datacontenttype says JSON; send valid JSON or another datacontenttype`,
-      );
+      throw bad('data', `event data is not JSON (${(error as Error).message}); send valid JSON, or set another datacontenttype`);
     }
     return isTable(json) ? json : { value: json };
   }

@@ -175,13 +175,13 @@ describe('permission to send', () => {
     [
       'Standard: no id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': undefined } }),
-      '401 unsigned: the header webhook-id is missing; Standard Webhooks require it',
+      '401 unsigned: the header webhook-id is missing; Standard Webhooks require this header',
     ],
     ['a bearer token', bearer({ kind: 'alertmanager' })({ body: { alerts: [] } }), 'taken'],
     [
       'no bearer token',
       bearer({ kind: 'cloudevents' })({ body: {}, headers: { authorization: undefined } }),
-      '401 unsigned: the header authorization is missing; it must hold "Bearer" and the secret',
+      '401 unsigned: the header authorization is missing; send "Bearer" and the secret in this header',
     ],
     [
       'a wrong bearer token',
@@ -234,7 +234,7 @@ describe('the allowed bodies', () => {
     [
       'another content type',
       () => github({ body: ISSUE, headers: { 'content-type': 'text/html' } }),
-      '415 wrong_content_type: the content type is "text/html"; it must be application/json',
+      '415 wrong_content_type: the content type is "text/html"; send application/json',
     ],
     ['no JSON', () => github({ body: Buffer.from('{"a":') }), /^400 malformed: the body is not JSON: /u],
     [
@@ -247,9 +247,9 @@ describe('the allowed bodies', () => {
     [
       'one level deeper than is allowed',
       () => anyJson({ body: deep(WEBHOOK_LIMITS.depth) }),
-      '400 too_deep: the body nests more than 64 deep',
+      '400 too_deep: the body nests more than 64 levels deep',
     ],
-    ['a million levels deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 deep'],
+    ['a million levels deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 levels deep'],
     [
       'a million levels deep, with attributes in headers',
       () =>
@@ -257,7 +257,7 @@ describe('the allowed bodies', () => {
           body: deep(500_000),
           headers: { 'content-type': undefined, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 's', 'ce-type': 't' },
         }),
-      '400 too_deep: the body nests more than 64 deep',
+      '400 too_deep: the body nests more than 64 levels deep',
     ],
     [
       'a million levels deep, in base64',
@@ -266,7 +266,7 @@ describe('the allowed bodies', () => {
           body: { specversion: '1.0', id: '1', source: 's', type: 't', data_base64: deep(500_000).toString('base64') },
           headers: { 'content-type': 'application/cloudevents+json' },
         }),
-      '422 bad_event: event data nests more than 64 deep; write it to a file and send the path',
+      '422 bad_event: event data nests more than 64 levels deep; write the data to a file and send the path',
     ],
     ['a text with many brackets', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
     ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object'],

@@ -1,9 +1,9 @@
 /**
  * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
  * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
- * and their severity is at most `error`. Their keys get a prefix, so that webhooks cannot count into, replace or withdraw other
- * notifications. A CloudEvent with a type of Earpiece's own sources is refused, except the types `github.…`, `alert.…`,
- * `webhook.…` and `cli.…`.
+ * and their severity is at most `error`. The keys of these events get a prefix, so that webhooks cannot count into, replace or
+ * withdraw other notifications. A CloudEvent with a type of Earpiece's own sources is refused, except the types `github.…`,
+ * `alert.…`, `webhook.…` and `cli.…`.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
@@ -197,7 +197,7 @@ function addressee(to: string, wanted: string | undefined): string {
 function json({ headers, body }: WebhookRequest): Json {
   const type = headers['content-type'];
   if (type !== undefined && !isJsonType(type))
-    throw new Refused(415, 'wrong_content_type', `the content type is ${shown(type)}; it must be application/json`);
+    throw new Refused(415, 'wrong_content_type', `the content type is ${shown(type)}; send application/json`);
   return jsonOf(body);
 }
 

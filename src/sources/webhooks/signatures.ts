@@ -51,7 +51,8 @@ function checkHmac({ headers, body, receiver }: Signed, header: string): void {
 
 function checkBearer({ headers, receiver }: Signed): void {
   const given = headers['authorization'];
-  if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it must hold "Bearer" and the secret');
+  if (!given)
+    throw new Refused(401, 'unsigned', 'the header authorization is missing; send "Bearer" and the secret in this header');
   const [, token] = /^bearer\s+(\S.*?)\s*$/iu.exec(given) ?? [];
   if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
     throw new Refused(401, 'wrong_signature', "the bearer token in the header authorization is not the receiver's secret");
@@ -60,7 +61,7 @@ function checkBearer({ headers, receiver }: Signed): void {
 function checkStandard({ headers, body, receiver, now }: Signed): void {
   const need = (header: string): string => {
     const value = headers[header]?.trim();
-    if (!value) throw new Refused(401, 'unsigned', `the header ${header} is missing; Standard Webhooks require it`);
+    if (!value) throw new Refused(401, 'unsigned', `the header ${header} is missing; Standard Webhooks require this header`);
     return value;
   };
   const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];

@@ -83,7 +83,7 @@ function checkBackend<S extends Store>(name: string, { again, contents, lacks = 
   const missing = (method: string, purpose: string, needed: Capability): EarpieceError =>
     new EarpieceError(
       'bad_argument',
-      `the store ${JSON.stringify(name)} has no ${method}(), with which the cases of ${needed} ${purpose}: add ${method}(), or give the reason in lacks`,
+      `the store ${JSON.stringify(name)} has no ${method}(), which the cases of ${needed} need to ${purpose}: add ${method}(), or give the reason in lacks`,
     );
   const reopens = (['survives-restart', 'many-processes'] as const).find((one) => lacks[one] === undefined);
   if (again === undefined && reopens !== undefined) throw missing('again', 'open the store a second time', reopens);

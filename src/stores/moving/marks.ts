@@ -10,10 +10,10 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   if (role === 'target') return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
   if (doneAt !== undefined)
     return error(
-      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use that database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database when you no longer need it`,
+      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use the new database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database later`,
     );
   return error(
-    `${name} is being migrated to ${to} since ${new Date(startedAt).toISOString()}: continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`,
+    `${name} is being migrated to ${to} (begun at ${new Date(startedAt).toISOString()}): continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`,
   );
 }
 
@@ -28,7 +28,7 @@ export const frozenError = (name: string, cause: unknown): EarpieceError =>
 /** The text with which a database's own triggers refuse a write. */
 export const FROZEN = 'earpiece: this database is being migrated or was migrated';
 
-/** Returns the command that continues a move. The addresses in the command have no passwords. */
+/** Returns the command that continues a move. The command contains no passwords. */
 export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
   `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;

@@ -19,8 +19,8 @@ export type MoveOptions = {
   /** Called after each part of a phase: `done` of the phase's `of` records are finished. */
   readonly onProgress?: (phase: Phase, done: number, of: number) => void;
   /**
-   * Stops the move: during the copy after the current page, during the comparison after the store that is being read, and during
-   * the check of the source at the end of the check.
+   * Stops the move. A copy stops after the current page, a comparison after the store that is being read, and the check of the
+   * source at its end.
    */
   readonly signal?: AbortSignal;
   /** Called as soon as the source refuses writers. */
@@ -79,7 +79,7 @@ export async function cancelMove(from: End, to: End | undefined): Promise<{ read
   if (mark?.doneAt !== undefined)
     throw new EarpieceError(
       'conflict',
-      `the migration of ${from.name} to ${mark.to} is finished, and that database may have changed since: to go back, migrate that database to a new one`,
+      `the migration of ${from.name} to ${mark.to} is finished and cannot be cancelled: to go back, migrate ${mark.to} to a new database`,
     );
   if (mark?.role === 'target') throw markedError(from.name, mark);
   const mine =
@@ -133,7 +133,7 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
   await begin(from, to, marked);
   const seen = await from.find();
   if (seen.kind === 'marked' && seen.mark.role === 'target') {
-    // Both addresses name the same empty store.
+    // `from` and `to` are the same empty store.
     await to.release();
     throw new EarpieceError('bad_argument', `${from.name} and ${to.name} are the same database: name another database with --to`);
   }
@@ -157,7 +157,7 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
 
 function checkEmpty(to: End, found: Found): void {
   if (found.kind === 'store' && found.holds !== undefined)
-    throw new EarpieceError('conflict', `${to.name} is not empty: it holds ${found.holds}; name an empty database with --to`);
+    throw new EarpieceError('conflict', `${to.name} is not empty, but holds ${found.holds}; name an empty database with --to`);
 }
 
 async function checkSource(from: End, { onProgress, signal }: MoveOptions): Promise<void> {

@@ -1,4 +1,4 @@
-/** Parses the address of a store: `nats://user:password@host:4222,other:4222/name?replicas=3`. */
+/** Parses the URL of a store: `nats://user:password@host:4222,other:4222/name?replicas=3`. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
@@ -8,11 +8,11 @@ export type Address = {
   readonly password?: string;
   readonly token?: string;
   readonly tls: boolean;
-  /** The address without user, password and parameters, for command lines. */
+  /** The URL without user, password and parameters, for command lines. */
   readonly shown: string;
   /** `nats host:4222/name`. */
   readonly name: string;
-  /** The name of the store on the server; several stores may share one server. */
+  /** The name of the store on the server. Several stores may share one server. */
   readonly store: string;
   /** The number of copies of each stream of a new store. */
   readonly replicas: number;
@@ -30,12 +30,12 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   // The text may hold a password, so the message does not repeat it.
   if (scheme === '' || servers.length === 0 || path.includes('@'))
     throw bad(
-      'the address of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',
+      'the URL of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',
     );
   const port = servers
     .map((host) => /:(\d+)$/u.exec(host)?.[1])
     .find((digits) => digits !== undefined && !isPort(Number(digits)));
-  if (port !== undefined) throw bad(`port ${port} in the address of the NATS servers: must be 1–65535`);
+  if (port !== undefined) throw bad(`port ${port} in the URL of the NATS servers: must be 1–65535`);
   const store = path === '' ? DEFAULT_STORE : path;
   if (!STORE.test(store))
     throw bad(
@@ -45,7 +45,7 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined)
     throw bad(
-      `the address of the NATS servers has the unknown parameter ${JSON.stringify(unknown)}: known parameters are ${PARAMETERS.join(', ')}`,
+      `the URL of the NATS servers has the unknown parameter ${JSON.stringify(unknown)}: known parameters are ${PARAMETERS.join(', ')}`,
     );
   const replicas = wanted.replicas ?? Number(parameters.get('replicas') ?? 1);
   if (!REPLICAS.includes(replicas))

@@ -58,7 +58,7 @@ export async function appendAll(writing: Writing, log: LogKey, batch: readonly A
         if (isQueue(part[0]?.asked)) await run.queue(view, part, fresh);
         else if (fresh) await run.decide(view, part, look);
         if (part.every(({ answer }) => answer !== undefined)) continue;
-        if (performance.now() > deadline) throw new Late('other writers were always first');
+        if (performance.now() > deadline) throw new Late('other writers always wrote first');
         view = await look(log);
         fresh = true;
       }
@@ -213,7 +213,7 @@ class Run {
     await this.#wasStored(view, sent);
   }
 
-  /** Answers the callers if the message is in the log and valid; otherwise returns false. */
+  /** Answers the callers if the message is in the log and valid. If not, returns false. */
   async #wasStored(view: View, { going, hold }: Sent): Promise<boolean> {
     this.#sent = undefined;
     const seq = view.found.get(hold.tx);
@@ -233,7 +233,7 @@ class Run {
   /** The message that may be in the log, because the result of its publication is unknown. */
   #sent: Sent | undefined;
 
-  /** Holds the settings that change; returns undefined if another writer has changed one of them first. */
+  /** Holds the settings that change. Returns undefined if another writer has changed one of these settings first. */
   async #hold(rows: Parameters<Settings['hold']>[0], to: Hold['to'], tx: string): Promise<Hold | undefined> {
     return this.#w.settings.hold(rows, to, { tx, log: this.#log });
   }

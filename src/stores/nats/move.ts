@@ -99,7 +99,7 @@ class NatsEnd implements End {
       if (round === ROUNDS)
         throw new EarpieceError(
           'store_unavailable',
-          `${this.name} still has unfinished appends of other processes after ${ROUNDS} tries: end the programs that use it, and try again`,
+          `${this.name} still has unfinished appends of other processes after ${ROUNDS} tries: end the programs that use the store, and try again`,
           { retryable: true },
         );
       await this.#try(() => this.#thaw({ unmarked: false }));

@@ -19,6 +19,6 @@ it('a call is retried if the leader must first copy messages, or if not all serv
 });
 
 it('a port above 65535 is refused, and an error does not show digits of a password as a port', () => {
-  expect(() => addressOf('nats://ear:secret@a:99999/ear')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
+  expect(() => addressOf('nats://ear:secret@a:99999/ear')).toThrow(/^port 99999 in the URL .*: must be 1–65535$/u);
   expect(() => addressOf('nats://ear:12345/6@a/ear')).toThrow(/cannot be read/u);
 });

@@ -57,7 +57,7 @@ export const isPassing = (error: unknown): boolean =>
   violation(error) === undefined && !isWithoutTls(error) && (isLoss(error) || AWAY.has(codeOf(error)));
 
 /**
- * Turns an error of the driver or the server into an `EarpieceError`; returns other errors unchanged. No message contains the
+ * Turns an error of the driver or the server into an `EarpieceError`. Returns other errors unchanged. No message contains the
  * password.
  */
 export function explain(error: unknown, { name }: Address, waitedMs: number): unknown {
@@ -76,7 +76,7 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
     return refused(
       `refuses access to this user (${refusal.message.split('\n', 1)[0]}): permit earpiece.>, $JS.API.> and _INBOX.>`,
     );
-  if (isWithoutTls(error)) return refused(`has no TLS (${said}): configure TLS on the server, or write nats:// in the address`);
+  if (isWithoutTls(error)) return refused(`has no TLS (${said}): configure TLS on the server, or write nats:// in the URL`);
   if (FULL.has(codeOf(error)))
     return new EarpieceError(
       'store_full',
@@ -86,7 +86,7 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
         retryable: true,
       },
     );
-  // A server also gives this answer while it starts.
+  // A server that is starting also causes these errors.
   if (nameOf(error) === 'JetStreamNotEnabled' || nameOf(error) === 'NoRespondersError')
     return new EarpieceError(
       'store_unavailable',
@@ -96,10 +96,10 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
   if (isPassing(error))
     return new EarpieceError(
       'store_unavailable',
-      `${name} could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`,
+      `${name} did not complete the call within ${Math.round(waitedMs)} ms (${said}): start the server, correct the URL, or try again`,
       { ...options, retryable: true },
     );
   if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
-    return refused(`refuses this user (${said}): correct the user and the password in the address`);
+    return refused(`refuses this user (${said}): correct the user and the password in the URL`);
   return error instanceof Error && codeOf(error) > 0 ? refused(`refuses (${said})`) : error;
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the address of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The address
- * may name several hosts: `host:5432,other:5432`.
+ * Parses the URL of a database: `postgres://user:password@host:5432/database?schema=name&sslmode=verify-full`. The URL may name
+ * several hosts: `host:5432,other:5432`.
  */
 import { accessSync, constants } from 'node:fs';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ export type Address = {
    * never be shown.
    */
   readonly urls: readonly string[];
-  /** The address without the password, and only with the parameters in `SHOWN` and the schema, for command lines. */
+  /** The URL without the password, and only with the parameters in `SHOWN` and the schema, for command lines. */
   readonly shown: string;
   /** The name for people: `postgres host:5432/database`, with the schema if it is not the default. */
   readonly name: string;
@@ -62,12 +62,12 @@ export function addressOf(given: string, wanted?: string): Address {
   const parsed = texts.flatMap((text) => (URL.canParse(text) ? [new URL(text)] : []));
   const isShowable = before.includes('@') || !given.includes('@');
   const port = several.map((host) => /:(\d+)$/u.exec(host)?.[1]).find((digits) => digits !== undefined && !isPort(digits));
-  if (port !== undefined && isShowable) throw bad(`port ${port} in the address of the PostgreSQL database: must be 1–65535`);
+  if (port !== undefined && isShowable) throw bad(`port ${port} in the URL of the PostgreSQL database: must be 1–65535`);
   const [url] = parsed.length === texts.length ? parsed : [];
   // The text may hold a password, so the message does not repeat it.
   if (url === undefined || !/^postgres(?:ql)?:\/\//u.test(given))
     throw bad(
-      'the address of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
+      'the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',
     );
   const schema = wanted ?? url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema))
@@ -106,7 +106,7 @@ function checkParameters(parameters: URLSearchParams): void {
   if (unknown !== undefined) {
     const near = didYouMean(unknown, PARAMETERS);
     throw bad(
-      `the address of the PostgreSQL database has the unknown parameter ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${near}`}; the known parameters are ${PARAMETERS.join(', ')}`,
+      `the URL of the PostgreSQL database has the unknown parameter ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${near}`}; the known parameters are ${PARAMETERS.join(', ')}`,
     );
   }
   const mode = parameters.get('sslmode');
@@ -126,7 +126,7 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** Matches an address in three parts: the scheme with the user, the hosts, and the rest. */
+/** Matches a URL in three parts: the scheme with the user, the hosts, and the rest. */
 const HOSTS = /^([a-z]+:\/\/(?:[^@/?]*@)?)([^@/?]*)(.*)$/su;
 
 function hostOf(url: URL): string {

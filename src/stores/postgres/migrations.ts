@@ -141,8 +141,8 @@ export async function migrate(db: Database): Promise<void> {
 }
 
 /**
- * Returns the version of the tables. 0 if there are no tables. Throws `store_refused` if the server is older than PostgreSQL 13,
- * or if the tables have the mark of a move, belong to another program, or have a newer major version.
+ * Returns the version of the tables. 0 if there are no tables. Throws `store_refused` if the server is older than PostgreSQL 13.
+ * Also throws `store_refused` if the tables have the mark of a move, belong to another program, or have a newer major version.
  */
 export async function versionOf(query: Query, { address: { name, schema } }: Database): Promise<number> {
   const [found] = await query<{ server: string; meta: boolean }>(
@@ -168,7 +168,7 @@ export async function versionOf(query: Query, { address: { name, schema } }: Dat
   if (Math.floor(version / 1000) > MAJOR)
     throw new EarpieceError(
       'store_refused',
-      `${name} was written by a newer version of Earpiece (schema ${Math.floor(version / 1000)}, this version knows ${MAJOR}): update Earpiece on this machine, or name another schema with ?schema=name`,
+      `${name} was written by a newer version of Earpiece (schema ${Math.floor(version / 1000)}; this version knows schema ${MAJOR}): update Earpiece on this machine, or name another schema with ?schema=name`,
     );
   return version;
 }

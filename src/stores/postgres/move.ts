@@ -74,7 +74,7 @@ class PostgresEnd implements End {
     if (version > VERSION)
       throw new EarpieceError(
         'store_refused',
-        `${this.name} was written by a newer version of Earpiece (schema ${version}, this version knows ${VERSION}): migrate the database with that version`,
+        `${this.name} was written by a newer version of Earpiece (schema ${version}; this version knows schema ${VERSION}): migrate the database with that version`,
       );
     // The tables are migrated to this version before they are read.
     await migrate(this.#db);

@@ -36,7 +36,7 @@ it.each([
 });
 
 it('a port above 65535 is refused, and an error does not show digits of a password as a port', () => {
-  expect(() => addressOf('postgres://ear:secret@a:99999/db')).toThrow(/^port 99999 in the address .*: must be 1–65535$/u);
+  expect(() => addressOf('postgres://ear:secret@a:99999/db')).toThrow(/^port 99999 in the URL .*: must be 1–65535$/u);
   expect(() => addressOf('postgres://ear:123456/7@a/db')).toThrow(/cannot be read/u);
 });
 

@@ -100,12 +100,13 @@ export function explain(error: unknown, address: Address, waitedMs: number): unk
   if (code === '25006')
     return unavailable(`is a read-only standby (${said}): name the primary server, or wait until this standby is promoted`);
   if (isPassing(error))
-    return unavailable(`could not be reached for ${Math.round(waitedMs)} ms (${said}): start the server, or correct the address`);
-  if (code.startsWith('28'))
-    return refused(`refuses the user ${user} (${said}): correct the user and the password in the address`);
+    return unavailable(
+      `did not complete the call within ${Math.round(waitedMs)} ms (${said}): start the server, correct the URL, or try again`,
+    );
+  if (code.startsWith('28')) return refused(`refuses the user ${user} (${said}): correct the user and the password in the URL`);
   if (/client password must be a (?:non-empty )?string/u.test(said))
     return refused(
-      `needs a password of the user ${user}, but none was given: give the password in PGPASSWORD, in ~/.pgpass or in the address`,
+      `needs a password of the user ${user}, but none was given: give the password in PGPASSWORD, in ~/.pgpass or in the URL`,
     );
   if (code === '3D000')
     return refused(`does not exist (${said}): create the database with createdb ${database}, or name another database`);

@@ -44,7 +44,7 @@ export async function verify(query: Query, schema: string, onProgress?: (done: n
     const rows = await query<Columns>('SELECT * FROM @items WHERE log = $1', log);
     const items = rows.map((row) => {
       const item = itemFrom(row);
-      if (!fits(row, item)) problems.push(`${log}: the columns of ${item.id} do not fit its state`);
+      if (!fits(row, item)) problems.push(`${log}: the columns of ${item.id} contradict the state of the item`);
       return item;
     });
     problems.push(...unsound(log, records, items));

@@ -283,7 +283,7 @@ export class Database {
     const aside = setAsideOf(this.#files, this.#real);
     this.#report(
       `${this.path} was ${deleted ? 'deleted or moved away, and a new database is created at the path' : 'replaced, and the new file is used from now on'}. Open notifications stay in the old file` +
-        (aside.length === 0 ? '' : `; its companion files are now ${aside.join(' and ')}`),
+        (aside.length === 0 ? '' : `; the companion files of the old file are now ${aside.join(' and ')}`),
     );
     if (hasOthers(this.#files, filesAt(this.path, this.#real))) {
       leaveOpen(this.#db);

@@ -46,8 +46,8 @@ const identity = (file: Stats | undefined): string => (file === undefined ? NONE
 const SETTLED_MS = 3_000;
 
 /**
- * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one check of the folder
- * replaces the three checks of `filesAt`.
+ * The folder that holds the three files. The folder's times change when an entry is made, deleted or renamed, so one check of the
+ * folder replaces the three checks of `filesAt`.
  */
 export class Folder {
   readonly #path: string | undefined;
@@ -190,7 +190,7 @@ export const splitError = (path: string, replaced: readonly string[]): EarpieceE
   const files = replaced.map((side) => `${path}${side}`).join(' and ');
   return new EarpieceError(
     'store_unavailable',
-    `${files} ${replaced.length === 1 ? 'was' : 'were'} replaced while this process (${process.pid}) uses the database. This process writes nothing more to the database: restart it`,
+    `${files} ${replaced.length === 1 ? 'was' : 'were'} replaced while this process (${process.pid}) uses the database. This process writes nothing more to the database: restart the process`,
     { data: { path } },
   );
 };

@@ -15,13 +15,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const levels = () => openLevels({ path, processes: [{ machine: 'm', pid: 1, startedAt: '1' }], conversation: 'x' });
 
-it('gives no numbers for a database of another major version', () => {
+it('the open levels of a database of another major version are unknown', () => {
   using db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 2000');
   expect(levels()).toBeUndefined();
 });
 
-it.runIf(process.platform === 'linux')('closes a file that is not a valid database', () => {
+it.runIf(process.platform === 'linux')('a file that is not a valid database is closed', () => {
   writeFileSync(path, 'x'.repeat(4_096));
   expect(levels()).toBeUndefined();
   const open = readdirSync('/proc/self/fd').flatMap((fd) => {

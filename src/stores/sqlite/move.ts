@@ -67,7 +67,7 @@ class SqliteEnd implements End {
       if (version > VERSION)
         throw new EarpieceError(
           'store_refused',
-          `${this.name} was written by a newer version of Earpiece (schema ${version}, this version knows ${VERSION}): migrate the database with that version`,
+          `${this.name} was written by a newer version of Earpiece (schema ${version}; this version knows schema ${VERSION}): migrate the database with that version`,
         );
       const text = metaOf(db, 'move');
       if (text !== undefined) return { kind: 'marked', mark: JSON.parse(text) as Mark };

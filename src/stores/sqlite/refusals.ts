@@ -79,7 +79,7 @@ export function checkHeader(
   const major = Math.floor(header.version / 1000);
   if (major > MAJOR)
     throw refusal(
-      `${path} was written by a newer version of Earpiece (schema ${major}, this version knows ${MAJOR}): update Earpiece on this machine, or name another file with --db or EARPIECE_DB`,
+      `${path} was written by a newer version of Earpiece (schema ${major}; this version knows schema ${MAJOR}): update Earpiece on this machine, or name another file with --db or EARPIECE_DB`,
       path,
     );
 }
@@ -109,7 +109,7 @@ function denied(error: unknown, path: string, what: string): EarpieceError {
   const full = code === 'ENOSPC' || code === 'EDQUOT';
   return new EarpieceError(
     full ? 'store_full' : 'store_refused',
-    `cannot ${what} ${path} as user ${userName()}: ${why[code] ?? code} (${code}); ${full ? 'free some space' : 'correct that'}, or name another file with --db or EARPIECE_DB`,
+    `cannot ${what} ${path} as user ${userName()}: ${why[code] ?? code} (${code}); ${full ? 'free some space' : 'solve this problem'}, or name another file with --db or EARPIECE_DB`,
     { cause: error, data: { path }, retryable: full },
   );
 }

@@ -54,7 +54,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
 const truncated = (path: string, what: string): EarpieceError =>
   new EarpieceError(
     'store_corrupt',
-    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then move the file away with its -wal and -shm files, and restore a backup if you have one`,
+    `the database ${path} ${what}. Stop the programs that use the database (\`fuser ${path}\`), then move the file away with its -wal and -shm files, and restore a backup if you have one`,
     { data: { path } },
   );
 
@@ -72,14 +72,14 @@ const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
 /**
  * The size of a block of page numbers, one for each frame. In the first block, the page numbers begin after 136 bytes. In other
- * blocks, they begin at the start of the block.
+ * blocks, the numbers begin at the start of the block.
  */
 const BLOCK = 32_768;
 const FIRST = 136;
 const FRAMES_PER_BLOCK = 4_096;
 const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
 
-/** Reads the facts from the `-shm`. Undefined if there is no `-shm`, if it is half written, or if the `-wal` is empty. */
+/** Reads the facts from the `-shm`. Undefined if there is no `-shm`, if the `-shm` is half written, or if the `-wal` is empty. */
 function byIndex(real: string): Log | undefined {
   const start = readStart(`${real}-shm`, INDEX_START);
   if (start === undefined || start.length < INDEX_START) return undefined;

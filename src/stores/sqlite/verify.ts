@@ -56,7 +56,7 @@ function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
 function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
   for (const row of rows) {
     const item = itemOf(row);
-    if (!fits(row, item)) misfits.push(`${log}: the columns of ${item.id} do not fit its state`);
+    if (!fits(row, item)) misfits.push(`${log}: the columns of ${item.id} contradict the state of the item`);
     yield item;
   }
 }

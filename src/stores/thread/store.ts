@@ -326,7 +326,7 @@ class ThreadStore implements SqliteStore {
 
   async #start(): Promise<void> {
     const file = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
-    if (file === undefined) throw lost(this.path, 'its file is not in the package: install earpiece again');
+    if (file === undefined) throw lost(this.path, 'the file of the thread is not in the package: install earpiece again');
     const { clock, busyMs, fault = process.env['EARPIECE_FAULT'] } = this.#options;
     const worker = new Worker(file, {
       name: 'earpiece-store',
@@ -354,7 +354,7 @@ class ThreadStore implements SqliteStore {
       this.#worker = undefined;
       this.#isReady = false;
       this.#ready = undefined;
-      const error = this.#closing === undefined ? lost(this.path, why ?? `it ended with code ${code}`) : closed(this.path);
+      const error = this.#closing === undefined ? lost(this.path, why ?? `exit code ${code}`) : closed(this.path);
       reject(error);
       for (const { failed } of this.#pending.values()) failed(error);
       end();

@@ -14,7 +14,7 @@ export class ApiError extends Error {
   readonly field: string | undefined;
   /** The name of this answer in the server's log. */
   readonly instance: string | undefined;
-  /** The value of Retry-After. */
+  /** The value of Retry-After, in ms. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -56,7 +56,7 @@ export const notEarpiece = (
     status,
     {
       code: 'not_earpiece',
-      detail: `${url} ${what}; check that this is the address of an earpiece server`,
+      detail: `${url} ${what}; check that this is the URL of an earpiece server`,
       retryable: status >= 500,
     },
     more,
@@ -69,12 +69,13 @@ export const unreachable = (url: string, cause: unknown): ApiError =>
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
   if (message === 'unexpected redirect')
-    return 'redirects to another address, and the token is not sent to other addresses; write that address instead';
-  if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// instead`;
+    return 'redirects to another URL, and the token is not sent to other URLs; write the other URL instead';
+  if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `does not speak TLS (${code}); write http:// instead`;
   if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
-    return `is not trusted: its certificate is not valid (${code}); name the certificate of its authority in NODE_EXTRA_CA_CERTS`;
-  if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// instead`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: its host name is unknown (${code})`;
+    return `is not trusted: the certificate is not valid (${code}); name the certificate of its authority in NODE_EXTRA_CA_CERTS`;
+  if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if the server speaks TLS, write https:// instead`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `cannot be reached: the host name is unknown (${code}); correct the URL`;
   if (/TIMEOUT|^TimeoutError$/u.test(code))
     return 'did not answer in time; the server may be busy, or may not be an earpiece server';
   if (code === '' || code === 'ECONNREFUSED') return 'cannot be reached; is earpiece serve running there?';

@@ -42,12 +42,14 @@ export const tokenInput = z
 
 export const shell = z.object({
   earpiece: z.string().describe("the command to use instead of `earpiece` in a terminal on the server's machine"),
-  clients: z.array(z.string()).describe('the MCP clients on that machine, by their names for `gateway --print`'),
+  clients: z
+    .array(z.string())
+    .describe("the MCP clients that are installed on the server's machine, by their names for `gateway --print`"),
 });
 export const session = z
   .object({
     who: token,
-    project: z.string().describe('the project to which the working folder of the server belongs'),
+    project: z.string().describe("the token's project; for an admin token, the project of the server's working folder"),
     version: z.string(),
     store: z.string(),
     shell,

@@ -50,7 +50,7 @@ export const held = z
     conversation: nullable(z.string()).describe('null if the interrupt holds for all conversations of the agent'),
     refused: z.number().int().describe('the number of calls that were refused so far because of the interrupt'),
   })
-  .describe('the interrupt that holds the gate up')
+  .describe('the interrupt that keeps the gate up')
   .openapi('Held');
 
 export const agent = z
@@ -63,10 +63,10 @@ export const agent = z
     active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
     held: nullable(held).describe(
-      'the interrupt that now refuses the calls of the agent; a pause is shown before other interrupts, because only a person ends a pause',
+      'the interrupt that keeps the gate up now. A pause has priority over other interrupts, because only a person ends a pause',
     ),
     asksSince: nullable(time).describe(
-      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the agents of other programs, because their records do not show when they are idle',
+      'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the agents of other programs, because their records do not show when the agents are idle',
     ),
     failedAt: nullable(time).describe('when the last turn of the agent failed; null after any later activity'),
     doing,
@@ -111,7 +111,7 @@ export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
     forks: z.array(fork).describe('the forks, last seen first'),
-    more: z.boolean().describe('whether there are more conversations than this answer covers'),
+    more: z.boolean().describe('whether the agent has more conversations than were searched for forks'),
     turns: nullable(z.number().int()).describe(
       'with `at`: the number of turns up to that record, as `--turns` of `earpiece chat --fork` counts them',
     ),

@@ -19,7 +19,7 @@ export const text = (max: number): z.ZodString => z.string().min(1).max(max);
 export const personName = (max: number): z.ZodString => z.string().trim().min(1).max(max);
 export const json = z.unknown().describe('any JSON');
 
-export const level = z.enum(LEVELS).describe('info, warning, error; critical interrupts');
+export const level = z.enum(LEVELS).describe('info, warning, error or critical. A critical notification interrupts the agent.');
 export const logParam = text(300).openapi({ description: 'an agent: project/agent', example: 'shop/coder' });
 export const nameParam = text(128);
 
@@ -33,7 +33,7 @@ export const problem = z
     title: z.string(),
     status: z.number().int(),
     detail: z.string().describe('the problem, the value seen, and what to do'),
-    code: z.string().describe('stable, for programs'),
+    code: z.string().describe('the stable error code, for programs'),
     instance: z.string().describe("the name of this answer, which is also in the server's log"),
     field: z.string().optional().describe('for bad input: the invalid field (`level`, `deliver.at`)'),
     retryable: z.boolean().optional(),

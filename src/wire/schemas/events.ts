@@ -68,6 +68,6 @@ export const activity = z
     delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
-    truncated: z.boolean().describe('whether the data is incomplete, because one answer covers only a limited amount'),
+    truncated: z.boolean().describe('whether the answer counts only the newest notifications, because the period has too many'),
   })
   .openapi('Activity');

@@ -8,7 +8,9 @@ import { time, nullable, text, personName, json, level, force, next, given } fro
 export const notification = z
   .object({
     log: z.string(),
-    conversation: nullable(z.string()).describe("the audience; null: the agent's first conversation that gets notifications"),
+    conversation: nullable(z.string()).describe(
+      'the conversation that the notification is for; null: the first conversation of the agent that can deliver the notification',
+    ),
     id: z.string(),
     kind: z.string().describe('`source.name`'),
     level,
@@ -24,7 +26,7 @@ export const notification = z
     sender: nullable(z.string()).describe('the agent that sent the notification, if an agent did'),
     subscriber: nullable(z.string()).describe('the subscriber that made the notification'),
     requeues: nullable(z.string()),
-    count: z.number().int().describe('the number of occurrences, folded ones included'),
+    count: z.number().int().describe('the number of occurrences, including folded notifications'),
     seq: z.number().int(),
     at: time,
     lastAt: time,
@@ -32,7 +34,7 @@ export const notification = z
     state: z.enum(['open', 'offered', 'closed']),
     receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome'),
     markedBy: nullable(z.string()).describe(
-      "the person who marked the notification as read, until there is proof that the agent has read it; the client's `markedBy` describes this",
+      'the person who marked the notification as read, until there is proof that the agent has read the notification. `markedBy()` of the client library makes a text from this field',
     ),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
@@ -91,7 +93,7 @@ export const storyItem = z.object({
   verdict,
   steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
   ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })).describe(
-    'for a notification that ended undelivered: the outcome, and the plan step, person or process that closed it',
+    'for a notification that ended undelivered: the outcome, and the plan step, person or process that closed the notification',
   ),
   now: z
     .array(z.object({ conversation: z.string(), decision }))
@@ -205,7 +207,7 @@ export const lifted = z.object({
   since: z.number().describe('when the pause was queued, epoch ms'),
   notified: z
     .boolean()
-    .describe('whether the conversation is notified that it may continue; false if its model never saw the pause'),
+    .describe('whether the conversation gets a notification of the resume; false if the model never saw the pause'),
 });
 export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
 

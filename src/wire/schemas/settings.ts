@@ -22,9 +22,7 @@ export const settingChange = z.object({
   takesEffect: z.string().describe('when a change takes effect: `now, from the next carrier on`'),
   in: z
     .object({ user: settingIn, project: settingIn })
-    .describe(
-      'for each file that may hold the setting: whether the file sets it, its value there, and the source with higher priority that overrides it, if any',
-    ),
+    .describe('for each file: whether the file sets the key, the value in the file, and the source with higher priority, if any'),
 });
 
 export const setting = z.object({
@@ -36,7 +34,7 @@ export const setting = z.object({
   env: nullable(z.string()),
   overridden: z.array(z.object({ text: z.string(), decidedBy: z.string() })),
   change: nullable(settingChange).describe(
-    'the form for changing the setting; null if the setting can be changed only in its file',
+    'the form for changing the setting; null if only its file or the command line can change the setting',
   ),
 });
 
@@ -45,7 +43,7 @@ export const settings = z
     project: z.string(),
     files: z.array(z.object({ scope: z.string(), file: z.string() })),
     places: nullable(z.object({ user: settingPlace, project: settingPlace })).describe(
-      'the file of each scope, even if it does not exist yet; null if nothing can be changed from here',
+      'the file of each scope, even a file that does not exist yet; null if this server cannot change settings',
     ),
     problems: z
       .array(z.string())
@@ -82,7 +80,7 @@ export const subscriber = z
     core: z.boolean(),
     locked: nullable(z.string()).describe('the reason why a core subscriber cannot be disabled; null for any other subscriber'),
     enabled: z.boolean(),
-    from: z.object({ folder: z.string(), file: z.string() }).describe('the folder and the name of its file'),
+    from: z.object({ folder: z.string(), file: z.string() }).describe('the kind of folder, such as `shipped`, and the file'),
     spoke_last_7_days: z.number().int(),
   })
   .openapi('Subscriber');
@@ -107,14 +105,14 @@ export const subscriberTest = z
     kind: z.string(),
     level: level.describe('the level of a real notification; a test notification always has the level info'),
     preview: z.string().describe('the text of a real notification'),
-    problem: nullable(z.string()).describe('the reason why the template failed; null if it did not'),
+    problem: nullable(z.string()).describe('the reason why the template failed; null if the template did not fail'),
     about: nullable(z.string()).describe('the agent to which `real` applies'),
     real: nullable(verdict).describe(
       'the verdict on a real notification for that agent if it were queued now; null if no agent was named',
     ),
     to: nullable(z.string()).describe('the agent that got the test notification; null if nothing was sent'),
     notification: nullable(z.string()),
-    message: z.string().describe('the action and the time when its result is visible, or the reason why no result is visible'),
+    message: z.string().describe('the result in words: nothing was sent, or the verdict on the sent notification'),
     verdict: nullable(verdict).describe(
       'the verdict on the sent notification, as the `why` route gives it; null if nothing was sent',
     ),

@@ -16,7 +16,7 @@ export const execution = z
         by: actor,
         at: time,
         reason: nullable(z.string()),
-        notification: z.string().describe('the notification that informs its agent'),
+        notification: z.string().describe('the notification that informs the agent'),
       }),
     ),
     recalled: z.boolean(),

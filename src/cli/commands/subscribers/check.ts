@@ -13,8 +13,8 @@ export function check(group: CommandLine, answer: Answer): void {
     .command('check [paths...]')
     .summary('list every problem with its place')
     .description(
-      'Lists every problem of the subscribers in these files or folders (default: all that apply here), of their templates and conditions, ' +
-        'with its line and column. The exit code is 8 if there is an error; warnings do not count.',
+      'Lists every problem, with line and column, of the subscribers in these files or folders (default: all that apply here), and of their templates and conditions. ' +
+        'The exit code is 8 if there is an error; warnings do not count.',
     )
     .action(async (paths: readonly string[], options: GlobalOptions) => {
       await using engine = templateEngine();
@@ -58,7 +58,7 @@ function checkable(path: string): Checkable {
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
 }
 
-/** Whether the path is a folder. An unreadable path returns false, and a later read reports it. */
+/** Whether the path is a folder. Returns false for an unreadable path, because a later read reports the error. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

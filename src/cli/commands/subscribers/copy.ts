@@ -16,11 +16,11 @@ export function copy(group: CommandLine): void {
     .summary('copy a subscriber, to change it')
     .description(
       'Copies the files of a subscriber into this project, or with --user into your own folder. The copy replaces the original from the next event on. ' +
-        'You can then change its text, threshold or moment. If you delete the copy, the original applies again. ' +
+        'You can then change the text, the threshold or the moment of the copy. If you delete the copy, the original applies again. ' +
         'Some shipped subscribers take effect only as a copy: see earpiece subscribers list.',
     )
-    .option('--project', 'into this project (default)')
-    .option('--user', 'for all of your projects')
+    .option('--project', 'copy into this project (default)')
+    .option('--user', 'copy for all of your projects')
     .action((id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
       onlyAPerson('to copy a subscriber');
@@ -35,7 +35,7 @@ export function copy(group: CommandLine): void {
       const copies = names.map((name) => ({ from: join(dirname(file), name), to: join(folder, name) }));
       for (const { from, to } of copies)
         if (existsSync(to) && !readFileSync(to).equals(readFileSync(from)))
-          throw new EarpieceError('conflict', `${to} exists with other content; rename it, or remove it`);
+          throw new EarpieceError('conflict', `${to} exists with other content; rename or remove this file`);
       const isNew = !existsSync(folder);
       const trust = subscriberTrust({ env: process.env });
       try {
@@ -56,7 +56,7 @@ export function copy(group: CommandLine): void {
       if (options.json) return printJson({ id, files: made, trusted });
       const counts = trusted
         ? `${plain(id)} is copied; your changes to the copy take effect with the next event`
-        : `${plain(id)} has no effect yet, because ${plain(folder)} is not trusted. Read its files, then run: earpiece trust`;
+        : `${plain(id)} has no effect yet, because ${plain(folder)} is not trusted. Read the files of this folder, then run: earpiece trust`;
       print(`${made.map((name) => plain(name)).join('\n')}\n${counts}`);
     });
 }

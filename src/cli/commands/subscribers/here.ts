@@ -92,8 +92,8 @@ export const others = (): readonly Subscriber[] =>
   subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
 
 /**
- * Finds the shipped subscriber with this id that takes effect only as a copy. Undefined if the project has a subscriber with the
- * id.
+ * Finds the shipped subscriber with this id that takes effect only as a copy. Returns undefined if the project has a subscriber
+ * with the id.
  */
 export function moreOf(which: string): Subscriber | undefined {
   const { project, source } = here();
@@ -104,7 +104,10 @@ export function moreOf(which: string): Subscriber | undefined {
 /** Throws for a subscriber that must be copied first. */
 export function checkCopied(which: string, counting: readonly Subscriber[]): void {
   if (counting.some(({ id }) => id === which) || others().every(({ id }) => id !== which)) return;
-  throw new EarpieceError('not_found', `${which} takes effect only as a copy: earpiece subscribers copy ${which}`);
+  throw new EarpieceError(
+    'not_found',
+    `${which} takes effect only as a copy; to make the copy: earpiece subscribers copy ${which}`,
+  );
 }
 
 /** Lists the scopes in which a subscriber is switched off. */

@@ -11,7 +11,7 @@ export function list(group: CommandLine): void {
     .command('list')
     .summary('list the subscribers, and whether each is on')
     .description(
-      'Lists every subscriber of this project with its folder, its events, its moment, and whether it is on. Then lists the problems of files.',
+      'Lists every subscriber of this project with its folder, its events, its moment, and whether it is on. Then lists the problems in the files of subscribers.',
     )
     .action(async (options: GlobalOptions) => {
       await withSubscribers(
@@ -52,17 +52,22 @@ export function list(group: CommandLine): void {
               ]),
             );
           if (set.subscribers.some(({ output }) => output.core))
-            print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
+            print(paint('dim', `\nlocked: this subscriber cannot be disabled, because ${WHY_LOCKED}`));
           const { project, user } = here().paths;
           const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
           if (more.length > 0)
             print(
               paint(
                 'dim',
-                `also shipped, but effective only as a copy: ${more.map(({ id }) => id).join(', ')} (to copy: earpiece subscribers copy <id>)`,
+                `shipped subscribers that take effect only as a copy: ${more.map(({ id }) => id).join(', ')} (to copy: earpiece subscribers copy <id>)`,
               ),
             );
-          print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all your projects)`));
+          print(
+            paint(
+              'dim',
+              `folders for your own subscribers: ${plain(project)} (this project), ${plain(user)} (all your projects)`,
+            ),
+          );
           if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
         },
         { reads: true },

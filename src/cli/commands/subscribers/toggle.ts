@@ -17,7 +17,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
         ? 'Switches a subscriber off from the next event on, in every process. The subscriber then queues nothing. A core subscriber cannot be switched off.'
         : 'Switches a subscriber on again, from the next event on.',
     )
-    .option('--project', 'in this project (default)')
+    .option('--project', 'only in this project (default)')
     .option('--user', 'in all projects of this database')
     .action(async (id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
@@ -37,7 +37,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
         const other = off ? undefined : offBy[0];
         if (other !== undefined)
           print(
-            `this subscriber stays off here, because it is off ${other === 'user' ? 'in all projects' : `in project ${plain(ear.project)}`}; earpiece subscribers enable ${plain(id)}${other === 'user' ? ' --user' : ''}`,
+            `this subscriber stays off here, because it is off ${other === 'user' ? 'in all projects' : `in project ${plain(ear.project)}`}; to enable it there: earpiece subscribers enable ${plain(id)}${other === 'user' ? ' --user' : ''}`,
           );
       });
     });

@@ -71,7 +71,7 @@ const LONGEST_MS = 60 * 60_000;
 function noAnswer(host: string, said: string): CannotLook {
   if (isSignedOut(said))
     return new CannotLook(`gh is not signed in to ${host}; sign in: gh auth login --hostname ${host}`, { lasting: true });
-  return new CannotLook(`gh had no answer from ${host}: ${said === '' ? 'it said nothing' : said}`);
+  return new CannotLook(`gh got no answer from ${host}: ${said === '' ? 'gh printed no error' : said}`);
 }
 
 /** Whether `gh` is not signed in. `said` is the last line of `gh` on stderr. */
@@ -108,7 +108,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
     }
   };
   const abort = (): void => end(new CannotLook('this process ends'));
-  const timer = setTimeout(() => end(new CannotLook(`gh had no answer within ${WITHIN_MS / 1_000} s`)), WITHIN_MS);
+  const timer = setTimeout(() => end(new CannotLook(`gh got no answer within ${WITHIN_MS / 1_000} s`)), WITHIN_MS);
   signal?.addEventListener('abort', abort, { once: true });
   const done = (): void => {
     clearTimeout(timer);

@@ -68,8 +68,8 @@ export function bodyOf(answer: GhAnswer): Json {
 
 function refusal(status: number): CannotLook {
   const why: Readonly<Record<number, string>> = {
-    403: 'your sign-in may not read this pull request (HTTP 403); run gh auth refresh',
-    404: 'the pull request no longer exists, or your sign-in may not read it (HTTP 404)',
+    403: 'your sign-in cannot read this pull request (HTTP 403); run gh auth refresh',
+    404: 'the pull request no longer exists, or your sign-in cannot read it (HTTP 404)',
     410: 'the pull request no longer exists (HTTP 410)',
     451: 'GitHub has blocked the pull request (HTTP 451)',
   };

@@ -180,8 +180,9 @@ function ended(
 const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
 
 /**
- * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` with the message of `gh`,
- * and for a pull request that has ended, unless `isFollowed` returns true: then its follower still has to report the end.
+ * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` if `gh` returns no pull
+ * request. Also throws for a pull request that has ended, unless `isFollowed` returns true, because an existing follower still
+ * has to report the end.
  */
 export async function findPr(
   folder: string,
@@ -208,7 +209,7 @@ export async function findPr(
   const [, repo, number] = /^\/([\w.-]+\/[\w.-]+)\/pull\/(\d+)/u.exec(url?.pathname ?? '') ?? [];
   if (url === undefined || repo === undefined)
     throw new CannotLook(
-      `gh pr view returned no address of a pull request, but ${JSON.stringify(out.trim().slice(0, 80))}; run gh pr view --json url to see why`,
+      `gh pr view returned no URL of a pull request, but ${JSON.stringify(out.trim().slice(0, 80))}; run gh pr view --json url to see why`,
     );
   const title = textAt(found, 'title', 120) ?? '';
   const pr = { kind: 'pr', host: url.host, repo, number: Number(number), title } as const;

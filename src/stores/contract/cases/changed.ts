@@ -41,7 +41,7 @@ export function changed({ test, testWhere }: Suite): void {
     equal(await waiting, 1);
   });
 
-  testWhere('many-processes', "wakes for another handle's append", async ({ store, also }) => {
+  testWhere('many-processes', 'wakes for an append through another opening of the store', async ({ store, also }) => {
     const other = await also();
     for (let i = 0; i < 5; i++) {
       const waiting = store.changed(i, { withinMs: 5000 });

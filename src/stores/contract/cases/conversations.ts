@@ -64,7 +64,7 @@ export function conversations({ test }: Suite): void {
   test('reads presence in pages of whole logs', async ({ store }) => {
     for (const log of ['shop/a', 'shop/b', 'shop/c', 'farm/d'] as LogKey[])
       for (const name of ['x', 'y']) await store.touch({ log, conversation: conversation(name) });
-    await store.append('shop/aa' as LogKey, [said('a log without presence fills no page')]);
+    await store.append('shop/aa' as LogKey, [said('a log without presence is not in a page')]);
     const page = async (query: Parameters<Store['presence']>[0]): Promise<string[]> =>
       (await store.presence(query)).map((one) => `${one.log}#${one.conversation}`);
     equal(await page({ project: 'shop', limit: 2 }), ['shop/a#x', 'shop/a#y', 'shop/b#x', 'shop/b#y']);
@@ -74,7 +74,7 @@ export function conversations({ test }: Suite): void {
     equal(await page({ limit: 1 }), ['farm/d#x', 'farm/d#y']);
     await store.touch({ log: 'shop/b' as LogKey, conversation: conversation('z') });
     const only = { conversation: conversation('z'), limit: 1 };
-    equal(await page(only), ['shop/b#z'], 'a log without this conversation fills no page');
+    equal(await page(only), ['shop/b#z'], 'a log without this conversation is not in a page');
     equal(await page({ ...only, project: 'shop' }), ['shop/b#z']);
     equal(await page({ ...only, after: 'shop/b' as LogKey }), []);
   });
@@ -85,7 +85,11 @@ export function conversations({ test }: Suite): void {
     clock.time += 5;
     await store.bind(ME, { log: LOG, conversation: conversation('y') });
     equal(await store.binding(ME), { log: LOG, conversation: 'y', at: 1_000_005 });
-    equal(await store.binding({ ...ME, startedAt: '100' }), undefined, 'a host process is machine, pid and startedAt together');
+    equal(
+      await store.binding({ ...ME, startedAt: '100' }),
+      undefined,
+      'machine, pid and startedAt together identify a host process',
+    );
     equal(await store.binding({ ...ME, machine: 'm2' }), undefined);
   });
 

@@ -55,7 +55,7 @@ export function effects({ test }: Suite): void {
       equal(
         byKey(await store.items(LOG, { kind: 'latest', limit: 1_000 })),
         byKey([...replay(await store.read({ log: LOG })).values()]),
-        'after each append, the items equal a replay of the records: an item replaces the one that `formerOf` names, also in another audience',
+        'after each append, the items equal a replay of the records: an item replaces the item that `formerOf` names, even in another audience',
       );
       const stored = await store.items(LOG, { kind: 'ids', ids: [...new Set(appended.items.map((one) => one.id))] });
       for (const { id, audience } of appended.items)

@@ -52,7 +52,7 @@ export function listing({ test }: Suite): void {
     clock.time += 10;
     await append(offered('c1', ['b'], { conversation: 'x' }));
     await append(queued('p', { action: 'pause' }));
-    // This record does not show that the agent works.
+    // `isSignOfWork` is false for this record.
     await append({ type: 'subscriber_disabled', subscriber: 'x' });
     await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
     const x = await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });
@@ -77,7 +77,7 @@ export function listing({ test }: Suite): void {
     equal(
       await store.agents({ project: 'shop' }),
       [mine, quiet],
-      'agents lists logs with records or presence, without project/*; `last` is the newest record with isSignOfWork; presence is sorted by the last contact, newest first',
+      'agents lists logs with records or presence, without project/*. `last` is the newest record with isSignOfWork. Presence is sorted by the last contact, newest first',
     );
     const all = await store.agents({});
     equal(

@@ -116,7 +116,7 @@ export function reopened({ testWhere }: Suite): void {
       matches(
         await store.append(LOG, [said('y')]),
         { records: [{ seq: 3, at: 86_400_000 }] },
-        `${REOPENED} its newest time and position: a later record is not before them`,
+        `${REOPENED} its newest time and position: no later record has an earlier time or position`,
       ),
   );
 

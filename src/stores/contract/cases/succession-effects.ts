@@ -132,7 +132,7 @@ export const SUCCESSION: readonly Effect[] = [
     becomes: { conflict: { a: 'closed' } },
   },
   {
-    name: 'a new audience has its own copy, once',
+    name: 'each new audience gets one copy',
     given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), extended(['!'], 'y')],
     when: extended(['!'], 'z'),
     becomes: { '! for z': { state: 'open', gate: true, offers: 0, seq: 1 } },

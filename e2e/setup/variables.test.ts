@@ -9,7 +9,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'claude',
     make: merge(CLAUDE, () => ({ env: { EARPIECE_DB: '/data/other.db' } })),
     says: /home\/\.claude\/settings\.json has env\.EARPIECE_DB = \/data\/other\.db: the hooks and the MCP server use another database than this shell/u,
-    advice: /^remove this variable from \S+\/home\/\.claude\/settings\.json, or set EARPIECE_DB to the same value in this shell$/u,
+    advice:
+      /^remove this variable from \S+\/home\/\.claude\/settings\.json, or set EARPIECE_DB to the same value in this shell$/u,
   },
   'Claude: the local settings of the project name another state folder': {
     agent: 'claude',

@@ -51,7 +51,7 @@ describe('log', () => {
     expect(records[0]).toMatchObject({ seq: 1, log: 'shop/coder', id: 'k1', message: 'CI failed 日本語', level: 'error' });
   });
 
-  it('cuts nothing in a pipe, so that `why` accepts the printed ids', async () => {
+  it('shows whole ids, so that `why` accepts them, and cuts the names of conversations only on a terminal', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const id = 'processes/37ebdd05-082b-4143-841b-634618f6c89a~process_ended';
@@ -61,7 +61,9 @@ describe('log', () => {
     const piped = await shell.says(['log']);
     expect(piped).toContain(`queued     ${id}  `);
     expect(piped).toContain(`${conversation}  offered    ${id}  `);
-    expect(await shell.says(['log'], { env: { COLUMNS: '100' } })).toContain(' processes/37ebdd05-082b…');
+    const shown = await shell.says(['log'], { env: { COLUMNS: '100' } });
+    expect(shown).toContain(` ${id}\n`);
+    expect(shown).not.toContain(conversation);
   });
 
   it('shows the records of the project, of one conversation, or of everything', async () => {

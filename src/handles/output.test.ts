@@ -60,7 +60,7 @@ describe('the output of a process', () => {
     expect(await all.read({ from: 33_333, lines: 1 }, 100)).toMatchObject({ content: '33333\n' });
     expect(await all.read({ from: -2 }, 100)).toEqual({ content: '50000\nunfinished', range: 'lines 50,000–50,001 of 50,001' });
     expect(await all.read({ from: -999_999, lines: 1 }, 100)).toMatchObject({ content: '1\n' });
-    expect(await all.read({ from: 60_000 }, 100)).toEqual({ content: '', range: 'the output has only 50,001 lines' });
+    expect(await all.read({ from: 60_000 }, 100)).toEqual({ content: '', range: 'the output ends at line 50,001' });
     // The answer holds as many whole lines as fit.
     expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
   });
@@ -73,7 +73,7 @@ describe('the output of a process', () => {
     // Line 50,177 is the first line after an entry of the index, so its place is known without a read.
     for (const from of [50_177, 100_000]) expect(await all.read({ from, lines: 1 }, 100)).toEqual(lost);
     expect(await all.read({ fromByte: 500_000 }, 100)).toEqual(lost);
-    expect(await all.read({ fromByte: 2_000_000 }, 100)).toEqual({ content: '', range: 'the output has only 1,288,895 bytes' });
+    expect(await all.read({ fromByte: 2_000_000 }, 100)).toEqual({ content: '', range: 'the output ends at byte 1,288,895' });
   });
 
   it('keeps the beginning and the end if the file cannot be written, and says why', () => {

@@ -94,7 +94,7 @@ export class Output {
   async read(range: Range, maxChars: number): Promise<Reading> {
     if ('fromByte' in range) {
       const { fromByte } = range;
-      if (fromByte >= this.#bytes) return { content: '', range: `the output has only ${count(this.#bytes)} bytes` };
+      if (fromByte >= this.#bytes) return { content: '', range: `the output ends at byte ${count(this.#bytes)}` };
       const bytes = await this.#bytesAt(fromByte, Math.min(range.bytes ?? maxChars, maxChars));
       if (bytes.length === 0) return { content: '', range: this.#missing() };
       const last = fromByte + bytes.length;
@@ -102,7 +102,7 @@ export class Output {
     }
     const first = Math.max(1, range.from < 0 ? this.lines + range.from + 1 : range.from);
     const wanted = range.lines ?? Number.POSITIVE_INFINITY;
-    if (first > this.lines) return { content: '', range: `the output has only ${count(this.lines)} lines` };
+    if (first > this.lines) return { content: '', range: `the output ends at line ${count(this.lines)}` };
     const start = await this.#lineStart(first);
     const bytes = start === undefined ? Buffer.alloc(0) : await this.#bytesAt(start, maxChars);
     if (start === undefined || bytes.length === 0) return { content: '', range: this.#missing() };

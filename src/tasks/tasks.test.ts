@@ -217,6 +217,26 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       expect(await kinds()).toEqual(['task.blocked → s1']);
     });
 
+    it('a report of blocked without a task id concerns the stopped task, and not a task on which the agent may go on', async () => {
+      const s1 = await talk();
+      const first = await working(s1);
+      await block(first);
+      await (await s1.refuse({ on: 'echo' }))?.offer?.confirm();
+      await tasks.move('shop', first.id, 'in_progress', { by: ANN });
+      const { id } = await tasks.create('shop', { title: 'Fix the logout', assignee: 'coder' }, ANN);
+      await tasks.move('shop', id, 'in_progress', { by: ANN });
+      await tasks.assign('shop', id, 'tester', { by: ANN });
+      expect(await report(tasks, s1, { result: 'blocked', summary: 'stopped' })).toMatchObject({
+        kind: 'interrupted',
+        tasks: [{ id }],
+        left: [{ id: first.id }],
+      });
+      expect(await report(tasks, s1, { result: 'blocked', summary: 'stopped' })).toMatchObject({
+        kind: 'go_on',
+        tasks: [{ id: first.id }],
+      });
+    });
+
     it('2.10.10: if the task is blocked and unblocked repeatedly, one interrupt waits', async () => {
       const task = await working(await talk());
       for (let i = 0; i < 5; i++) {

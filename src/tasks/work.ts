@@ -68,7 +68,7 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
 }
 
 /**
- * Reports the result of a task, or `blocked` for all stopped tasks (`chosen`). Throws `bad_argument` or `not_found` if the report
+ * Reports the result of a task, or `blocked` for the stopped tasks (`chosen`). Throws `bad_argument` or `not_found` if the report
  * is invalid, or if this conversation has nothing to report.
  */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
@@ -97,14 +97,18 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
 }
 
 /**
- * Returns the tasks that a report without a task id concerns: all stopped tasks if the result is `blocked`, otherwise one task. A
- * stopped task is chosen only if no other task runs. Throws `not_found` without such a task, and `bad_argument` if several tasks
- * are possible.
+ * Returns the tasks that a report without a task id concerns. With the result `blocked`, these are the interrupted tasks,
+ * otherwise the recalled tasks. With other results, the report concerns one task, and a stopped task only if no other task runs.
+ * Throws `not_found` without such a task, and `bad_argument` if several tasks are possible.
  */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));
-  const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
-  if (result === 'blocked' && stopped.length > 0) return stopped.map(({ task }) => task);
+  const interrupted = mine.filter(({ execution }) => execution.interrupted !== null);
+  const recalled = mine.filter(({ execution }) => execution.interrupted === null && execution.recalled);
+  const stopped = [...interrupted, ...recalled];
+  // The answers differ: an interrupted execution ends, and a recalled execution goes on.
+  const answered = interrupted.length > 0 ? interrupted : recalled;
+  if (result === 'blocked' && answered.length > 0) return answered.map(({ task }) => task);
   const own = mine.filter(({ execution }) => execution.conversation === conversation.id);
   const all = own.length > 0 ? own : mine;
   const going = all.filter((one) => !stopped.includes(one));

@@ -125,12 +125,12 @@ class LogView {
     if (isType(body, 'system_notification_queued')) {
       const n = notificationOf(body);
       const what = [n.action, n.kind.source === 'user' ? undefined : formatKind(n.kind)].filter(Boolean).join(' ');
-      return [shortId(n.id), `${level(n.level)} ${what === '' ? '' : `${what}: `}${plain(n.message, 400)}`];
+      return [plain(n.id), `${level(n.level)} ${what === '' ? '' : `${what}: `}${plain(n.message, 400)}`];
     }
     const [ids, detail] = this.#words(body, at);
     const [first = '', ...others] = ids;
     const more = others.length === 0 ? '' : `and ${others.join(', ')}${detail === '' ? '' : '; '}`;
-    return [shortId(first), plain(`${more}${detail}`, 400)];
+    return [plain(first), plain(`${more}${detail}`, 400)];
   }
 
   #words(body: Draft, at: number): [ids: readonly string[], detail: string] {
@@ -215,9 +215,3 @@ const shortened = (conversation: string): string =>
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
-
-/**
- * Shortens an id of more than 24 characters. Ids that Earpiece makes at random have 22 characters and are shown whole, because
- * `why` needs the whole id.
- */
-const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

@@ -32,7 +32,7 @@ import type { SqliteStore } from '../sqlite/store.ts';
 import { Commits } from './commits.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, errorOf, type Method, type PlacedAnswer, type Setup } from './protocol.ts';
-import { closed, lost, stopped } from './trouble.ts';
+import { closed, fileless, lost, stopped } from './trouble.ts';
 
 export type ThreadOptions = {
   readonly path: string;
@@ -326,7 +326,7 @@ class ThreadStore implements SqliteStore {
 
   async #start(): Promise<void> {
     const file = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
-    if (file === undefined) throw lost(this.path, 'the file of the thread is not in the package: install earpiece again');
+    if (file === undefined) throw fileless(this.path);
     const { clock, busyMs, fault = process.env['EARPIECE_FAULT'] } = this.#options;
     const worker = new Worker(file, {
       name: 'earpiece-store',

@@ -17,3 +17,11 @@ export const lost = (path: string, why: string): EarpieceError =>
     `the thread of the database ${path} has ended (${why}); the next call starts the thread again, and no acknowledged record is lost`,
     { retryable: true, data: { path } },
   );
+
+/** The error for a package without the file of the thread: a repeated call fails too. */
+export const fileless = (path: string): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the database ${path} cannot be opened, because the package lacks the file of the database's thread; install earpiece again`,
+    { data: { path } },
+  );

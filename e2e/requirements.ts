@@ -76,7 +76,7 @@ export const REQUIREMENTS = {
   },
   'store:postgres-hosts': {
     behaviour:
-      'An address with several hosts finds the primary, at the start and after a standby has taken over. No call reads from a standby.',
+      'A URL with several hosts finds the primary, at the start and after a standby has taken over. No call reads from a standby.',
   },
   'store:postgres-failover': {
     behaviour:
@@ -200,7 +200,10 @@ export const REQUIREMENTS = {
 
   // Delivery.
   'delivery:once': { behaviour: 'If your program owns the transcript, a notification is delivered exactly once.' },
-  'delivery:everything-due': { behaviour: 'A carrier delivers every due notification, and none twice.' },
+  'delivery:everything-due': {
+    behaviour:
+      'Every due notification is delivered once, in the next carrier that has room. Beyond the budget, a summary counts info and warnings instead.',
+  },
   'delivery:nothing': { behaviour: 'If nothing is open, the carrier is unchanged.' },
   'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
@@ -363,7 +366,8 @@ export const REQUIREMENTS = {
       'If a notification is added to the count of another notification while a carrier is composed, that carrier or the next carrier has the new count. A busy producer delays no carrier.',
   },
   'queue:max-open': {
-    behaviour: 'Above maxOpen, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
+    behaviour:
+      'Above `max_open`, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
   },
   'queue:mute': { behaviour: 'A muted kind is not delivered until the mute ends.' },
   'queue:expiry': {
@@ -456,7 +460,7 @@ export const REQUIREMENTS = {
   },
   'gate:resume': {
     behaviour:
-      'earpiece resume lifts pauses, names them, and wakes the agent. If there is no pause, the command says so. An agent that never saw the pause reads nothing.',
+      'earpiece resume lifts pauses, names them, and wakes the agent. If there is no pause, the command says so. An agent that never saw the pause reads only the `--message`, if the person gave one.',
   },
   'gate:before': { behaviour: 'A call that is already running returns its result and the interrupt.' },
   'gate:after': { behaviour: 'With interrupt = "after", a running call takes effect once, and its result is readable later.' },
@@ -787,7 +791,9 @@ export const REQUIREMENTS = {
     behaviour:
       'The command line works on logs of any length: inbox prints pages, db check and doctor show progress, db prune returns disk space.',
   },
-  'cli:send-wait': { behaviour: 'The exit code of earpiece send --wait delivered says whether the notification was delivered.' },
+  'cli:send-wait': {
+    behaviour: 'The exit code of `earpiece send --wait delivered` says whether the notification was delivered.',
+  },
   'cli:forget': {
     behaviour:
       'earpiece forget erases everything that the database keeps of one agent, down to the bytes, also in the -wal. The command names the data that stays, and the files that still show the erased texts.',
@@ -992,7 +998,7 @@ export const REQUIREMENTS = {
   'server:settings-at-once': { behaviour: 'Concurrent changes of settings are all kept.' },
   'server:settings-live': {
     behaviour:
-      'After a setting of the policy changes, every running process uses the new value from its next carrier on, in every project to which the setting applies.',
+      'Every running process uses a changed setting of the policy at its next carrier, notification or pruning. This is true for every project to which the setting applies.',
   },
   'server:pages': {
     behaviour:
@@ -1042,7 +1048,7 @@ export const REQUIREMENTS = {
   },
   'server:command': {
     behaviour:
-      'earpiece serve logs browsers in, and refuses to listen on other addresses without a token. Other commands do not load the server.',
+      'earpiece serve logs browsers in, and refuses to listen on other IP addresses without a token. Other commands do not load the server.',
   },
   'server:many-streams': {
     behaviour:
@@ -1068,7 +1074,7 @@ export const REQUIREMENTS = {
   },
   'library:gate': {
     behaviour:
-      'In a loop of the library, an interrupt counts as read at the next user message, at the end of a batch, or after 1 s.',
+      'In a loop of the library, a refused critical notification or cancel counts as read at the next user message or the end of the batch. A call that begins at least 1 s after the last refusal has the same effect.',
   },
   'library:receipt': { behaviour: 'A program can wait until a notification is delivered, is read or has ended in another way.' },
   'package:layers': { behaviour: 'The arrows between the rooms point inward. The core uses no clock, randomness or I/O.' },
@@ -1086,7 +1092,7 @@ export const REQUIREMENTS = {
   // Timers, processes and webhooks, and their commands.
   'sources:processes': {
     behaviour:
-      'run-and-tell passes output and exit code through, and the agent gets a notification with the last lines of the output.',
+      '`earpiece run-and-tell` passes output and exit code through, and the agent gets a notification with the last lines of the output.',
   },
   'sources:timers': {
     behaviour: 'A reminder survives crashes and is delivered once, at the first contact point after its time.',
@@ -1176,7 +1182,7 @@ export const REQUIREMENTS = {
   },
   'hosts:in-enter': {
     behaviour:
-      'earpiece in pauses before Enter, and presses Enter again if no turn begins. The command never types the line twice into one input box.',
+      'The command `earpiece in` waits before it presses Enter, and presses Enter again if no turn begins. The command never types the line twice into one input box.',
   },
   'hosts:in-keys': {
     behaviour:

@@ -17,7 +17,7 @@ test.each(['main', 'a b', 'ä/ö', '../..', '%2F', '?why=x', '<img>', '#', '\'"&
   },
 );
 
-test('a place in a conversation is read back from its address; an invalid position is ignored', () => {
+test('a place in a conversation is read back from its URL; an invalid position is ignored', () => {
   const find = { words: 'a b', from: 5, until: null };
   const address = to.conversation('shop/coder', 'main', null, { find, at: 12 });
   expect(routeOf(address)).toMatchObject({ why: null, find, at: 12 });

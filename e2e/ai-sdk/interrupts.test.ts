@@ -73,7 +73,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
   describe('the gate', () => {
     proves('ai-sdk:gate');
 
-    it('refuses one batch, and falls by itself before the next step', async () => {
+    it('refuses one batch, and goes down by itself before the next step', async () => {
       const ran: string[] = [];
       desk = await Desk.start(major, api, [
         {

@@ -78,7 +78,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({ code: 0, stdout: 'and the rest\n' });
     expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('has ended; write the next task: earpiece run --resume'),
+      stderr: expect.stringContaining('has ended; write the next prompt: earpiece run --resume'),
     });
     expect(stage.model.requests).toHaveLength(2);
   });
@@ -105,7 +105,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     const { code, stderr } = await stage.run(['run', '--timeout', '1s', 'go']);
     expect(code).toBe(3);
     expect(stderr).toMatch(
-      /earpiece: stopped: the task did not end within 1s; to continue the task: earpiece run --resume run-\d{8}-\d{6}/u,
+      /earpiece: stopped: the turn did not end within 1s; to continue the turn: earpiece run --resume run-\d{8}-\d{6}/u,
     );
     hold.letGo();
   });

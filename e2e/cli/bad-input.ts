@@ -1069,7 +1069,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['--db', 'full.db', 'send', '--to', 'coder'],
       stdin: { bytes: long(400_000, 'x'), shown: '400 kB of text' },
       ...store(
-        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space; no acknowledged record is lost',
+        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full, a quota is reached, or the disk fails, but no acknowledged record is lost; free some space, or check the disk',
       ),
     },
     {

@@ -80,7 +80,7 @@ describe('a failing hook call lets its agent continue', () => {
     expect(stderr).toContain('npx earpiece install');
   });
 
-  it('`--db` with a folder, a foreign file or the address of an unreachable server does not stop the agent', async () => {
+  it('`--db` with a folder, a foreign file or the URL of an unreachable server does not stop the agent', async () => {
     await using shell = new Shell();
     const junk = join(shell.folder, 'junk.db');
     writeFileSync(junk, 'x'.repeat(10_000));

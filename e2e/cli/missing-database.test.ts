@@ -40,7 +40,7 @@ describe('a missing database', () => {
     expect(existsSync(typo)).toBe(false);
   });
 
-  it.each(['inbox', 'db check'])('%s: a --db address that names no file is an error that says so', async (line) => {
+  it.each(['inbox', 'db check'])('%s: a --db URL that names no file is an error that says so', async (line) => {
     await using shell = new Shell();
     const { code, stderr } = await shell.run([...line.split(' '), '--db', 'sqlite:']);
     expect(stderr).toBe('earpiece: "sqlite:" names no file: write sqlite:/path/to/earpiece.db\n');

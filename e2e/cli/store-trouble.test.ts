@@ -33,7 +33,7 @@ async function untilItRides(gateway: GatewayClient, message: string): Promise<nu
     expect(text).toBe(`call ${bare}`);
     await passing(50);
   }
-  throw new Error(`${message} never rode\n${gateway.stderr}`);
+  throw new Error(`${message} was never delivered\n${gateway.stderr}`);
 }
 
 const holding = async (db: string): Promise<Running> => {

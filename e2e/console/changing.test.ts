@@ -69,14 +69,14 @@ verifies(
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);
-    const items = page.getByRole('textbox', { name: 'Items of a carrier' });
+    const items = page.getByRole('textbox', { name: 'Lines of a message' });
     await items.fill('3');
     await items.press('Enter');
     await row(page, 'budget.max_items').getByText('saved: takes effect now, from the next carrier on').waitFor();
     await row(page, 'budget.max_items')
       .getByText(`decided by user file ${userFile(stage)}:2:1`)
       .waitFor();
-    const tokens = page.getByRole('textbox', { name: 'Tokens of a carrier' });
+    const tokens = page.getByRole('textbox', { name: 'Tokens of a message' });
     await tokens.fill('300');
     // Leaving the field saves the value too.
     await tokens.press('Tab');
@@ -94,7 +94,7 @@ verifies(
     // The agents' inbox, which reads the same files, has the new values.
     const policy = (): object => stage.ear.conversation('shop/coder#main').policy();
     expect(policy()).toMatchObject({ maxItems: 3, maxTokens: 300, view: 'xml', minLevel: 'warning', wake: { error: 'auto' } });
-    await page.getByRole('button', { name: 'Remove Items of a carrier' }).click();
+    await page.getByRole('button', { name: 'Remove Lines of a message' }).click();
     await row(page, 'budget.max_items').getByText('decided by default').waitFor();
     expect(await items.inputValue()).toBe('10');
     expect(policy()).toMatchObject({ maxItems: 10, maxTokens: 300 });
@@ -110,7 +110,7 @@ verifies(
   async () => {
     await using stage = await Stage.open(browser);
     const page = await advanced(stage);
-    const items = page.getByRole('textbox', { name: 'Items of a carrier' });
+    const items = page.getByRole('textbox', { name: 'Lines of a message' });
     for (const [typed, said] of [
       ['0', 'budget.max_items is 0; write a whole number from 1 to 1000'],
       ['ten', 'budget.max_items is "ten"; write a whole number from 1 to 1000'],
@@ -200,7 +200,7 @@ for (const width of [1280, 390])
     await page.keyboard.press('Enter');
     await row(page, 'conversation.notifications.enable').getByText('removed: takes effect now').waitFor();
     await page.locator("[data-setting='conversation.notifications.enable'] [role=switch]:focus").waitFor();
-    const items = page.getByRole('textbox', { name: 'Items of a carrier' });
+    const items = page.getByRole('textbox', { name: 'Lines of a message' });
     await items.fill('0');
     await items.press('Enter');
     await row(page, 'budget.max_items').getByText('write a whole number').waitFor();

@@ -198,7 +198,7 @@ verifies('console:hands', 'a setting that changes during its save is saved again
   await using stage = await Stage.open(browser);
   const page = await stage.page();
   await page.goto(`${stage.url}/#/settings/advanced`);
-  const items = page.getByRole('textbox', { name: 'Items of a carrier' });
+  const items = page.getByRole('textbox', { name: 'Lines of a message' });
   const saved = await late(page, 'PATCH', /^\/api\/settings/u);
   await items.fill('3');
   await items.press('Enter');

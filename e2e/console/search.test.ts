@@ -152,7 +152,7 @@ verifies('console:search', 'the search of the list of notifications covers the w
 
 verifies(
   'console:search',
-  'records between two times are found, with words or without, and the address contains the search',
+  'records between two times are found, with words or without, and the URL contains the search',
   async () => {
     await using own = await Stage.open(browser);
     const main = own.ear.conversation('shop/coder#main', { host: 'codex', points: ['tool_result'] });

@@ -198,40 +198,36 @@ verifies(
   },
 );
 
-verifies(
-  'console:login',
-  'the login address works once, and the page removes its code; an admin token also logs in',
-  async () => {
-    await using stage = await Stage.open(browser);
-    const address = await stage.server.loginUrl();
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(address);
-    await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
-    expect(page.url()).toBe(`${stage.url}/#/agents`);
-    expect(await page.evaluate('document.cookie')).toBe('');
-    await page.reload();
-    await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
-    await page.goto(`${stage.url}/#/settings/account`);
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await page.getByText('earpiece token login').waitFor();
-    await context.close();
+verifies('console:login', 'the login URL works once, and the page removes its code; an admin token also logs in', async () => {
+  await using stage = await Stage.open(browser);
+  const address = await stage.server.loginUrl();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+  expect(page.url()).toBe(`${stage.url}/#/agents`);
+  expect(await page.evaluate('document.cookie')).toBe('');
+  await page.reload();
+  await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+  await page.goto(`${stage.url}/#/settings/account`);
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByText('earpiece token login').waitFor();
+  await context.close();
 
-    const other = await browser.newContext();
-    const second = await other.newPage();
-    await second.goto(address);
-    await second.getByText('the login code was already used or has expired').waitFor();
-    const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
-    await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
-    await second.getByRole('button', { name: 'Log in' }).click();
-    await second.getByText('A send token cannot read').waitFor();
-    await second.reload();
-    await second.getByRole('textbox', { name: 'Token' }).waitFor();
-    const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });
-    await second.getByRole('textbox', { name: 'Token' }).fill(token);
-    await second.getByRole('button', { name: 'Log in' }).click();
-    await second.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
-    expect(await second.getByRole('alert').allInnerTexts()).toEqual([]);
-    await other.close();
-  },
-);
+  const other = await browser.newContext();
+  const second = await other.newPage();
+  await second.goto(address);
+  await second.getByText('the login code was already used or has expired').waitFor();
+  const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
+  await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
+  await second.getByRole('button', { name: 'Log in' }).click();
+  await second.getByText('A send token cannot read').waitFor();
+  await second.reload();
+  await second.getByRole('textbox', { name: 'Token' }).waitFor();
+  const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });
+  await second.getByRole('textbox', { name: 'Token' }).fill(token);
+  await second.getByRole('button', { name: 'Log in' }).click();
+  await second.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+  expect(await second.getByRole('alert').allInnerTexts()).toEqual([]);
+  await other.close();
+});

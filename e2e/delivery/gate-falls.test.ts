@@ -27,7 +27,7 @@ const stop = (ear: LoadedInbox): Promise<unknown> =>
   ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
 
 describe.each(WAYS)('the gate of an agent that never calls get_notifications, over $name', ({ open }) => {
-  it("refuses a whole serial batch, and falls at the model's next request; why prints the number of refusals", async () => {
+  it("refuses a whole serial batch, and goes down at the model's next request; why prints the number of refusals", async () => {
     proves('gate:batch', 'gate:asked-again');
     await using stage = new Stage();
     await using stack = new AsyncDisposableStack();

@@ -98,7 +98,7 @@ verifies(
     await looked('git');
     git('checkout', '-q', 'main');
     expect(await until(open, (all) => all.length > 0)).toEqual([
-      'git.branch_switched warning: the branch is now `main`, it was `round`',
+      'git.branch_switched warning: the branch is now `main` (before: `round`)',
     ]);
     commit('three');
     expect(() => git('merge', 'round')).toThrow();

@@ -195,7 +195,7 @@ it('the tool follows files of the project, its repository and another agent, and
   expect(await heard()).toEqual([
     '`docs/plan.md` was created',
     'reviewer is blocked: Hold on',
-    'the branch is now `other`, it was `main`',
+    'the branch is now `other` (before: `main`)',
   ]);
 }, 60_000);
 

@@ -2,7 +2,7 @@
  * The server that the MCP conformance suite requires, with the tools, resources and prompts that its scenarios name.
  *
  *   node e2e/gateway/fixture-server.ts stdio
- *   node e2e/gateway/fixture-server.ts http [PORT]     prints its address
+ *   node e2e/gateway/fixture-server.ts http [PORT]     prints its URL
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -192,7 +192,7 @@ function sameButForTheRide(sent: Buffer, got: Buffer): void {
     if (line === other) continue;
     const value = JSON.parse(other) as { result: { content: unknown[] } };
     const ride = value.result.content.pop();
-    if (JSON.stringify(ride) !== JSON.stringify(RIDE)) throw new Error(`what rides is ${JSON.stringify(ride)}`);
+    if (JSON.stringify(ride) !== JSON.stringify(RIDE)) throw new Error(`the added text is ${JSON.stringify(ride)}`);
     if (JSON.stringify(value) !== JSON.stringify(JSON.parse(line))) throw new Error(`${line} became ${other}`);
   }
 }

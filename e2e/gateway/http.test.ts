@@ -141,7 +141,7 @@ describe('an HTTP gateway', () => {
     else expect(['ECONNRESET', 'EPIPE']).toContain(answer);
   });
 
-  test('listening on all addresses requires a token, and an error names a port in use', async () => {
+  test('listening on all IP addresses requires a token, and an error names a port in use', async () => {
     const upstreams = [{ kind: 'stdio', name: 'a', command: 'x' }] as const;
     await expect(startGateway({ front: { kind: 'http', host: '0.0.0.0' }, upstreams, rider: noRider })).rejects.toThrow(
       'set a token, or listen on 127.0.0.1',

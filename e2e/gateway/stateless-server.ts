@@ -3,7 +3,7 @@
  *
  *   node e2e/gateway/stateless-server.ts stdio
  *   node e2e/gateway/stateless-server.ts only            on stdio, and refuses the older generation
- *   node e2e/gateway/stateless-server.ts http [PORT]     prints its address
+ *   node e2e/gateway/stateless-server.ts http [PORT]     prints its URL
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,7 +9,7 @@ import { HttpProcess } from './servers.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const RESULT = {
-  content: [{ type: 'text', text: 'The gateway was stopped during this call; it is unknown whether the call took effect.' }],
+  content: [{ type: 'text', text: 'The gateway was stopped during this call. The call may have taken effect.' }],
   isError: true,
 };
 

@@ -52,7 +52,7 @@ describe('An idle Claude Code', () => {
       const { home } = terminal;
       await terminal.enter('Begin');
       await terminal.shows((screen) => screen.includes('ALL-DONE'));
-      await send(home, at.database, 'WORD-INFO it only rides along');
+      await send(home, at.database, 'WORD-INFO it waits for delivery');
       let [waiter = 0] = await waiters(home, (pids) => pids.length === 1);
       const took: number[] = [];
       for (let n = 0; n < IN_A_ROW; n++) {

@@ -231,9 +231,9 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a false address in X-Forwarded-For, to continue guessing tokens',
+      what: 'a false IP address in X-Forwarded-For, to continue guessing tokens',
       seen: '429 rate_limited',
-      so: 'the server counts by the address of the connection',
+      so: 'the server counts by the IP address of the connection',
       attempt: async (s) => {
         let last = '';
         for (let i = 0; i < 12; i++)
@@ -246,7 +246,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'listening on all addresses before a token exists',
+      what: 'listening on all IP addresses before a token exists',
       seen: 'bad_argument: listening on "0.0.0.0" lets other machines reach this server, but no token exists yet; create a token first: earpiece token create --kind admin --name <name>',
       attempt: async (s) => {
         for (const { id } of await s.server.tokens.list()) await s.server.tokens.revoke(id);

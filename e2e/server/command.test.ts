@@ -45,7 +45,7 @@ verifies(
 
 verifies(
   'server:command',
-  'earpiece serve prints its address, its database and the next step for people',
+  'earpiece serve prints its URL, its database and the next step for people',
   async () => {
     await using shell = new Shell();
     const running = shell.begin(['serve', '--port', '0', '--verbose']);
@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   'server:command',
-  'if a token exists, the server may listen on all addresses, and accepts every IP address and the given names as Host',
+  'if a token exists, the server may listen on all IP addresses, and accepts every IP address and the given names as Host',
   async () => {
     await using shell = new Shell();
     await shell.says(['token', 'create', '--kind', 'project', '--name', 'ci', '--json']);

@@ -38,7 +38,7 @@ describe('behind a proxy that speaks TLS', () => {
   });
 });
 
-it('the server listens on an address in any numeric form', async () => {
+it('the server listens on an IP address in any numeric form', async () => {
   proves('server:command');
   await using stage = await Stage.open();
   await stage.server.stop();

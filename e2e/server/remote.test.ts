@@ -233,7 +233,7 @@ const withoutAges = (text: string): string =>
     .replaceAll(/expires in \S+/gu, 'expires in …')
     .replaceAll(/ {2,}/gu, '  ');
 
-describe('a proxy, or another server at the address,', () => {
+describe('a proxy, or another server at the URL,', () => {
   proves('server:cli');
   const others: Server[] = [];
   afterEach(() => {

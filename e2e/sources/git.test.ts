@@ -119,7 +119,7 @@ describe('branches', () => {
       severity: 'warning',
       data: { from: 'main', to: 'feature/x', by: 'Ada' },
       supersede: true,
-      message: 'the branch is now `feature/x`, it was `main`',
+      message: 'the branch is now `feature/x` (before: `main`)',
     });
     here.git('checkout', '-q', '--detach');
     expect((await seen.until(`git.branch_switched ${two.slice(0, 10)}`)).data).toMatchObject({
@@ -162,7 +162,7 @@ describe('branches', () => {
     here.git('checkout', '-qb', 'elsewhere');
     at(tree).git('checkout', '-qb', 'beside');
     await seen.until('git.branch_switched beside');
-    expect(await told()).toEqual(['warning git.branch_switched: the branch is now `beside`, it was `side`']);
+    expect(await told()).toEqual(['warning git.branch_switched: the branch is now `beside` (before: `side`)']);
   });
 
   it('a switched branch is reported even if the repository had no commit at the start, also from a folder in it', async () => {
@@ -192,7 +192,7 @@ describe('the upstream', () => {
       severity: 'info',
       supersede: true,
       data: { branch: 'main', upstream: 'origin/main', ahead: 1, behind: 7 },
-      message: '`origin/main` has 7 new commits; `main` is 1 ahead and 7 behind it',
+      message: '`origin/main` has 7 new commits; `main` is 1 commit ahead and 7 behind',
     });
     expect(event.data['commits']).toEqual([7, 6, 5, 4, 3].map((i) => `Their commit ${i}`));
     expect(await told()).toHaveLength(1);
@@ -212,7 +212,7 @@ describe('the upstream', () => {
     theirs.git('commit', '-q', '--amend', '-m', 'second');
     theirs.git('push', '-qf');
     mine.git('fetch', '-q');
-    expect(await told()).toEqual(['info git.upstream_moved: `origin/main` was rewritten; `main` is 1 ahead and 1 behind it']);
+    expect(await told()).toEqual(['info git.upstream_moved: `origin/main` was rewritten; `main` is 1 commit ahead and 1 behind']);
     mine.git('pack-refs', '--all');
     expect(await told()).toEqual([]);
     bare.git('update-ref', '-d', 'refs/heads/main');
@@ -357,7 +357,7 @@ describe("the agent's own commands", () => {
     mine.git('checkout', '-qb', 'theirs');
     // The agent does not know yet that another program has switched the branch.
     await source.withOwnCommand(() => mine.git('checkout', '-qb', 'again'));
-    expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs`, it was `own`']);
+    expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs` (before: `own`)']);
     await expect(
       source.withOwnCommand(() => {
         mine.git('checkout', '-q', 'main');

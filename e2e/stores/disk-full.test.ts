@@ -63,7 +63,7 @@ it('at a limit on file sizes, writes are refused with store_full, nothing is los
   expect(acknowledged.length).toBeGreaterThan(20);
   expect(new Set(refusals)).toEqual(
     new Set([
-      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full or a quota is reached; free some space; no acknowledged record is lost`,
+      `store_full (retryable) the database ${path} cannot be written (disk I/O error): the disk is full, a quota is reached, or the disk fails, but no acknowledged record is lost; free some space, or check the disk`,
     ]),
   );
   expect(await child.ended()).toMatchObject({ code: 0, stderr: '' });

@@ -54,7 +54,7 @@ async function refused(args: readonly string[], code: number, text: string | Reg
   expect(ran.stderr).not.toContain('    at ');
 }
 
-test('wrong addresses are refused before anything is made', async () => {
+test('wrong URLs are refused before anything is made', async () => {
   proves('store:migrate-refused');
   const from = await stored(file(), 'a');
   const cases: readonly (readonly [readonly string[], number, string])[] = [

@@ -228,7 +228,7 @@ test('a server that is too old is refused before anything is written, and the er
   server.close();
 });
 
-test('the error for an address without a server names the address and the time that the call waited', async () => {
+test('the error for a URL without a server names the store and the time that the call waited', async () => {
   proves('store:nats-errors');
   await expect(openStore('nats://anna:secret@127.0.0.1:9')).rejects.toMatchObject({
     code: 'store_unavailable',
@@ -324,7 +324,7 @@ test.each([
   },
 );
 
-test('a server without TLS is refused at once if the address wants TLS', () =>
+test('a server without TLS is refused at once if the URL wants TLS', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');
     await expect(openStore(url.replace('nats:', 'tls:'))).rejects.toMatchObject({

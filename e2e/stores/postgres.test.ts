@@ -243,7 +243,7 @@ test('if the primary is lost, its promoted standby has every acknowledged record
   }
 });
 
-test('an address with several hosts reaches the primary, before and after a failover', async () => {
+test('a URL with several hosts reaches the primary, before and after a failover', async () => {
   proves('store:postgres-hosts');
   const primary = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
   const standby = await startPostgres({ durable: true, standbyOf: primary });

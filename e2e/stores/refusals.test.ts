@@ -274,7 +274,7 @@ describe('openStore', () => {
     },
   );
 
-  it('refuses an address with one slash, and the error hides the password', async () => {
+  it('refuses a URL with one slash, and the error hides the password', async () => {
     await expect(openStore('postgres:/ear:secret@127.0.0.1:1/db')).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringMatching(/^the URL of the PostgreSQL database cannot be read: /u) as string,

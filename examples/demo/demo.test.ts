@@ -126,7 +126,7 @@ describe('npm start -- gateway', () => {
   });
 
   test('ends cleanly when it is stopped in the middle', { timeout: 60_000 }, async () => {
-    await expectCleanStop(['gateway'], 'waiting to ride');
+    await expectCleanStop(['gateway'], 'waits for');
   });
 
   test('reports a failure in one line', async () => {
@@ -153,7 +153,7 @@ test('the story fails if a notification was not delivered', { timeout: 60_000 },
   try {
     filter(stage, 'tool.failed');
     const story = tellStory({ stage, page: new Page(100, () => {}), paceMs: 0 });
-    await expect(story).rejects.toEqual(new Unfulfilled('the failed test run did not ride on the next result'));
+    await expect(story).rejects.toEqual(new Unfulfilled('the failed test run was not delivered with the next result'));
   } finally {
     await stage.end();
   }

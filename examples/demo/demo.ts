@@ -95,7 +95,7 @@ class Story {
     );
     const given = await this.#calls('read_text_file', { path: CART });
     this.#firstAfter = this.#page.seconds;
-    expect(ours(given).includes('500 == 501'), 'the failed test run did not ride on the next result');
+    expect(ours(given).includes('500 == 501'), 'the failed test run was not delivered with the next result');
     expect(given.blocks[0] === FILES[CART], `the text of ${CART} is not what the server read`);
   }
 
@@ -122,7 +122,7 @@ class Story {
     watcher.stdin.end();
     this.#happens(...sent, waiting('info', 'files.changed', CHANGES));
     const given = await this.#calls('edit_file', { path: CART, edits: [{ oldText: ROUNDS_DOWN, newText: ROUNDS }] });
-    expect(ours(given).includes(`${CHANGES} times`), `${CHANGES} changes of one file did not ride as one line`);
+    expect(ours(given).includes(`${CHANGES} times`), `${CHANGES} changes of one file were not delivered as one line`);
   }
 
   /** A person stops the agent: no call passes before the agent has read the notification. */

@@ -19,13 +19,13 @@ export const done = (text: string): Line => ({ text, sign: paint('green', '✔ '
 
 /** Formats a waiting notification: hollow and dashed until a result carries it. */
 export const waiting = (of: Level, kind: string, times = 1): Line => ({
-  text: `${kind}${times > 1 ? `, ${times} times` : ''}: waiting to ride`,
+  text: `${kind}${times > 1 ? `, ${times} times` : ''}: waits for delivery`,
   bar: `${paint('yellow', '┆')} `,
   sign: `${level(of)} `,
 });
 
 export const rode = ({ notification: { level: of, kind } }: Item, on: string, afterMs: number): Line => ({
-  text: `${kind.source}.${kind.name}: rode on ${on.slice(on.indexOf(':') + 1)}, ${(afterMs / 1000).toFixed(1)} s after it was queued`,
+  text: `${kind.source}.${kind.name}: delivered with ${on.slice(on.indexOf(':') + 1)}, ${(afterMs / 1000).toFixed(1)} s after it was queued`,
   bar: `${paint('yellow', '┃')} `,
   sign: `${level(of)} `,
 });

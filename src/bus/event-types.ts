@@ -120,7 +120,11 @@ export const EVENT_TYPES = {
     what: 'an earlier conversation is resumed',
   },
   'session.end': { severity: 'info', payload: ['session_id', 'turns', 'saved'], what: 'a conversation ends' },
-  'query.start': { severity: 'info', payload: ['query', 'session_id?', 'by?'], what: 'a turn begins with a question' },
+  'query.start': {
+    severity: 'info',
+    payload: ['query', 'session_id?', 'by?'],
+    what: 'a turn of the built-in agent begins or continues; `query` is the beginning of its message, empty if the turn continues',
+  },
   'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task reaches a checkpoint' },
 
   // The agent's surroundings.
@@ -234,7 +238,11 @@ export const EVENT_TYPES = {
     payload: ['alertname', 'fingerprint', 'summary?', 'labels', 'annotations', 'starts_at?', 'ends_at?', 'url?'],
     what: 'an alert is resolved',
   },
-  'github.*': { severity: 'info', payload: ['action?', 'repository?', 'sender?', 'url?'], what: 'a GitHub webhook arrived' },
+  'github.*': {
+    severity: 'info',
+    payload: ['action?', 'repository', 'sender', 'url?', 'delivery', '(fields of the event)'],
+    what: 'a GitHub webhook arrived',
+  },
   'webhook.*': { severity: 'info', payload: ['(the payload as sent)'], what: 'a webhook arrived whose sender chose the type' },
   'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script reports something' },
 } as const satisfies Readonly<Record<string, EventType>>;

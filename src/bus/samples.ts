@@ -135,10 +135,10 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
   'file.changed': { message: '`src/lib.rs` was changed', data: { path: 'src/lib.rs', change: 'changed' } },
   'file.deleted': { message: '`src/old.rs` was deleted', data: { path: 'src/old.rs', change: 'deleted' } },
   'file.created': { message: '`src/new.rs` was created', data: { path: 'src/new.rs', change: 'created' } },
-  'file.restored': { message: '`src/lib.rs` is as it was read', data: { path: 'src/lib.rs' } },
-  'git.branch_switched': { message: 'the branch is now `dev`, it was `main`', data: { from: 'main', to: 'dev' } },
+  'file.restored': { message: '`src/lib.rs` has its earlier content again', data: { path: 'src/lib.rs' } },
+  'git.branch_switched': { message: 'the branch is now `dev` (before: `main`)', data: { from: 'main', to: 'dev' } },
   'git.upstream_moved': {
-    message: '`origin/main` has 3 new commits; `main` is 3 behind it',
+    message: '`origin/main` has 3 new commits; `main` is 3 commits behind',
     data: {
       branch: 'main',
       upstream: 'origin/main',
@@ -259,7 +259,7 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
       reason: 'GitHub refuses the sign-in (HTTP 401); sign in again: gh auth login --hostname github.com',
     },
   },
-  'follow.over': { message: 'it is over', data: {} },
+  'follow.over': { message: 'the problem has ended', data: {} },
   'alert.firing': {
     message: 'HighLoad is firing: load is 20',
     data: { alertname: 'HighLoad', fingerprint: 'a1b2', summary: 'load is 20' },

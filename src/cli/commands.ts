@@ -22,8 +22,8 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/chat.ts')).chat,
     },
     {
-      term: 'run [task...]',
-      summary: 'give the agent of Earpiece one task',
+      term: 'run [prompt...]',
+      summary: 'run one turn of the agent of Earpiece',
       load: async () => (await import('./commands/run.ts')).task,
     },
     {

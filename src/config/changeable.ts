@@ -109,14 +109,14 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [
     SETTINGS.maxItems,
     always(
-      'Items of a carrier',
+      'Lines of a message',
       'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the others.',
     ),
   ],
   [
     SETTINGS.maxTokens,
     always(
-      'Tokens of a carrier',
+      'Tokens of a message',
       'The maximum number of tokens of all notifications in one message. Beyond this number, errors wait for the next message.',
     ),
   ],
@@ -159,14 +159,14 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.coalesce,
     always(
       'Window of one line',
-      'Notifications of one kind, and warnings of one source, within this time become one line with a count.',
+      'Within this time, notifications of one kind become one line with a count. Warnings of one source become one line even with different kinds.',
     ),
   ],
   [
     SETTINGS.coalesceSource,
     (path) => [
       `Window of ${path[2]}`,
-      'Notifications of one kind, and warnings, from this source within this time become one line.',
+      'If notifications of this source arrive within this time, those of one kind become one line. Warnings become one line even with different kinds.',
     ],
   ],
   [

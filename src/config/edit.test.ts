@@ -16,7 +16,7 @@ const PERSONS = `# How I like it.
 
 view = "json"   # for the small model
 
-# what rides at once
+# what is delivered at once
 [budget]
 max_items   = 5     # few
 # max_tokens = 400

@@ -60,7 +60,7 @@ describe('secrets of servers are hidden in a shown text', () => {
       '{"a": {"command": ["x", "--authToken", "…"]}, "b": {"command": "x  --pass … y"}}',
     ],
     [
-      'the password, the query and the keys of an address',
+      'the password, the query and the keys of a URL',
       'a.json',
       '{"args": ["https://u:s@h/p?key=s&b=s#s"], "url": "https://h/sk-12345678/mcp?x=s"}',
       '{"args": ["https://…@h/p?key=…&b=…#…"], "url": "https://h/…/mcp?x=…"}',

@@ -7,8 +7,8 @@ export type ConversationId = string & { readonly __brand: 'ConversationId' };
 
 /**
  * The address of a notification, in one of three forms:
- * - `project/agent`: the agent's first conversation that carries notifications takes the notification.
- * - `project/agent#conversation`: this conversation takes the notification.
+ * - `project/agent`: for the first conversation of the agent that can deliver the notification.
+ * - `project/agent#conversation`: for this conversation.
  * - `project/*`: every conversation that is active in the project gets its own copy. An interrupt also reaches conversations that
  *   begin while it is open.
  */

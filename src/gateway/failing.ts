@@ -6,7 +6,7 @@ import { textBlock } from './riding/results.ts';
 import type { Verdict } from './riding/rider.ts';
 
 /** The error text for requests that were in flight when this gateway ended. */
-export const STOPPED = 'The gateway was stopped during this call; it is unknown whether the call took effect.';
+export const STOPPED = 'The gateway was stopped during this call. The call may have taken effect.';
 
 /**
  * Answers a request that failed. A tools/call gets a failing result, so that the model reads the reason. Any other request gets

@@ -158,7 +158,7 @@ describe('a gateway refuses', () => {
     ],
     ['a path without its slash', gateway({ front: { kind: 'http', path: 'mcp' } }), 'front.path must begin with "/", got "mcp"'],
     [
-      'a public address without a token',
+      'a public host without a token',
       gateway({ front: { kind: 'http', host: '0.0.0.0' } }),
       'would let other machines connect: set a token',
     ],
@@ -269,15 +269,11 @@ describe('a server and its client refuse', () => {
       'createClient: "uri" is not a known key; did you mean "url"?',
     ],
     [
-      'an address without a scheme',
+      'a URL without a scheme',
       () => createClient({ url: '127.0.0.1:4747' }),
       'createClient: url must be a URL such as "http://127.0.0.1:4747", got "127.0.0.1:4747"',
     ],
-    [
-      'no address',
-      () => createClient(),
-      'createClient: url is missing; pass the URL of the server, such as "http://127.0.0.1:4747"',
-    ],
+    ['no URL', () => createClient(), 'createClient: url is missing; pass the URL of the server, such as "http://127.0.0.1:4747"'],
     [
       'a token that is not a text',
       () => createClient({ url: 'http://x', token: any(5) }),

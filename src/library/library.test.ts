@@ -401,19 +401,19 @@ describe('the gate of a loop that does not report its model requests', () => {
   };
   const ONE_REFUSED = [false, ...Array.from({ length: 7 }, () => true)];
 
-  it('the gate falls with the next user message', async () => {
+  it('the gate goes down with the next user message', async () => {
     await stop();
     expect((await coder.refuse('deploy'))?.text).toContain('Stop deploying');
     expect((await coder.userMessage('Why?')).text).toBe('Why?');
     expect(await coder.refuse('deploy')).toBeUndefined();
   });
 
-  it('the gate falls at the end of a batch, after one of eight calls was refused', async () => {
+  it('the gate goes down at the end of a batch, after one of eight calls was refused', async () => {
     await stop();
     expect(await eight(() => coder.batchEnded())).toEqual(ONE_REFUSED);
   });
 
-  it('the gate falls 1 s after a refusal, so that one of eight calls is refused', async () => {
+  it('the gate goes down 1 s after a refusal, so that one of eight calls is refused', async () => {
     await stop();
     expect(await eight(() => (now += 1_000))).toEqual(ONE_REFUSED);
   });

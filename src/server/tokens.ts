@@ -152,7 +152,7 @@ export class Tokens {
         if (ids.length >= MAX_TOKENS)
           throw new EarpieceError(
             'bad_argument',
-            `there are already ${ids.length} tokens; revoke old tokens: earpiece token revoke <id>`,
+            `there are already ${ids.length} tokens and browser sessions; revoke old tokens: earpiece token revoke <id>`,
           );
         return [...ids, id];
       });

@@ -81,8 +81,8 @@ export type Telling = {
   readonly reason?: string;
   /**
    * The conversation that works on the task and gets the notification. Null if no conversation has taken the task. In that case,
-   * each active conversation of the agent gets a request to stop, and the first conversation that carries notifications gets
-   * `unblocked`.
+   * each active conversation of the agent gets a request to stop. The first conversation of the agent that can deliver the
+   * notification gets `unblocked`.
    */
   readonly conversation: string | null;
 };

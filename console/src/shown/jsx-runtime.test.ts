@@ -3,7 +3,7 @@ import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
 
 const propsOf = (element: unknown): unknown => (element as { props: unknown }).props;
 
-test('no text of an element contains an invisible character; values of fields and addresses of links stay unchanged', () => {
+test('no text of an element contains an invisible character; values of fields and URLs of links stay unchanged', () => {
   expect(propsOf(jsx('b', { children: 'a\u202Eb', title: '\u2066t', 'aria-label': '\u200Bl' }))).toEqual({
     children: 'a\\u{202E}b',
     title: '\\u{2066}t',

@@ -45,7 +45,7 @@ async function served(stage: Stage, port: number): Promise<string> {
   server.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   const first = await Promise.race([
-    within(20_000, 'the server did not print its address', lines.next()),
+    within(20_000, 'the server did not print its URL', lines.next()),
     closed.then(() => Promise.reject(new Error(complaintIn(said)))),
   ]);
   stage.onEnd(async () => {

@@ -1,4 +1,4 @@
-/** `earpiece run`: runs one task, to the end of its turn. */
+/** `earpiece run`: runs one turn with a prompt, to its end. */
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
 import { defined } from '../../core/defined.ts';
@@ -20,7 +20,7 @@ import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 
 export type TaskOptions = ChatOptions & { timeout?: string };
 
-/** Runs the task. Resolves with the exit code when all parts of the conversation have ended. */
+/** Runs a turn with the prompt. Resolves with the exit code when all parts of the conversation have ended. */
 export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
   const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
   const purpose = purposeOf(options);
@@ -59,7 +59,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   if (task === undefined && !session.agent.cutOff)
     throw new EarpieceError(
       'bad_argument',
-      `the last turn of ${choice.conversation} has ended; write the next task: earpiece run --resume ${choice.conversation} "<task>"`,
+      `the last turn of ${choice.conversation} has ended; write the next prompt: earpiece run --resume ${choice.conversation} "<prompt>"`,
     );
   const told = (narrator = new Narrator(surface, undefined, (ids) => session.delivered(ids)));
   if (options.json)
@@ -73,7 +73,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
 
   let code: number | undefined;
   const end = Promise.withResolvers<void>();
-  /** Stops the task. Only the first reason determines the exit code, and the log keeps the finished part of the turn. */
+  /** Stops the turn. Only the first reason determines the exit code, and the log keeps the finished part of the turn. */
   const stop = (why: number): void => {
     code ??= why;
     driver.takeBack();
@@ -89,25 +89,25 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   clearTimeout(timer);
   if (code === EXIT.waited.code)
     note(
-      `stopped: the task did not end within ${formatDuration(timeoutMs ?? 0)}; to continue the task: earpiece run --resume ${choice.conversation}`,
+      `stopped: the turn did not end within ${formatDuration(timeoutMs ?? 0)}; to continue the turn: earpiece run --resume ${choice.conversation}`,
     );
   await driver.end();
   return code ?? codeOf(driver.last);
 }
 
-/** The maximum length of stdin in bytes; no model accepts a longer task. */
+/** The maximum length of stdin in bytes; no model accepts a longer prompt. */
 const MAX_STDIN = 16 * 1_048_576;
 
 /**
- * Returns the text of the task: the words, with stdin in place of a final "-". Without words, stdin is the task. Returns
- * undefined if `resumes` is set and no task is given, so that the interrupted turn continues.
+ * Returns the prompt: the words, with stdin in place of a final "-". Without words, stdin is the prompt. Returns
+ * undefined if `resumes` is set and no prompt is given, so that the interrupted turn continues.
  */
 async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);
   if (last !== undefined && last !== '-') return words.join(' ');
   if (process.stdin.isTTY && last === undefined && resumes) return undefined;
   if (process.stdin.isTTY && last === undefined)
-    throw new EarpieceError('bad_argument', 'there is no task; write earpiece run "<task>", or pipe the task to stdin');
+    throw new EarpieceError('bad_argument', 'there is no prompt; write earpiece run "<prompt>", or pipe the prompt to stdin');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -115,13 +115,13 @@ async function taskFrom(words: readonly string[], resumes: boolean): Promise<str
     if (bytes > MAX_STDIN)
       throw new EarpieceError(
         'bad_argument',
-        `stdin has more than ${MAX_STDIN} bytes; write the input to a file and name the file in the task`,
+        `stdin has more than ${MAX_STDIN} bytes; write the input to a file and name the file in the prompt`,
       );
     chunks.push(chunk);
   }
   const piped = Buffer.concat(chunks).toString('utf8').trim();
   if (piped === '' && resumes && last === undefined) return undefined;
   if (piped === '')
-    throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe the task to stdin');
+    throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<prompt>", or pipe the prompt to stdin');
   return [words.slice(0, -1).join(' '), piped].filter((part) => part !== '').join('\n\n');
 }

@@ -4,8 +4,8 @@ import type { TaskOptions } from '../chat/task.ts';
 export function task(command: CommandLine, answer: Answer): void {
   command
     .description(
-      "Gives an agent one task. The agent's answer goes to stdout, and its actions to stderr. The command ends when the turn and its background work have ended. Exit codes: 0 completed, 1 failed, 130 stopped, " +
-        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. Without a task, stdin is the task. If the last word is "-", stdin replaces that word.',
+      "Gives an agent one prompt. The agent's answer goes to stdout, and its actions to stderr. The command ends when the turn and its background work have ended. Exit codes: 0 completed, 1 failed, 130 stopped, " +
+        '3 after --timeout, 9 the answer reached its token limit, 10 the model refused. Without a prompt, stdin is the prompt. If the last word is "-", stdin replaces that word.',
     )
     .option(
       '--model <provider:model>',
@@ -17,7 +17,7 @@ export function task(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--resume [conversation]',
-      'continue this conversation (default: the last one) with the task, otherwise with its interrupted turn',
+      'continue this conversation (default: the last one) with the prompt, otherwise with its interrupted turn',
     )
     .option(
       '--fork [conversation]',

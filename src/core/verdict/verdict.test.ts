@@ -489,7 +489,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'folded',
     { item: closed('folded', { group: ['n0' as NotificationId] }) },
     'folded',
-    'Counted into n0, an open notification with the same key.',
+    'Added to the count of n0, which had the same key and was still open.',
     ['earpiece why n0 shop/coder'],
   ],
   [

@@ -149,8 +149,8 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model can no longer read the notification.`;
     case 'folded':
       return verdict.into === null
-        ? 'Counted into another notification with the same key.'
-        : `Counted into ${verdict.into}, an open notification with the same key.`;
+        ? 'Added to the count of another notification with the same key.'
+        : `Added to the count of ${verdict.into}, which had the same key and was still open.`;
     case 'passed_on':
       return `Transferred at ${clock(verdict.at)} to ${verdict.to}, the conversation that took over when this conversation ended.`;
     default:

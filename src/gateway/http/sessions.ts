@@ -82,7 +82,7 @@ export class HttpSessions implements HttpEndpoint {
       return refuse(response, 404, `there is no open session "${id}": send initialize first`, SESSION_NOT_FOUND);
     if (request.method === 'GET') return session.listen(response);
     this.#sessions.delete(id);
-    await session.close(undefined, 'The session was ended during this call; it is unknown whether the call took effect.');
+    await session.close(undefined, 'The session was ended during this call. The call may have taken effect.');
     response.writeHead(200).end();
   }
 

@@ -73,7 +73,7 @@ async function queueOrFold(
 
 /**
  * Returns the audiences of a notification for an agent. An action is for each active conversation of its purpose. For any other
- * notification the list is empty: the agent's first conversation that carries notifications takes the notification.
+ * notification the list is empty: the first conversation of the agent that can deliver the notification takes it.
  */
 export async function audienceOfAction(
   context: Context,

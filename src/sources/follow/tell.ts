@@ -165,7 +165,7 @@ const overOf = ({ uid }: Addressed, { turn }: State, key: string): Unaddressed =
   type: 'follow.over',
   source: SOURCE,
   severity: 'debug',
-  message: 'it is over',
+  message: 'the problem has ended',
   data: {},
   id: `${uid}.${turn}.${checksum(key)}.over`,
   key,

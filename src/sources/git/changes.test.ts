@@ -109,10 +109,10 @@ test('each change has its text for the agent', () => {
     gitEvent('/r', { kind: 'resolved' }, {}, true),
   ];
   expect(events.map(({ severity, type, message }) => `${severity} ${type}: ${message}`)).toEqual([
-    'warning git.branch_switched: the branch is now `a\\u0060b\\u000a`, it was `main`',
-    'warning git.branch_switched: HEAD is now detached at `1234567890`, it was `main`',
-    'info git.upstream_moved: `origin/main` has 1 new commit; `main` is 1 behind it',
-    'info git.upstream_moved: `origin/main` was rewritten; `main` is 2 ahead and 7 behind it',
+    'warning git.branch_switched: the branch is now `a\\u0060b\\u000a` (before: `main`)',
+    'warning git.branch_switched: HEAD is now detached at `1234567890` (before: `main`)',
+    'info git.upstream_moved: `origin/main` has 1 new commit; `main` is 1 commit behind',
+    'info git.upstream_moved: `origin/main` was rewritten; `main` is 2 commits ahead and 7 behind',
     'debug git.up_to_date: `main` has all of `origin/main`',
     'error git.conflict: the rebase stopped at a conflict in 1 file: `f0`',
     'error git.conflict: there is a conflict in 30 files: `f0`, `f1`, `f2`, `f3`, `f4` and 25 more',

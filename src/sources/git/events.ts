@@ -27,8 +27,8 @@ export function gitEvent(top: string, change: Change, { by, arrived }: Details, 
         key: keyOf(`git.branch ${top}`),
         supersede: true,
         message: detached
-          ? `HEAD is now detached at ${quoted(to)}, it was ${quoted(from)}`
-          : `the branch is now ${quoted(to)}, it was ${quoted(from)}`,
+          ? `HEAD is now detached at ${quoted(to)} (before: ${quoted(from)})`
+          : `the branch is now ${quoted(to)} (before: ${quoted(from)})`,
       };
     }
     case 'moved': {
@@ -41,7 +41,7 @@ export function gitEvent(top: string, change: Change, { by, arrived }: Details, 
         data: { branch, upstream: name, ahead, behind, commits: commits.map(subject), ...(rewritten ? { rewritten } : {}) },
         key: upstreamKey(top, branch),
         supersede: true,
-        message: `${quoted(name)} ${rewritten ? 'was rewritten' : `has ${counted(count, 'new commit')}`}; ${quoted(branch)} is ${ahead > 0 ? `${ahead} ahead and ` : ''}${behind} behind it`,
+        message: `${quoted(name)} ${rewritten ? 'was rewritten' : `has ${counted(count, 'new commit')}`}; ${quoted(branch)} is ${ahead > 0 ? `${counted(ahead, 'commit')} ahead and ${behind}` : counted(behind, 'commit')} behind`,
       };
     }
     case 'up_to_date': {

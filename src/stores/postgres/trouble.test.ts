@@ -11,7 +11,7 @@ it('a server that cannot write its caches is reported as a full disk, not as dam
   expect(said('XX001', 'invalid page in block 3')).toMatchObject({ code: 'store_corrupt', retryable: false });
 });
 
-it("an address may name several hosts, and the store's name for people lists them all", () => {
+it("a URL may name several hosts, and the store's name for people lists them all", () => {
   expect(ADDRESS).toMatchObject({
     urls: ['postgres://ear:secret@a:5432/db', 'postgres://ear:secret@b:5433/db'],
     shown: 'postgres://ear@a:5432,b:5433/db',

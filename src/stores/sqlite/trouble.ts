@@ -54,12 +54,16 @@ export function explain(error: unknown, path: string): unknown {
   if (code === undefined) return error;
   const said = (error as Error).message;
   const options = { cause: error, data: { path, sqlite: code } };
-  if ((code & 0xff) === CODE.FULL || WRITE_ERRORS.has(code))
+  const isFull = (code & 0xff) === CODE.FULL;
+  if (isFull || WRITE_ERRORS.has(code)) {
+    const why = isFull ? 'the disk is full or a quota is reached' : 'the disk is full, a quota is reached, or the disk fails';
+    const remedy = isFull ? 'free some space' : 'free some space, or check the disk';
     return new EarpieceError(
       'store_full',
-      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space; no acknowledged record is lost`,
+      `the database ${path} cannot be written (${said}): ${why}, but no acknowledged record is lost; ${remedy}`,
       { ...options, retryable: true },
     );
+  }
   if (said === FROZEN) return frozenError(`the database ${path}`, error);
   switch (code & 0xff) {
     case CODE.CORRUPT:

@@ -63,7 +63,7 @@ export const agent = z
     active: z.boolean().describe('whether at least one conversation is active'),
     paused: z.boolean(),
     held: nullable(held).describe(
-      'the interrupt that keeps the gate up now. A pause has priority over other interrupts, because only a person ends a pause',
+      'the interrupt that keeps the gate up now. A pause has priority over other interrupts, because reading does not lower the gate of a pause',
     ),
     asksSince: nullable(time).describe(
       'the time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the agents of other programs, because their records do not show when the agents are idle',

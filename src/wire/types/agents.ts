@@ -66,7 +66,10 @@ export type AgentSummary = {
   /** Whether at least one conversation is active. */
   readonly active: boolean;
   readonly paused: boolean;
-  /** The interrupt that keeps the gate up now. A pause has priority over other interrupts, because only a person ends a pause. */
+  /**
+   * The interrupt that keeps the gate up now. A pause has priority over other interrupts, because reading does not lower the gate
+   * of a pause.
+   */
   readonly held: Held | null;
   /**
    * The time since which a notification waits for a person to agree to wake the idle agent (`wake.<level> = "ask"`). Null for the

@@ -21,7 +21,7 @@ const critical = queued('!', { level: 'critical' });
 
 export const DELIVERY: readonly Effect[] = [
   {
-    name: 'a queued notification is open for the first conversation that carries notifications',
+    name: 'a queued notification is open for the first conversation of the agent that can deliver it',
     given: [],
     when: queued('a'),
     becomes: { a: { state: 'open', audience: '', gate: false, count: 1, offers: 0 } },

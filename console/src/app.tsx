@@ -154,7 +154,12 @@ function Side({
           <img src="/icon.svg" alt="" width="22" height="22" />
           Earpiece
         </a>
-        <button type="button" className="quiet small find" onClick={onPalette} aria-label={`Command palette, ${PALETTE_KEY}`}>
+        <button
+          type="button"
+          className="quiet small find"
+          onClick={onPalette}
+          aria-label={`Find: command palette, ${PALETTE_KEY}`}
+        >
           <Icon name="search" />
           <kbd aria-hidden="true">{PALETTE_KEY}</kbd>
           <span className="find-says" aria-hidden="true">

@@ -102,7 +102,9 @@ verifies('console:keys', 'the promises of a host are explained without a mouse',
   const promise = page.locator('.talk-facts summary', { hasText: 'leased · wrapped tools only' });
   await promise.focus();
   await page.keyboard.press('Enter');
-  await page.getByText('A critical notification refuses calls of wrapped tools until the agent has read it').waitFor();
+  await page
+    .getByText('Until the agent has read a critical notification, and during a pause, the gateway refuses calls of wrapped tools')
+    .waitFor();
   expect(await faults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
 });

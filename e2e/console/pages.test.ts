@@ -70,7 +70,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         await page.getByRole('button', { name: 'Edit t1' }).click();
         await page.getByRole('button', { name: 'Save' }).waitFor();
         await check(page, `task-edit-${width}-${colorScheme}`);
-        await page.getByRole('button', { name: /^Command palette/u }).click();
+        await page.getByRole('button', { name: /command palette/iu }).click();
         await page.getByRole('dialog').getByRole('option').first().waitFor();
         await check(page, `palette-${width}-${colorScheme}`);
         await page.keyboard.press('Escape');

@@ -206,7 +206,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       const streams = host === 'opencode' ? ', and in a terminal aborts the running request' : '';
       await composer.locator('.stop-does').getByText(`refuses the next tool call${streams}`, { exact: true }).waitFor();
       await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
-      await page.getByText('refuses the next tool call, of built-in tools too, until the agent has read it').waitFor();
+      await page.getByText('the host refuses tool calls, even of built-in tools').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
       expect(await pause.getAttribute('title')).toBe(
         'Pause: refuses every tool call, even of built-in tools, until you resume the agent',

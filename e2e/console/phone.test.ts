@@ -24,18 +24,18 @@ verifies(
     await morning(stage);
     const page = await stage.page(PHONE);
     const options = page.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
-    await page.getByRole('button', { name: /^Command palette/u }).tap();
+    await page.getByRole('button', { name: /command palette/iu }).tap();
     await options.filter({ hasText: 'shop/coder#main' }).tap();
     await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
     // The page names the effect of Stop in advance, even if the button has no room for it.
     await expect
       .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
       .toBe('"Stop aborts the stream. Pause lets the agent finish its turn, then holds the agent until you resume it."');
-    await page.getByRole('button', { name: /^Command palette/u }).tap();
+    await page.getByRole('button', { name: /command palette/iu }).tap();
     await options.filter({ hasText: 'Tasks' }).first().tap();
     await page.getByRole('heading', { name: 'Tasks' }).waitFor();
     // No loaded page contains this agent.
-    await page.getByRole('button', { name: /^Command palette/u }).tap();
+    await page.getByRole('button', { name: /command palette/iu }).tap();
     await page.getByRole('combobox', { name: /^Find agents/u }).fill('far/away#side');
     await options.filter({ hasText: 'far/away#side' }).tap();
     await page.getByRole('heading', { name: 'far/away' }).waitFor();

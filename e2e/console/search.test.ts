@@ -185,10 +185,10 @@ verifies(
       expect([await from.inputValue(), await until.inputValue()]).toEqual([local(at - HOUR), local(at + HOUR)]);
       await where.getByRole('searchbox').fill('lighthouse');
       await where.getByRole('searchbox').press('Enter');
-      await page.getByText(isHere ? '2 found in this time' : '1 found in this time').waitFor();
+      await page.getByText(isHere ? '2 found in this period' : '1 found in this period').waitFor();
       await until.fill(local(at - HOUR + 60_000));
       await until.press('Enter');
-      await page.getByText('Nothing found in this time').waitFor();
+      await page.getByText('Nothing found in this period').waitFor();
       // An end before the beginning is refused by the field, and nothing typed is lost.
       await until.fill(local(at - 2 * HOUR));
       await until.press('Enter');

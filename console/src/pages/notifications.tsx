@@ -141,7 +141,6 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
             <a
               className="row notification"
               data-row=""
-              data-count={n.count}
               href={to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)}
             >
               <LevelShape level={n.level} />

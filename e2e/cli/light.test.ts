@@ -95,8 +95,8 @@ describe('a gateway', () => {
 describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 950, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 838, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 848, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 841, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 851, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

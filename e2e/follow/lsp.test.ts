@@ -173,7 +173,7 @@ it('earpiece following names a language server that does not exist or has ended'
   proves('follow:lsp');
   writeFileSync(join(shell.folder, 'no-such-server'), '#!/no/such/program\n', { mode: 0o755 });
   await shell.says(['follow', 'lsp', '--to', 'coder', '--keep', '--', './no-such-server', '--stdio']);
-  await until(seen, (says) => String(says).includes('no-such-server: the command does not exist (once'));
+  await until(seen, (says) => String(says).includes('no-such-server: the command does not exist (one failure'));
   await shell.says(['unfollow', 'f1']);
   await shell.says([
     'follow',

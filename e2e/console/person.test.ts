@@ -213,7 +213,7 @@ for (const host of ['claude-code', 'opencode'] as const)
       );
       await pause.click();
       await composer
-        .getByText(`${host}: its next tool call is refused, even a call of a built-in tool, until a person resumes the agent`)
+        .getByText(`${host}: every tool call is refused, even calls of built-in tools, until a person resumes the agent`)
         .waitFor();
       expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
     },

@@ -79,6 +79,7 @@ t1  blocked  high  coder  now  Fix the login
       ],
       [['show', '1'], 7, 'there is no task "1" in project shop; did you mean t1?'],
       [['show', 'T1'], 7, 'there is no task "T1" in project shop; did you mean t1?'],
+      [['show', '9'], 7, 'there is no task "9" in project shop; to see the open tasks, run: earpiece tasks list'],
       [
         ['show', 'login'],
         7,

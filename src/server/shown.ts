@@ -159,7 +159,7 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
     action === 'resume'
       ? 'its tools run again'
       : action === 'pause'
-        ? 'its next tool call is refused, even a call of a built-in tool, until a person resumes the agent'
+        ? 'every tool call is refused, even calls of built-in tools, until a person resumes the agent'
         : 'its next tool call is refused, even a call of a built-in tool, until the agent has read this',
   refuses_wrapped_call: (action) =>
     action === 'resume'

@@ -323,8 +323,9 @@ export class Tasks {
     const none = `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}`;
     const [, number] = /^[tT]?([1-9]\d{0,8})$/u.exec(id) ?? [];
     if (number === undefined) return `${none}; task ids look like t7; to see the open tasks, run: earpiece tasks list`;
-    if (id !== idOf(Number(number))) return `${none}; did you mean ${idOf(Number(number))}?`;
-    if (isGone((await this.#board(project)) ?? EMPTY, Number(number)))
+    const near = idOf(Number(number));
+    if (id !== near && (await this.#stored(project, near)) !== undefined) return `${none}; did you mean ${near}?`;
+    if (id === near && isGone((await this.#board(project)) ?? EMPTY, Number(number)))
       return `task ${id} of project ${project} has ended and was removed; tasks.retention sets how long ended tasks are kept`;
     return `${none}; to see the open tasks, run: earpiece tasks list`;
   }

@@ -179,13 +179,14 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
       'db prune',
       'token list',
       'token revoke x',
+      'serve --port 0',
       'inbox --read shop/other',
     ].map((line) => `${EARPIECE} ${line}`);
     lines.push(`EARPIECE_ADDRESS=shop/other#main ${EARPIECE} inbox`, `${EARPIECE} mute`, `${EARPIECE} inbox`);
     await using stage = await running(lines.map((line) => `${line} 2>&1; echo "exit $?"`).join('\n'));
     await stage.says(['send', '--to', 'shop/other', '--id', 'order', '--level', 'critical', '--as', 'anna', 'stop']);
     const read = await ran(stage);
-    expect(read.match(/exit \d+/gu), read).toEqual([...Array.from({ length: 12 }, () => 'exit 2'), 'exit 0', 'exit 0']);
+    expect(read.match(/exit \d+/gu), read).toEqual([...Array.from({ length: 13 }, () => 'exit 2'), 'exit 0', 'exit 0']);
     expect(read).toContain('is not allowed to read for shop/other#main');
     expect((await stage.json(['inbox', 'shop/other'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
@@ -204,6 +205,7 @@ const tried = {
   lift: () => ear.resume('shop/other', { person: 'anna' }),
   withdraw: () => ear.withdraw('shop/other', { id: 'order' }, { by: 'anna', reason: 'x' }),
   mute: () => ear.mute('shop/other', '*', { by: 'anna' }),
+  toggle: () => ear.events.toggle('large_result', { on: false, by: 'anna' }),
 };
 for (const [name, run] of Object.entries(tried)) await run().then(() => console.log(name, 'done'), (error) => console.log(name, error.code));
 await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical', message: 'x' });
@@ -211,12 +213,13 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     );
     await stage.says(['send', '--to', 'shop/other', '--id', 'order', '--action', 'pause', '--as', 'anna', 'hold on']);
     const read = await ran(stage);
-    expect(read.match(/^(resume|person|lift|withdraw|mute) \w+$/gmu), read).toEqual([
+    expect(read.match(/^(resume|person|lift|withdraw|mute|toggle) \w+$/gmu), read).toEqual([
       'resume not_trusted',
       'person not_trusted',
       'lift not_trusted',
       'withdraw not_trusted',
       'mute not_trusted',
+      'toggle not_trusted',
     ]);
     const open = await stage.json(['inbox', 'shop/other', '--peek']);
     expect(open.map(({ id, level }) => [id, level]).toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([

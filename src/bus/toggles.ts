@@ -5,7 +5,7 @@
 import { logOf, parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import type { Inbox } from '../inbox/index.ts';
+import { notAPerson, type Inbox } from '../inbox/index.ts';
 import type { SubscriberSet } from './subscriber.ts';
 
 /** `user` means all projects of this store. */
@@ -42,6 +42,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
     by: string,
     next: (old: readonly string[]) => readonly string[],
   ): Promise<{ changed: boolean; list: readonly string[] }> => {
+    if (inbox.speaker !== undefined) throw notAPerson('to switch a subscriber on or off', inbox.speaker);
     const key = keyOf(scope);
     for (;;) {
       const from = await inbox.store.setting(key);

@@ -250,7 +250,7 @@ export function createServer(options: ServerOptions): Server {
       if (listening === undefined)
         throw new EarpieceError('bad_argument', 'the server is not listening yet; call listen() first');
       const { host, port, url } = listening;
-      return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(store));
+      return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(inbox));
     },
     stop: async () => {
       const streams = hub.stop();

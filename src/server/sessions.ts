@@ -1,6 +1,7 @@
 /** Logs browsers in. A browser exchanges a code, which works once within ten minutes, for a cookie that no script can read. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Store } from '../core/ports.ts';
+import { notAPerson, type Inbox } from '../inbox/index.ts';
 import { ProblemError } from './problems.ts';
 import type { Principal, Tokens } from './tokens.ts';
 
@@ -12,8 +13,12 @@ const CODES = 'login codes';
 type Codes = Readonly<Record<string, number>>;
 const MAX_CODES = 50;
 
-/** Makes a code that logs in one browser. The code is in the fragment of a URL, which browsers never send to a server. */
-export async function makeCode(store: Store): Promise<string> {
+/**
+ * Makes a code that logs in one browser. The code is in the fragment of a URL, which browsers never send to a server. Throws
+ * `not_trusted` in a command of an agent, because the code gives the rights of an admin.
+ */
+export async function makeCode({ store, speaker }: Pick<Inbox, 'store' | 'speaker'>): Promise<string> {
+  if (speaker !== undefined) throw notAPerson('to log in to the console', speaker);
   const code = randomBytes(16).toString('base64url');
   await changeCodes(store, (codes) => ({ codes: { ...codes, [hashOf(code)]: store.now() + CODE_LASTS_MS }, answer: true }));
   return code;

@@ -134,7 +134,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
           /\/+$/u,
           '',
         );
-        const login = loginUrl(base, await makeCode(ear.store));
+        const login = loginUrl(base, await makeCode(ear));
         if (options.json) return printJson({ login });
         print(login);
         if (options.url === undefined)

@@ -22,6 +22,7 @@ file('theirs/src/cli/main.js');
 file('my tools/node');
 mkdirSync(at('bin'));
 symlinkSync(at('earpiece/dist/cli/main.js'), at('bin/earpiece'));
+symlinkSync(at('earpiece/dist/cli/main.js'), at('ear'));
 
 const MAIN = at('earpiece/dist/cli/main.js');
 const isAgent = (args: readonly string[]): boolean =>
@@ -33,6 +34,11 @@ describe('an agent of Earpiece is recognized by its command line', () => {
   it.each([
     ['the file of the package', ['node', MAIN, 'run', 'go']],
     ['a link to this file', ['/usr/bin/node', at('bin/earpiece'), 'chat']],
+    ['a link of another name', ['node', './ear', 'run', 'go']],
+    ['a file without its ending', ['node', at('earpiece/dist/cli/main'), 'run']],
+    ['an option of Node with a value', ['node', '--unhandled-rejections', 'strict', MAIN, 'run']],
+    ['an option with a value before another option', ['node', '--max-http-header-size', '9000', '--no-warnings', MAIN, 'run']],
+    ['an interpreter of another name', ['/opt/node-24', MAIN, 'run']],
     ['a relative link', ['node', 'bin/earpiece', 'run', 'go']],
     ['the sources', ['node', '--import', './x.js', '--no-warnings', at('earpiece/src/cli/main.ts'), 'run']],
     ['an interpreter that the system does not name', [at('bin/earpiece'), 'run']],
@@ -51,6 +57,7 @@ describe('an agent of Earpiece is recognized by its command line', () => {
     ['a missing file', ['node', at('none/dist/cli/main.js'), 'run']],
     ['a launcher', ['node', at('earpiece/dist/cli/other.js'), MAIN, 'run']],
     ['a shell', ['bash', '-c', `node ${MAIN} run`]],
+    ['a shell, as ps shows it', shown('bash', '-c', `node ${MAIN} run`)],
     ['a program called run', ['npm', 'run', 'dev']],
     ['no words', []],
   ])('%s does not count as an agent', (_, args) => expect(isAgent(args)).toBe(false));

@@ -8,8 +8,8 @@ import type { Process } from './processes.ts';
 
 const AGENT_COMMANDS: readonly string[] = ['chat', 'run'];
 const INTERPRETER = /^(node|nodejs|bun)(\.exe)?$/u;
-/** The options of Node whose value is the next word. */
-const WITH_VALUE = /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file(-if-exists)?|--title)$/u;
+/** A shell whose words may hold a whole command line. */
+const SHELL = /^(ba|da|z|k|fi)?sh$/u;
 /** `ps` separates the words of a command line by blanks, so a path with blanks consists of several words; at most this many. */
 const WORDS_OF_PATH = 8;
 
@@ -17,34 +17,49 @@ const WORDS_OF_PATH = 8;
 export function isOwnAgent({ pid, args }: Process, folderOf: (pid: number) => string | undefined = workingFolder): boolean {
   // Almost every process is decided here, without a look at its files.
   if (!args.some((arg) => AGENT_COMMANDS.includes(arg))) return false;
-  const start = afterInterpreter(args);
-  for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {
-    const command = commandOf(args.slice(end));
-    if (command === undefined || !AGENT_COMMANDS.includes(command)) continue;
-    if (isOurs(args.slice(start, end).join(' '), () => folderOf(pid))) return true;
-  }
-  return false;
+  return startsOf(args).some((start) => {
+    for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {
+      const command = commandOf(args.slice(end));
+      if (command === undefined || !AGENT_COMMANDS.includes(command)) continue;
+      if (isOurs(args.slice(start, end).join(' '), () => folderOf(pid))) return true;
+    }
+    return false;
+  });
 }
 
 /** Finds the command as the command line itself does: see `commandOf` in src/cli/hook-guard.ts. */
 export const commandOf = (args: readonly string[]): string | undefined =>
   args.find((arg, at) => !arg.startsWith('-') && args[at - 1] !== '--db');
 
-/** Returns the index of the program's first word, after an interpreter and the options of the interpreter. */
-function afterInterpreter(args: readonly string[]): number {
+/**
+ * Returns the indexes of the words with which the program may begin, after an interpreter and its options. An option may have the
+ * next word as its value, so that word and the word after it both count.
+ */
+function startsOf(args: readonly string[]): readonly number[] {
   const isInterpreter = (arg: string, at: number): boolean =>
     INTERPRETER.test(basename(arg)) && (at === 0 || existsSync(args.slice(0, at + 1).join(' ')));
-  let at = args.slice(0, WORDS_OF_PATH).findIndex(isInterpreter) + 1;
-  if (at > 0) while (args[at]?.startsWith('-')) at += WITH_VALUE.test(args[at] ?? '') ? 2 : 1;
-  return at;
+  const interpreter = args.slice(0, WORDS_OF_PATH).findIndex(isInterpreter);
+  if (interpreter === -1 && SHELL.test(basename(args[0] ?? ''))) return [0];
+  // Without a known interpreter, the first word is the program, or an interpreter of another name.
+  const starts = interpreter === -1 ? [0] : [];
+  for (let at = Math.max(interpreter, 0) + 1; at < args.length; at++) {
+    const first = at;
+    while (args[at]?.startsWith('-')) at++;
+    starts.push(at);
+    if (at === first || args[at - 1]?.includes('=')) break;
+  }
+  return starts;
 }
 
 /** Whether the program is the entry of Earpiece's command line, such as `dist/cli/main.js` or a link to it. */
 function isOurs(program: string, folder: () => string | undefined): boolean {
   // Outside of Linux, asking for the folder starts a program.
-  if (!isAbsolute(program) && !/^(main\.[jt]s|earpiece)$/u.test(basename(program))) return false;
+  if (process.platform !== 'linux' && !isAbsolute(program) && !/^(main(\.[jt]s)?|earpiece)$/u.test(basename(program)))
+    return false;
   try {
-    const file = realpathSync(isAbsolute(program) ? program : resolve(folder() ?? '', program));
+    const path = isAbsolute(program) ? program : resolve(folder() ?? '', program);
+    // Node also finds a file whose name is given without ".js".
+    const file = realpathSync(existsSync(path) ? path : `${path}.js`);
     if (!/^main\.[jt]s$/u.test(basename(file))) return false;
     const manifest = JSON.parse(readFileSync(join(dirname(file), '../../package.json'), 'utf8')) as { readonly name?: unknown };
     return manifest.name === 'earpiece';

@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 950, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 953, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 841, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 851, packages: [] }],
     [

@@ -60,7 +60,11 @@ describe('send', () => {
       '--as',
       'anna',
     ];
-    await shell.says(['send', '--to', 'shop/coder#s1', ...flags, ...more, 'hold on']);
+    const { code, stderr } = await shell.run(['send', '--to', 'shop/coder#s1', ...flags, ...more, 'hold on']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'earpiece: an interrupt waits for no moment, so --deliver has no effect\n',
+    });
     const ear = await shell.open();
     const [item] = await ear.open('shop/coder');
     expect(item?.audience).toBe('s1');

@@ -8,6 +8,7 @@ import {
   LEVELS,
   LIMITS,
   MOMENTS,
+  isInterrupt,
   type Action,
   type Deliver,
   type Level,
@@ -113,6 +114,13 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options, person);
+      if (
+        inside === undefined &&
+        rest.deliver !== undefined &&
+        rest.deliver !== 'now' &&
+        isInterrupt({ ...rest, level: rest.level ?? 'info' })
+      )
+        complain('an interrupt waits for no moment, so --deliver has no effect');
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, expiry: Expiry, after: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });

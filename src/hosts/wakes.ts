@@ -72,7 +72,7 @@ async function shownBefore({ inbox: { store }, log }: Conversation, open: readon
   return shown.filter(({ audience }) => ended.has(audience)).map(({ id }) => id);
 }
 
-function minuteOfDay(now: number, timeZone: string): number {
+export function minuteOfDay(now: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' }).formatToParts(
     now,
   );

@@ -140,7 +140,7 @@ function summary(
   print(
     `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (add the password, if any), or db in earpiece.toml.`,
   );
-  print('The source refuses writes from now on. Keep the source as a backup, or remove it.');
+  print('The source refuses writes from now on. Its data stays, but Earpiece cannot open the source again: remove it later.');
 }
 
 const number = (n: number): string => n.toLocaleString('en');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId } from '../../core/address.ts';
 import type { NotificationInput } from '../../core/notification.ts';
@@ -165,6 +166,24 @@ describe('the bridge of a plugin', () => {
     expect(said.filter((line) => 'push' in line && line.push === 'wake')).toEqual([]);
     const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
     expect(woken.map(({ body }) => (body as unknown as { ids: string[] }).ids)).toEqual([['n1'], ['n3']]);
+  });
+
+  it('wakes a session at most as often in an hour as the policy allows, and not in quiet hours', async () => {
+    policy = { ...policy, wakeMaxPerHour: 1 };
+    await ask({ kind: 'session_start' });
+    state('idle');
+    await queue({ id: 'n1', level: 'error' });
+    const wake = (await pushed('wake')) as Extract<Push, { push: 'wake' }>;
+    bridge.receive({ do: 'confirm', id: wake.id });
+    await settled();
+    state('idle');
+    await queue({ id: 'n2', level: 'error', message: 'a second time' });
+    await sleep(100);
+    policy = { ...policy, wakeMaxPerHour: 30, wakeQuiet: { from: 0, to: 24 * 60 - 1 } };
+    await queue({ id: 'n3', level: 'error', message: 'at night' });
+    await sleep(100);
+    const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
+    expect(woken.map(({ body }) => (body as unknown as { ids: string[] }).ids)).toEqual([['n1']]);
   });
 
   it('wakes no session that works or is paused, and no session for a level that never wakes', async () => {

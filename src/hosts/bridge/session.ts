@@ -8,9 +8,10 @@
  */
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
-import { waking } from '../../core/waking.ts';
+import { waking, type WakingFacts } from '../../core/waking.ts';
 import { isSignal, type Conversation } from '../../inbox/index.ts';
 import type { Attended } from '../moment.ts';
+import { minuteOfDay } from '../wakes.ts';
 import type { Push, SessionState } from './protocol.ts';
 
 /** A text to push, with the functions that settle its delivery. */
@@ -23,6 +24,12 @@ export type SessionOptions = {
   readonly tell: (push: Extract<Push, { push: 'gate' | 'show' }>) => void;
 };
 
+/**
+ * The notifications that have woken the agent, in this process or an earlier process, and the times of the wakes. These
+ * notifications do not wake the agent again.
+ */
+type Past = { readonly ids: Set<NotificationId>; readonly at: number[] };
+
 /** The longest delay of Node's timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -32,11 +39,7 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  /**
-   * The notifications that have woken the agent, in this process or an earlier process. These notifications do not wake the agent
-   * again.
-   */
-  #woken: Promise<Set<NotificationId>> | undefined;
+  #woken: Promise<Past> | undefined;
   readonly #shown = new Set<NotificationId>();
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
@@ -134,14 +137,17 @@ export class Session {
     const { inbox, log, id: conversationId } = conversation;
     const woken = await (this.#woken ??= this.#past());
     const now = inbox.store.now();
-    const { wakes, asks } = waking(due, {
+    const facts: WakingFacts = {
       log,
       policy: conversation.policy(),
       now,
       paused,
-      spent: (id) => woken.has(id),
-    });
-    const { nextAt } = waking(open, { log, policy: conversation.policy(), now, paused, spent: (id) => woken.has(id) });
+      spent: (id) => woken.ids.has(id),
+      wokenAt: woken.at,
+      minuteOfDay: minuteOfDay(now, inbox.timeZone),
+    };
+    const { wakes, asks } = waking(due, facts);
+    const { nextAt } = waking(open, facts);
     if (nextAt !== undefined && !this.#closed)
       this.#timer = setTimeout(() => this.check(), Math.min(Math.max(1, nextAt - now), LONGEST_TIMER_MS));
     const ask = asks.filter(({ id }) => !this.#shown.has(id));
@@ -152,7 +158,8 @@ export class Session {
     }
     if (!this.#isNow('idle')) return;
     const ids = wakes.map(({ id }) => id);
-    for (const id of ids) woken.add(id);
+    for (const id of ids) woken.ids.add(id);
+    woken.at.push(now);
     await inbox.store.append(log, [{ type: 'agent_woken', conversation: conversationId, ids }]);
     const pushed = await this.#offered(wakes.some(({ notification }) => isInterrupt(notification)) ? 'forced' : 'idle', 'wake');
     if (pushed === undefined) return;
@@ -182,10 +189,13 @@ export class Session {
     };
   }
 
-  async #past(): Promise<Set<NotificationId>> {
+  async #past(): Promise<Past> {
     const { inbox, log, id } = this.conversation;
     const records = await inbox.store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true });
-    return new Set(records.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
+    return {
+      ids: new Set(records.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids)),
+      at: records.map(({ at }) => at),
+    };
   }
 }
 

@@ -4,7 +4,9 @@
  */
 import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
-import { TASK_LIMITS, type TaskActor } from '../core/task.ts';
+import { TASK_LIMITS, type Task, type TaskActor } from '../core/task.ts';
+import { notAPerson, type InsideAgent } from '../inbox/index.ts';
+import type { Command } from './decide.ts';
 
 /** Reads an agent's name: `coder`, or `shop/coder` in the project `shop`. */
 export function agentName(project: string, text: string): string {
@@ -58,6 +60,19 @@ export function textOf(what: string, text: string, max: number): string {
 export function checkActor({ name }: TaskActor): void {
   if (name.trim() === '' || name.length > TASK_LIMITS.actor)
     throw bad('by', `by ${JSON.stringify(name.slice(0, 80))} must be a name of 1 to ${TASK_LIMITS.actor} characters`);
+}
+
+/**
+ * Throws `not_trusted` if an agent's command would end or move a block that a person set. Changes of the text stay allowed, and
+ * so does the agent's own report.
+ */
+export function mayChange(task: Task, command: Command, inside: InsideAgent): void {
+  const { id, status, statusChangedBy } = task;
+  if (status !== 'blocked' || statusChangedBy.kind !== 'person') return;
+  const moves = command.kind === 'move' && command.to !== status;
+  const assigns = command.kind === 'edit' && command.assignee !== undefined && command.assignee !== task.assignee;
+  if (moves) throw notAPerson(`to move ${id} out of blocked, because a person blocked the task`, inside);
+  if (assigns) throw notAPerson(`to assign ${id}, because a person blocked the task`, inside);
 }
 
 export const bad = (field: string, message: string): EarpieceError =>

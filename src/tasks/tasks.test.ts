@@ -92,6 +92,31 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await tasks.list('shop', { statuses: ['cancelled'] })).tasks.map(({ id }) => id)).toEqual(['t1']);
   });
 
+  it('keep the block of a person when a command of an agent would move or assign the task', async () => {
+    proves('agent:no-person');
+    const task = await working(await talk());
+    await block(task);
+    const { store, policies } = inbox;
+    const inside = new Inbox({ store, policies, timeZone: 'UTC', speaker: { log: CODER } });
+    const command = new Tasks(inside);
+    const by: TaskActor = { kind: 'agent', name: 'coder' };
+    for (const change of [
+      () => command.move('shop', task.id, 'in_progress', { by }),
+      () => command.move('shop', task.id, 'cancelled', { by: ANN }),
+      () => command.assign('shop', task.id, 'tester', { by }),
+    ])
+      await expect(change()).rejects.toMatchObject({ code: 'not_trusted' });
+    expect(await tasks.get('shop', task.id)).toMatchObject({ status: 'blocked', assignee: 'coder' });
+    expect(await kinds()).toEqual(['task.blocked → s1']);
+    expect(await command.edit('shop', task.id, { title: 'Fix it' }, { by })).toMatchObject({ title: 'Fix it' });
+    expect(await command.assign('shop', task.id, 'coder', { by })).toMatchObject({ status: 'blocked' });
+    // A block that an agent set stays the agent's own.
+    await tasks.move('shop', task.id, 'in_progress', { by: ANN });
+    await command.move('shop', task.id, 'blocked', { by });
+    expect(await command.move('shop', task.id, 'in_progress', { by })).toMatchObject({ status: 'in_progress' });
+    await inside.close();
+  });
+
   it('have their records in the log of their assignee, or without an assignee in the log of the project', async () => {
     proves('tasks:replay');
     const { id } = await tasks.create('shop', { title: 'x' }, ANN);

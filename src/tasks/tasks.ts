@@ -24,7 +24,7 @@ import {
 } from '../core/task.ts';
 import type { Logs } from '../inbox/index.ts';
 import { decide, isClosed, runningOf, type Command, type Decision } from './decide.ts';
-import { agentName, bad, checkActor, numberOf, oneOf, textOf, titleOf } from './checks.ts';
+import { agentName, bad, checkActor, mayChange, numberOf, oneOf, textOf, titleOf } from './checks.ts';
 import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.ts';
 import { evolve } from './evolve.ts';
 import { positionsOf } from './positions.ts';
@@ -239,12 +239,14 @@ export class Tasks {
 
   /**
    * Changes a task. If the change is refused, throws `conflict`, `not_found` or `bad_argument`, writes nothing and notifies no
-   * agent. Throws `store_unavailable` if the task keeps changing.
+   * agent. Throws `store_unavailable` if the task keeps changing, and `not_trusted` if an agent's command must not make the
+   * change.
    */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
     checkActor(by);
     for (let tries = 0; tries < TRIES; tries++) {
       const task = await this.#load(project, id);
+      if (this.#inbox.speaker !== undefined) mayChange(task, command, this.#inbox.speaker);
       const notification = this.#inbox.ids.make('n');
       const agent = 'agent' in command ? command.agent : task.assignee;
       const active = await this.#active(project, agent);

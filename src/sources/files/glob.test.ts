@@ -81,6 +81,25 @@ test('in the globs of a source, a later glob overrides an earlier glob, and an u
   expect(scopeOf('/repo', []).file('/repo/a')).toBe(false);
 });
 
+test.each([
+  ['./docs/a.txt', ['docs/a.txt'], ['a.txt', 'docs/b.txt']],
+  ['././docs/./*', ['docs/a.txt'], ['docs/x/a.txt']],
+  ['q/', ['q/a', 'q/x/b'], ['x/q/a', 'qq/a']],
+  ['./{q,r/}', ['q', 'r/a'], ['q/a', 'x']],
+  ['{./a,b}', ['a', 'b'], ['a/b']],
+  ['docs/.', ['docs/a', 'docs/x/a'], ['a']],
+  ['.', ['a', 'x/a'], []],
+  ['./', ['a', 'x/a'], []],
+  ['.env', ['.env'], ['env', 'a']],
+])('the glob %s of a source is a path from the root, and a folder with a slash at its end means its files', (glob, yes, no) => {
+  const scope = scopeOf('/repo', [glob]);
+  expect(scope.problems).toEqual([]);
+  expect(yes.filter((path) => !scope.file(`/repo/${path}`))).toEqual([]);
+  expect(no.filter((path) => scope.file(`/repo/${path}`))).toEqual([]);
+  expect(yes.filter((path) => !scope.folder(`/repo/${dirname(path)}`))).toEqual([]);
+  expect(scopeOf('/repo', ['**', `!${glob}`]).file(`/repo/${yes[0]}`)).toBe(false);
+});
+
 test.each(['{a,../b}', '{..,a}/*', '@(..)/x', '+(a|../b)', '[.][.]/x', String.raw`\..\/**`, '{a,/etc}/*', '!{a,..}/x'])(
   'the glob %s leads out of the folder',
   (glob) => expect(globProblem(glob)).toBe('leads out of the folder; write a path below the folder'),

@@ -23,6 +23,13 @@ export const parsePattern = (pattern: string): Pattern =>
     .filter((name) => name !== '')
     .map(parseSegment);
 
+/** Parses a glob as people write paths: `./a` means `a`, and a folder with a slash at its end, as in `a/`, means `a/**`. */
+export function parseGlob(glob: string): Pattern {
+  const names = glob.split('/');
+  const isFolder = ['', '.'].includes(names.at(-1) ?? '');
+  return parsePattern([...names.filter((name) => name !== '.'), ...(isFolder ? ['**'] : [])].join('/'));
+}
+
 /** Whether the pattern matches a path. `names` are the names of the path, without empty names. */
 export function matches(pattern: Pattern, names: readonly string[]): boolean {
   return wildcard(pattern, names, (segment) => segment.kind === 'over', nameMatches);

@@ -1,7 +1,7 @@
 /** Selects the files below a root that match globs and are not ignored. */
 import { relative, sep } from 'node:path';
 import { hasControl } from '../wording.ts';
-import { expandBraces, hasOpenClass, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
+import { expandBraces, hasOpenClass, matches, mayMatchBelow, parseGlob, type Pattern } from './glob.ts';
 import { Ignored } from './ignore.ts';
 
 export type Scope = {
@@ -17,8 +17,8 @@ export type Scope = {
 };
 
 /**
- * Makes a scope from globs, which are paths from the root with `*`, `?`, `[a-z]`, `**` for any folders, and `{a,b}`. A glob with
- * a leading `!` excludes paths that earlier globs match.
+ * Makes a scope from globs, which are paths from the root with `*`, `?`, `[a-z]`, `**` for any folders, and `{a,b}`. A glob
+ * that ends in a slash is a folder with all its files. A glob with a leading `!` excludes paths that earlier globs match.
  */
 export function scopeOf(root: string, globs: readonly string[]): Scope {
   const ignored = new Ignored(root);
@@ -30,7 +30,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
       return [];
     }
     const takes = glob.startsWith('!');
-    return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parsePattern(one) }));
+    return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parseGlob(one) }));
   });
   const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
   /** The names of a path from the root down; undefined if the path is not below the root. */

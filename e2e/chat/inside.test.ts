@@ -191,6 +191,39 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     expect((await stage.json(['inbox', 'shop/other'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
 
+  it('a command cannot end the block, the reminder or the follower of a person, and can end its own', async () => {
+    const lines = [
+      ['tasks status t1 in_progress', 2],
+      ['tasks assign t1 other', 2],
+      ['remind --cancel standup', 2],
+      ['remind --key standup "in 3h" "mine"', 2],
+      ['remind --to "shop/*" --key standup "in 3h" "mine"', 2],
+      ['remind --to shop/other --key standup "in 3h" "mine"', 0],
+      ['remind --key own "in 2h" "mine"', 0],
+      ['remind --key own "in 3h" "mine, later"', 0],
+      ['remind --cancel own', 0],
+      ['unfollow f1', 2],
+      ['follow files "docs/**"', 0],
+      ['unfollow f2', 0],
+      ['tasks list', 0],
+    ] as const;
+    await using stage = await running(lines.map(([line]) => `${EARPIECE} ${line} 2>&1; echo "exit $?"`).join('\n'));
+    const person = { env: { EARPIECE_ADDRESS: '' } };
+    await stage.says(['tasks', 'add', '--to', 'coder', 'Deploy'], person);
+    await stage.says(['tasks', 'status', 't1', 'in_progress'], person);
+    await stage.says(['tasks', 'status', 't1', 'blocked', '--reason', 'legal'], person);
+    await stage.says(['remind', '--to', CODER, '--key', 'standup', 'in 2h', 'of a person'], person);
+    await stage.says(['follow', 'files', 'src/**', '--to', CODER], person);
+    const read = await ran(stage);
+    expect(read.match(/exit \d+/gu), read).toEqual(lines.map(([, code]) => `exit ${code}`));
+    expect(read).toContain('is not allowed to cancel a reminder that the agent did not make');
+    expect(read).toContain('is not allowed to end f1, a follower that the agent did not add');
+    const waiting = await stage.json(['remind', '--list', '--to', CODER], person);
+    expect(waiting.map(({ message }) => message)).toEqual(['Reminder: of a person']);
+    expect((await stage.json(['following'], person)).map(({ id }) => id)).toEqual(['f1']);
+    expect(await stage.json(['tasks', 'list'], person)).toMatchObject([{ status: 'blocked', assignee: 'coder' }]);
+  });
+
   it('a program that uses the library does not count as a person either', async () => {
     const library = JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/index.ts')).href);
     await using stage = await running(`${process.execPath} attack.mjs`);

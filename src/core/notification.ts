@@ -39,6 +39,10 @@ export type Origin = {
   readonly depth: number;
 };
 
+/** Whether this is a reminder, also if a subscriber made the notification from the event. */
+export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'subscriber'>): boolean =>
+  (subscriber?.event.type ?? formatKind(kind)) === 'timer.fired';
+
 /** The tool that sends a message from one agent to another. */
 export const TELL_TOOL = 'tell_agent';
 

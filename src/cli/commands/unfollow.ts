@@ -1,4 +1,5 @@
 import { EarpieceError } from '../../core/errors.ts';
+import { notAPerson } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { plain, print, printJson } from '../terminal.ts';
@@ -12,7 +13,10 @@ export function unfollow(command: CommandLine): void {
     .action(async (id: string, options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');
       await withNamedDatabase(options, async (ear) => {
-        const { store, project } = ear;
+        const { store, project, speaker } = ear;
+        const known = (await follow.following(store, project)).find((each) => each.id === id);
+        if (speaker !== undefined && known !== undefined && (speaker.log === '' || known.by !== speaker.log))
+          throw notAPerson(`to end ${id}, a follower that the agent did not add`, speaker);
         const removed = await follow.unfollow({ store, project, emitter: ear.emitter }, id);
         if (removed === undefined) {
           const ids = (await follow.following(store, project)).map((each) => each.id).join(', ');

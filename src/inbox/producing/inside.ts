@@ -11,7 +11,15 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { isInterrupt, levelRank, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
+import {
+  isInterrupt,
+  isReminder,
+  levelRank,
+  stateKeyOf,
+  type Level,
+  type Notification,
+  type NotificationInput,
+} from '../../core/notification.ts';
 import { isOwnAgent } from '../presence/own-agent.ts';
 import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
 
@@ -66,12 +74,28 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 
 /**
  * Throws `not_trusted` unless the agent may withdraw the notification. An agent may withdraw its own notifications, and
- * notifications that are neither interrupts nor from a person.
+ * notifications that are neither interrupts nor reminders nor from a person. A reminder does not name the person who made it.
  */
-export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
-  const own = log !== '' && origin?.agent === log;
-  if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to withdraw ${id}`, { log });
+export function mayTakeBack(notification: Notification, inside: InsideAgent): void {
+  const { id, origin } = notification;
+  if (isOwn(notification, inside)) return;
+  if (isReminder(notification)) throw notAPerson(`to cancel a reminder that ${NOT_ITS_OWN}`, inside);
+  if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to withdraw ${id}`, inside);
 }
+
+/**
+ * Throws `not_trusted` if an agent's notification would replace a reminder that the agent did not make. `open`: the open items
+ * with the key of the notification, for the same conversation.
+ */
+export function mayReplace(notification: Notification, open: readonly Notification[], inside: InsideAgent): void {
+  const state = stateKeyOf(notification);
+  const others = open.filter((each) => isReminder(each) && stateKeyOf(each) === state && !isOwn(each, inside));
+  if (others.length > 0) throw notAPerson(`to replace a reminder that ${NOT_ITS_OWN}`, inside);
+}
+
+const NOT_ITS_OWN = 'the agent did not make';
+
+const isOwn = ({ origin }: Notification, { log }: InsideAgent): boolean => log !== '' && origin?.agent === log;
 
 /**
  * Throws `not_trusted` if the agent must not requeue the notification, because the notification is an interrupt or comes from a

@@ -13,12 +13,13 @@ import {
 import { asListed } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
+import { ANYONE } from '../../core/items.ts';
 import type { Notification, NotificationId, NotificationInput, Subscribed } from '../../core/notification.ts';
 import { queuedRecord, type QueuedRecord } from '../../core/records.ts';
 import type { Context, Queued } from '../context.ts';
 import { checked } from './checked.ts';
 import { fanOut } from './fan-out.ts';
-import { mayRequeue, notAPerson } from './inside.ts';
+import { mayReplace, mayRequeue, notAPerson, type InsideAgent } from './inside.ts';
 import { audienceOfAction, queueOne } from './queue-one.ts';
 
 export async function queue(
@@ -33,6 +34,7 @@ export async function queue(
     throw notAPerson(`to ask for ${input.action}`, context.speaker);
   const made = checked(context, input, policy);
   const notification = subscribed ? { ...made, subscriber: subscribed } : made;
+  if (context.speaker !== undefined) await checkReplaced(context, context.speaker, { address, notification });
   fault('queue.checked');
   if (address.kind === 'project')
     return fanOut(context, address.project, notification, policy).catch((error: unknown) => refuse(error, notification));
@@ -42,6 +44,28 @@ export async function queue(
   );
   fault('queue.acknowledged');
   return { ...queued, to: [formatAddress(address)] };
+}
+
+/** Throws `not_trusted` if an agent's notification would replace the reminder of somebody else in one of the logs. */
+async function checkReplaced(
+  { store }: Context,
+  inside: InsideAgent,
+  { address, notification }: { readonly address: Address; readonly notification: Notification },
+): Promise<void> {
+  const { key, supersede } = notification;
+  if (key === undefined || !supersede) return;
+  const logs = address.kind === 'project' ? (await store.overview(address.project)).map(({ log }) => log) : [logOf(address)];
+  const only = address.kind === 'conversation' ? address.conversation : undefined;
+  for (const log of logs) {
+    const open = await store.items(log, { kind: 'key', key });
+    // A notification for one conversation also replaces a notification for any conversation of the agent.
+    const same = open.filter(({ audience }) => only === undefined || audience === ANYONE || audience === only);
+    mayReplace(
+      notification,
+      same.map((item) => item.notification),
+      inside,
+    );
+  }
 }
 
 /** Whether the store certainly wrote nothing, as when another process held the lock all the time. */

@@ -96,12 +96,12 @@ describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 953, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 841, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 851, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 852, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_412,
+        kb: 1_413,
         packages: [
           'commander',
           'hono',

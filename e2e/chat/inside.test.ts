@@ -239,25 +239,39 @@ const tried = {
   withdraw: () => ear.withdraw('shop/other', { id: 'order' }, { by: 'anna', reason: 'x' }),
   mute: () => ear.mute('shop/other', '*', { by: 'anna' }),
   toggle: () => ear.events.toggle('large_result', { on: false, by: 'anna' }),
+  unblock: () => ear.tasks.move('t1', 'in_progress', { by: { kind: 'person', name: 'anna' } }),
+  assign: () => ear.tasks.assign('t1', 'third', { by: { kind: 'agent', name: 'coder' } }),
+  cancel: () => ear.withdraw('shop/other', { key: 'timer:standup' }, { by: 'anna', reason: 'x' }),
+  replace: () => ear.queue('shop/other', { key: 'timer:standup', supersede: true, message: 'x' }),
 };
 for (const [name, run] of Object.entries(tried)) await run().then(() => console.log(name, 'done'), (error) => console.log(name, error.code));
 await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical', message: 'x' });
 `,
     );
     await stage.says(['send', '--to', 'shop/other', '--id', 'order', '--action', 'pause', '--as', 'anna', 'hold on']);
+    const person = { env: { EARPIECE_ADDRESS: '' } };
+    await stage.says(['tasks', 'add', '--to', 'other', 'Deploy'], person);
+    for (const status of ['in_progress', 'blocked']) await stage.says(['tasks', 'status', 't1', status], person);
+    await stage.says(['remind', '--to', 'shop/other', '--key', 'standup', 'in 2h', 'of a person'], person);
     const read = await ran(stage);
-    expect(read.match(/^(resume|person|lift|withdraw|mute|toggle) \w+$/gmu), read).toEqual([
+    expect(read.match(/^(resume|person|lift|withdraw|mute|toggle|unblock|assign|cancel|replace) \w+$/gmu), read).toEqual([
       'resume not_trusted',
       'person not_trusted',
       'lift not_trusted',
       'withdraw not_trusted',
       'mute not_trusted',
       'toggle not_trusted',
+      'unblock not_trusted',
+      'assign not_trusted',
+      'cancel not_trusted',
+      'replace not_trusted',
     ]);
     const open = await stage.json(['inbox', 'shop/other', '--peek']);
-    expect(open.map(({ id, level }) => [id, level]).toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
-      ['loud', 'error'],
-      ['order', 'critical'],
+    expect(open.map(({ message, level }) => `${String(level)}: ${String(message)}`).toSorted()).toEqual([
+      'critical: Task t1 "Deploy" is blocked',
+      'critical: hold on',
+      'error: x',
+      'info: Reminder: of a person',
     ]);
   });
 

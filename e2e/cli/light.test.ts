@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 953, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 841, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 852, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 956, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 844, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 855, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_413,
+        kb: 1_416,
         packages: [
           'commander',
           'hono',

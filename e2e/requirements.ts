@@ -222,7 +222,7 @@ export const REQUIREMENTS = {
   'lease:released': { behaviour: 'A cancelled request or a failed write releases its offer.' },
   'lease:answered': {
     behaviour:
-      'If a client cancels a fully answered request, the gateway ignores the cancel: nothing is repeated, and get_notifications lowers the gate.',
+      'If a client cancels a request more than 250 ms after its answer, the gateway ignores the cancel: nothing is repeated, and get_notifications lowers the gate. From opencode, the gateway ignores every cancel after the answer.',
   },
   'lease:dead-owner': {
     behaviour: 'The lease of a process that died on this machine ends at once. Any other lease ends after its time limit.',
@@ -241,12 +241,19 @@ export const REQUIREMENTS = {
   'delivery:batch': {
     behaviour: 'In the agent of Earpiece, a batch of tool calls carries notifications once, with its last response.',
   },
-  'delivery:idle': { behaviour: 'An idle agent gets one request with all waiting notifications.' },
-  'force:between-turns': { behaviour: 'A critical notification between turns starts a request of the agent to its model.' },
-  'force:mid-stream': {
-    behaviour: "A critical notification aborts the model's stream. Finished parts are kept, and no retry runs.",
+  'delivery:idle': {
+    behaviour: 'When a notification wakes the idle agent of Earpiece, one request carries all waiting notifications.',
   },
-  'force:during-tools': { behaviour: 'A critical notification that arrives while tools run is delivered with their responses.' },
+  'force:between-turns': {
+    behaviour: 'A critical notification between turns starts a request of the agent of Earpiece to its model.',
+  },
+  'force:mid-stream': {
+    behaviour:
+      'A critical notification aborts the stream of the model in the agent of Earpiece. Finished parts are kept, and no retry runs.',
+  },
+  'force:during-tools': {
+    behaviour: 'A critical notification that arrives while tools of the agent of Earpiece run is delivered with their responses.',
+  },
   'force:no-loops': {
     behaviour: "Each notification wakes an agent at most once. An agent's own actions never wake that agent.",
   },
@@ -258,7 +265,7 @@ export const REQUIREMENTS = {
   },
   'agent:prefix': {
     behaviour:
-      'The prefix of a request never changes by a byte after it was sent, even through reasoning, notifications, aborts and restarts.',
+      'The prefix of a request never changes by a byte after it was sent, even through reasoning, notifications, aborts and restarts. Only a compaction and a left-out notification change it.',
   },
   'agent:refusals': {
     behaviour:
@@ -319,7 +326,7 @@ export const REQUIREMENTS = {
   },
   'ai-sdk:receipts': {
     behaviour:
-      'A notification in an AI SDK agent counts as delivered when the caller saves its message. If the process is killed before that, the notification is delivered again.',
+      'With `keep`, a notification in an AI SDK agent counts as delivered when your program has saved the message that contains the notification. If the process is killed before that, the notification is delivered again.',
   },
 
   // The plan.
@@ -336,13 +343,19 @@ export const REQUIREMENTS = {
       'The budget never summarizes an error or a critical notification. The line for summarized notifications gives their number and the way to read them.',
   },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
-  'plan:filter-source': { behaviour: 'Notifications of a source that is switched off are not delivered.' },
+  'plan:filter-source': {
+    behaviour:
+      'Notifications of a source that is switched off are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber.',
+  },
   'plan:filter-name': {
     behaviour:
-      'Notifications of a kind that is switched off are not delivered. If a kind has the name enable, only the flat form "source.name" can switch this kind.',
+      'Notifications of a kind that is switched off are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber. If a kind has the name enable, only the flat form "source.name" can switch this kind.',
   },
   'plan:filter-tool': { behaviour: "If a tool's notifications are switched off, the setting affects only that tool." },
-  'plan:master-switch': { behaviour: 'If the master switch is off, nothing is delivered. By default the master switch is on.' },
+  'plan:master-switch': {
+    behaviour:
+      'If the master switch is off, only actions and critical notifications of a person, a core kind or a core subscriber are delivered. By default the master switch is on.',
+  },
   'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and earpiece requeue queues it again.' },
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
@@ -350,7 +363,8 @@ export const REQUIREMENTS = {
       'If several states have one key, only the newest is delivered. Only the same person replaces the notification of a person.',
   },
   'plan:moment': {
-    behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or at most the longest delay.',
+    behaviour:
+      'A notification waits for its time, its number of turns, its contact point or its tool. The wait for a contact point or a tool is limited by `max_defer`.',
   },
   'plan:coalesce': {
     behaviour:
@@ -359,7 +373,7 @@ export const REQUIREMENTS = {
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
     behaviour:
-      'A notification is added to the count of an open notification with the same key, kind, level, sender, purpose and moment that was never offered.',
+      'A notification is added to the count of an open notification with the same key that was never offered, if both differ only in id, time, message and data. Interrupts, actions and notifications with `supersede` are not counted in this way.',
   },
   'queue:counted-told': {
     behaviour:
@@ -369,10 +383,13 @@ export const REQUIREMENTS = {
     behaviour:
       'Above `max_open`, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
   },
-  'queue:mute': { behaviour: 'A muted kind is not delivered until the mute ends.' },
+  'queue:mute': {
+    behaviour:
+      'Until a mute ends, notifications of its kind are filtered, except actions and critical notifications of a person, a core kind or a core subscriber.',
+  },
   'queue:expiry': {
     behaviour:
-      'A notification expires after the time that is set for its level. By default, critical notifications do not expire.',
+      'A notification that was queued without an expiry time expires after the time that is set for its level. By default, critical notifications do not expire.',
   },
   'queue:redact': {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
@@ -412,7 +429,10 @@ export const REQUIREMENTS = {
   'mark:stable': {
     behaviour: 'An agent keeps its mark until earpiece trust --new-mark. Texts that were already sent keep the old mark.',
   },
-  'view:stable': { behaviour: 'A sent text is stored and never rendered again.' },
+  'view:stable': {
+    behaviour:
+      'A sent line is stored and never rendered again, unless a part of the line has closed. The rest of the line is then rendered again.',
+  },
   'view:tokens': { behaviour: 'The default view stays within its token limits for the committed corpus.' },
   'view:templates': { behaviour: 'If a template fails, a plain view replaces its text, and no notification is lost.' },
 
@@ -420,11 +440,18 @@ export const REQUIREMENTS = {
   'gate:no-id': {
     behaviour: 'A tools/call without an id does not pass a raised gate. With several servers, such a call is never passed on.',
   },
-  'gate:refuses': { behaviour: 'After an interrupt, 8 of 8 calls are refused and none reaches the upstream server.' },
-  'gate:one-text': {
-    behaviour: 'All refused calls get the same id and text: the first answer is the delivery, the other answers are repeats.',
+  'gate:refuses': {
+    behaviour:
+      'After an interrupt, 8 of 8 calls are refused and none reaches the upstream server, unless the setting is interrupt = "after".',
   },
-  'gate:lowered': { behaviour: 'get_notifications, withdraw, resume and expiry lower the gate.' },
+  'gate:one-text': {
+    behaviour:
+      'All calls that are refused for the same interrupts get the same id and text: the first answer is the delivery, the other answers are repeats.',
+  },
+  'gate:lowered': {
+    behaviour:
+      'get_notifications lowers the gate of an interrupt that is not a pause. A resume lowers the gate of a pause. Withdrawal and expiry lower every gate.',
+  },
   'gate:batch': {
     behaviour: 'All calls of a serial batch are refused: the gate stays up for at least a second after the last refusal.',
   },
@@ -470,7 +497,7 @@ export const REQUIREMENTS = {
   // The address of a conversation.
   'address:agent': {
     behaviour:
-      'A notification for project/agent goes to the first conversation of the agent that can deliver the notification. A notification for a conversation goes only to that conversation.',
+      'A notification without an action for project/agent goes to the first conversation of the agent that can deliver the notification. A notification for a conversation goes only to that conversation.',
   },
   'address:fan-out': {
     behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
@@ -480,19 +507,19 @@ export const REQUIREMENTS = {
   'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },
   'address:order': {
     behaviour:
-      "A flag has priority over the binding of the host process, then the host's session variable, then the process. The default is one #main for each agent.",
+      "A flag with a conversation has priority over the binding of the host process, then the host's session variable, then the process. The default is one #main for each agent.",
   },
   'address:standing': {
     behaviour: 'An interrupt to project/* also reaches conversations that begin while it is open, once for each conversation.',
   },
   'presence:active': {
-    behaviour: 'For every command and the server, a conversation is inactive as soon as it ends or its process dies.',
+    behaviour:
+      'For every command and the server, a conversation is inactive as soon as it ends or its process on this machine dies.',
   },
-  'presence:health-check': {
-    behaviour: 'A connection that called no tool does not count as a conversation.',
-  },
+  'presence:health-check': { behaviour: 'A closed connection that called no tool does not count as a conversation.' },
   'succession:heir': {
-    behaviour: "Unread notifications of an ended conversation go to the agent's next conversation in the same worktree, once.",
+    behaviour:
+      "Unread notifications of an ended conversation go to the agent's next conversation with the same worktree and purpose, once.",
   },
   'succession:gate': { behaviour: 'A raised gate stays up for the heir, so an agent cannot escape it by a resume or a restart.' },
   'succession:merge': {
@@ -503,11 +530,12 @@ export const REQUIREMENTS = {
       'If a conversation got its copy of a broadcast, unread copies of other ended conversations do not move to the heir.',
   },
   'succession:told': {
-    behaviour: 'The commands agents and why show the old and the new conversation of a moved notification, and the reason.',
+    behaviour:
+      'The command agents shows which conversation continues an ended one. The command why shows both conversations of a moved notification, and the reason.',
   },
   'address:tokens': {
     behaviour:
-      'A connection reads and reports only for its own conversation. An address is not a session token. earpiece why names the reader.',
+      'Without the session token of another conversation, a connection reads and reports only for its own conversation. An address is not a session token. earpiece why names the reader.',
   },
   'address:other-agent': { behaviour: 'A carrier does not deliver a notification for another agent.' },
 
@@ -572,7 +600,7 @@ export const REQUIREMENTS = {
   },
   'gateway:lists-once': {
     behaviour:
-      'A client that reads its tool list once (Codex, Qwen Code) gets the list when all servers have started or failed, or after 12 s.',
+      "A client that reads its tool list once (Codex, Qwen Code, pi's MCP extension) gets the list when all servers have started or failed, or after 12 s.",
   },
   'gateway:broken-server': {
     behaviour:
@@ -760,7 +788,10 @@ export const REQUIREMENTS = {
   'hosts:shapes': { behaviour: 'A tool with outputSchema, a failing tool and a 60 kB result also carry the notification once.' },
 
   // Configuration and command line.
-  'config:forms': { behaviour: 'Both forms of filters, and both forms of per-tool tables, have the same meaning.' },
+  'config:forms': {
+    behaviour:
+      'A filter has the same meaning with a quoted kind ("mcp.reconnected") and in the table of its source. A tool\'s settings have the same meaning in its own table and in its table `spawn`.',
+  },
   'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
   'config:explain': { behaviour: 'earpiece config explain names the source of each value.' },
   'config:live': {
@@ -805,7 +836,7 @@ export const REQUIREMENTS = {
   'cli:commands': { behaviour: 'Each command does what its help says, also with --json.' },
   'cli:inbox': {
     behaviour:
-      'earpiece inbox lists the notifications that will be delivered, in the text of their subscribers, without superseded states.',
+      'For a person, earpiece inbox lists the waiting notifications in the text of their subscribers, without superseded states.',
   },
   'cli:completion': { behaviour: 'In bash, zsh and fish, Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each command exits with the documented code.' },
@@ -833,7 +864,7 @@ export const REQUIREMENTS = {
   },
   'chat:ends': { behaviour: 'A signal ends the agent and every process that it has started.' },
   'chat:sub-agents': { behaviour: "An agent and its sub-agents do not get each other's notifications." },
-  'run:exit-codes': { behaviour: 'earpiece run exits with a code for the result of its turn: 0, 1, 3 or 130.' },
+  'run:exit-codes': { behaviour: 'earpiece run exits with a code for the result of its turn, such as 0, 1, 3, 9, 10 or 130.' },
 
   // Subscriber files.
   'bus:discovery': {
@@ -1022,7 +1053,9 @@ export const REQUIREMENTS = {
     behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says how to shrink the database.',
   },
   'server:many-agents': { behaviour: 'One indexed query reads the page of 10,000 agents with 100 open notifications each.' },
-  'server:cli': { behaviour: 'With --server, the commands print the same output for a server as for a database.' },
+  'server:cli': {
+    behaviour: 'With --server, the commands print the data of a server in the same form as the data of a database.',
+  },
   'server:events': {
     behaviour: 'CloudEvents and signed webhooks reach the subscribers. One invalid event rejects the whole batch.',
   },
@@ -1153,7 +1186,7 @@ export const REQUIREMENTS = {
   },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {
-    behaviour: 'When a sub-agent has ended, the agent that started it gets one notification with the result.',
+    behaviour: 'When a sub-agent in the background has ended, the agent that started it gets one notification with the result.',
   },
   'sources:webhooks': {
     behaviour: 'A correctly signed webhook becomes events, once. Any other request is refused with a reason.',
@@ -1219,7 +1252,8 @@ export const REQUIREMENTS = {
     behaviour: 'Only the agent that works on a stopped task gets an interrupt, once.',
   },
   'tasks:executions': {
-    behaviour: "An execution starts once, when an agent takes the task, and ends once, with the agent's report.",
+    behaviour:
+      "An execution starts once, when an agent takes the task or an assigned task becomes in_progress. The execution ends once, with the agent's report or as lost.",
   },
   'tasks:blocked': {
     behaviour:
@@ -1243,7 +1277,10 @@ export const REQUIREMENTS = {
   'tasks:routes': {
     behaviour: 'A person can manage tasks over HTTP and the command line. Other senders are refused.',
   },
-  'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request contains the interrupt." },
+  'tasks:hosts': {
+    behaviour:
+      'When a person stops a task of Claude Code, its next call is refused, and its next request contains the interrupt.',
+  },
   'tasks:one-step': {
     behaviour: 'A change of a task and its notification are one append, so a kill never leaves only one of them.',
   },

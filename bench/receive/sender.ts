@@ -1,5 +1,5 @@
-// Queues in a separate process: `sender.ts SIDE URL`. For each message, the process sends the requested number of jobs, at most
-// eight at the same time.
+// Sends jobs from a separate process: `sender.ts SIDE URL`. Each message of the parent process is a number of jobs to send, at
+// most eight at the same time.
 import { SIDES, type SideName } from './sides.ts';
 
 const [name, url = ''] = process.argv.slice(2);

@@ -85,7 +85,7 @@ export type Config = {
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The senders of webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
-  /** The user's problem matchers, by name. */
+  /** The problem matchers of the configuration files, by name. Untrusted matchers are not included. */
   readonly matchers: Readonly<Record<string, MatcherForm>>;
   /** The existing configuration files, in order of falling priority. Includes files that cannot be read. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];

@@ -81,7 +81,7 @@ describe('the output of a process', () => {
     expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
   });
 
-  it('a file that cannot be written loses nothing of an output that fits into memory', async () => {
+  it('an output that fits into memory is complete even if its file cannot be written', async () => {
     const text = numbers(25_000);
     for (const options of [{ path: join(folder, 'no', 'such', 'folder') }, { maxBytes: 1_000 }]) {
       const all = output([text], options);

@@ -1,6 +1,6 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as from other providers of this format. */
+/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as other providers of this format send it. */
 /** Gateways to other models (OpenRouter) send `error`. */
 const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
 

@@ -38,7 +38,8 @@ export function throughGate(
           if (wasPulled(one, call, reading, readings) || call.reachedAt - refusedAt >= ASKED_AGAIN_MS - ROUNDED_MS) continue;
           if (mayBeUnread(one, readings, storm, call.sentAt)) continue;
         }
-        // Other processes do not know of a refusal that its gateway could not record.
+        // While a gateway cannot reach its store, it cannot record a refusal. So another process may count the second from an
+        // earlier refusal, and lower the gate too early.
         const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
         const wasOut = overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY);
         if (wasOut || isUnreported(call, reading, storm)) {

@@ -84,8 +84,10 @@ export function denied(all: All, readings: readonly Reading[], storm: History['s
     const { agent, window } = reading.session.about;
     return sightsOf(reading).flatMap(({ nonce, sentAt, t }) => {
       const { withdrawn, withdrawingAt = 0 } = all.get(nonce) ?? {};
-      // A later call is another fault: see `overdue`. Other processes do not know of a refusal that its gateway could not record.
+      // A later call is another fault: see `overdue`.
       if (withdrawn?.results[agent] !== 'withdrawn' || sentAt > withdrawn.at) return [];
+      // While a gateway cannot reach its store, it cannot record that a refusal showed the notification. So another process may
+      // still answer `withdrawn`.
       if (overlaps(unreachable(reading, storm), sentAt, t)) return [];
       const when = t < withdrawingAt ? `${Math.round(withdrawingAt - t)} ms before` : 'while';
       return [`${nonce} was called withdrawn, which nobody was told, and ${window} was shown it ${when} that was asked`];

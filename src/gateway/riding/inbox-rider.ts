@@ -214,7 +214,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         const conversation = await speakerOf(inbox, seat, given);
         // The agent has read the previous answer, so the notifications of that answer are not listed again.
         await seat.settled();
-        // A known client does not need the token and must not show it to other programs.
+        // In an identified conversation, the client needs no token, and must not show the token to other programs.
         const token = seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) };
         const how = { token, ...(markAsRead ? { again: namesOn(connection)(call.tool) } : {}) };
         const fits = fitsOn(connection.profile, how);

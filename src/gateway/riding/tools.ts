@@ -170,7 +170,9 @@ export class OwnNames {
     return { ...tool, name: this.given(name), description: renamed };
   }
 
-  /** Returns the gateway's own tool with this name at the client, if there is one. */
+  /**
+   * Returns the gateway's name of the own tool that the client knows by this name. Undefined if this name belongs to no own tool.
+   */
   meant(name: string): string | undefined {
     return this.#own.get(name);
   }

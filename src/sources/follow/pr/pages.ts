@@ -55,7 +55,10 @@ function pageOf<T>(answer: GhAnswer, { itemsOf, keep, totalOf }: PageQuery<T>): 
   return { ...defined({ etag, total: totalOf?.(body) }), items: items.map(keep), isFull: items.length >= PER_PAGE };
 }
 
-/** Returns the JSON of an answer. Throws `CannotLook` with the reason if GitHub refused the request. */
+/**
+ * Returns the JSON of an answer. Throws `CannotLook` with the reason if GitHub refused the request, or if it answered with HTTP 304
+ * or with something other than JSON.
+ */
 export function bodyOf(answer: GhAnswer): Json {
   if (answer.kind === 'same') throw new CannotLook('GitHub answers HTTP 304, but the request had no ETag');
   if (answer.kind === 'refused') throw refusal(answer.status);

@@ -1,5 +1,5 @@
 /** `earpiece install --wrap`: puts one gateway before an agent's servers, and removes it. */
-import { rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -15,6 +15,7 @@ const OTHER = 'sk-not-for-others-2';
 
 type Kind = { readonly file: string; readonly path: string; readonly text: string; readonly list: string };
 const STATE = '.local/state/earpiece/wrapped';
+const INSTALLED = '.local/state/earpiece/installed';
 const SERVERS = {
   files: server({ env: { API_KEY: SECRET } }),
   search: server({ env: { API_KEY: OTHER } }),
@@ -122,10 +123,97 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     home.write(file, home.read(file).replace('{', '{ "mine": 1,').replace(OTHER, 'sk-renewed'));
     const again = home.run(['install', agent, '--yes']);
     expect(again.code).toBe(8);
-    expect(again.stdout).toContain(`${join(home.home, list)}, is missing or cannot be read; restore this list, or run`);
+    expect(again.stdout).toContain(`${join(home.home, list)}, is missing, damaged or incomplete; restore this list, or run`);
     expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
     expect(jsonAt(home.read(file), [path])).toEqual(jsonAt(text.replace(OTHER, 'sk-renewed'), [path]));
     expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+  });
+
+  it.each(['{"mcp', '', '{}', '[]', '{"mcpServers":{}}', 'one', 'bare', 'null'])(
+    'has its servers after uninstall, even if the file was changed and the list of the servers is damaged: %s',
+    (damage) => {
+      using home = new Home(agent);
+      home.write(file, text);
+      home.run(['install', agent, '--wrap', '--yes']);
+      const damaged = damagedBy(damage, home.read(list));
+      home.write(list, damaged);
+      home.write(file, home.read(file).replace('{', '{ "mine": 1,').replace(OTHER, 'sk-renewed'));
+      if (damage !== 'one') {
+        const again = home.run(['install', agent, '--wrap', '--yes']);
+        expect(again).toMatchObject({ code: 8, stderr: '' });
+        expect(again.stdout).toContain('is missing, damaged or incomplete; restore this list, or run');
+        expect(home.read(list)).toBe(damaged);
+      }
+      expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
+      expect(jsonAt(home.read(file), [path])).toEqual(jsonAt(text.replace(OTHER, 'sk-renewed'), [path]));
+      expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+      expect(home.has(list)).toBe(false);
+    },
+  );
+
+  it.each(['{"mcp', '', 'one', 'bare'])(
+    'keeps its gateway and its list at uninstall if the list is damaged and the earlier settings are lost: %s',
+    (damage) => {
+      using home = new Home(agent);
+      home.write(file, text);
+      home.run(['install', agent, '--wrap', '--yes']);
+      const damaged = damagedBy(damage, home.read(list));
+      rmSync(join(home.home, '.local/state'), { recursive: true });
+      home.write(list, damaged);
+      const wrapped = home.read(file);
+      const { code, stdout } = home.run(['uninstall', agent, '--yes']);
+      expect(code).toBe(8);
+      expect(stdout).toContain('is missing, damaged or incomplete; restore this list, or write the servers back');
+      expect(home.run(['uninstall', '--purge', '--yes']).code).toBe(8);
+      expect([home.read(file), home.read(list)]).toEqual([wrapped, damaged]);
+    },
+  );
+
+  it('has its old bytes after uninstall if only the list of the servers is damaged', () => {
+    using home = new Home(agent);
+    home.write(file, text);
+    const before = home.snapshot();
+    home.run(['install', agent, '--wrap', '--yes']);
+    home.write(list, '{"mcp');
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(home.snapshot()).toEqual(before);
+    expect(home.has(list)).toBe(false);
+  });
+
+  it.each(['renamed', 'deleted', 'without values'])(
+    'has its servers and their values after uninstall, even if the entry of the gateway was changed: %s',
+    (change) => {
+      using home = new Home(agent);
+      home.write(file, text);
+      home.run(['install', agent, '--wrap', '--yes']);
+      const { servers: front, ...others } = jsonAt(home.read(file), [path]) as Record<string, Entry>;
+      const { env: _, environment: __, ...bare } = front as Entry;
+      const changed = { renamed: { mine: front }, deleted: {}, 'without values': { servers: bare } }[change];
+      home.write(file, JSON.stringify({ [path]: { ...others, ...changed } }));
+      const wrapped = home.read(file);
+      const away = join(home.home, '.local/state/earpiece/away');
+      renameSync(join(home.home, INSTALLED), away);
+      if (change !== 'renamed') {
+        const { code, stdout } = home.run(['uninstall', agent, '--yes']);
+        expect(code).toBe(8);
+        expect(stdout).toContain('the value of API_KEY of the MCP server files is missing; add EARPIECE_KEPT_files__API_5f_KEY');
+        expect([home.read(file), home.has(list)]).toEqual([wrapped, true]);
+      }
+      rmSync(join(home.home, INSTALLED), { recursive: true, force: true });
+      renameSync(away, join(home.home, INSTALLED));
+      expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
+      expect(jsonAt(home.read(file), [path])).toEqual(jsonAt(text, [path]));
+      expect(home.has(list)).toBe(false);
+    },
+  );
+
+  it('keeps its list at uninstall if the file is not JSON', () => {
+    using home = new Home(agent);
+    home.write(file, text);
+    home.run(['install', agent, '--wrap', '--yes']);
+    home.write(file, home.read(file).slice(0, -4));
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 8, stderr: '' });
+    expect(home.has(list)).toBe(true);
   });
 
   it('keeps its gateway at uninstall if neither the list of the servers nor the earlier settings are left', () => {
@@ -136,7 +224,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     const wrapped = home.read(file);
     const { code, stdout } = home.run(['uninstall', agent, '--yes']);
     expect(code).toBe(8);
-    expect(stdout).toContain('restore this list, or write the servers back and remove this entry by hand');
+    expect(stdout).toContain('restore this list, or write the servers back, then remove this entry and this list by hand');
     expect(home.read(file)).toBe(wrapped);
     home.write(file, wrapped.replace('"servers"', '"mine"').replaceAll('gateway', 'nothing'));
     expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
@@ -271,6 +359,16 @@ it("the plan and the undo never show a server's secret in any form", () => {
   shown('uninstall', '--all', '--json');
   shown('uninstall', '--all', '--yes');
 });
+
+/** Returns a damaged list. `one`: without one server. `bare`: without environments. `null`: a server is null. */
+function damagedBy(damage: string, list: string): string {
+  const { mcpServers } = JSON.parse(list) as { readonly mcpServers: Record<string, Entry> };
+  const { files, ...rest } = mcpServers;
+  if (damage === 'one') return JSON.stringify({ mcpServers: rest });
+  if (damage === 'null') return JSON.stringify({ mcpServers: { ...rest, files: null } });
+  if (damage !== 'bare') return damage;
+  return JSON.stringify({ mcpServers: { ...rest, files: { command: files?.command, args: files?.args } } });
+}
 
 type Entry = {
   readonly command: string | readonly string[];

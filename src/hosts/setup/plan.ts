@@ -40,7 +40,7 @@ export function planInstall(setup: Setup, place: Place, ours: Ours, book: Instal
     if (there.problem !== undefined)
       return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
     const { text: before } = there;
-    const added = all(parts, before ?? '', (part, text) => part.add(text));
+    const added = all(parts, before ?? '', (part, text) => part.add(text, book.get(file)?.base ?? undefined));
     if (added.kind === 'problem') return { ...plan, before, after: before, base: before, problem: formatProblem(added.problem) };
     const base = added.text === before || before === undefined ? before : withoutUs(parts, before, book.get(file));
     const unwritable = added.text === before ? undefined : hindrance(file);
@@ -107,7 +107,9 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
     return { ...plan, before, after: before, base, problem: formatProblem(removed.problem), hasEntries: true };
   // If only Earpiece needed the file, the file is removed.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
-  const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
+  const isEmptied = record?.base === null && before === '';
+  const gone =
+    (removed.text !== before || isEmptied) && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
   const after = gone ? undefined : removed.text;
   return { ...plan, before, after, base, ...(after === before ? {} : stuck(file)) };
 }

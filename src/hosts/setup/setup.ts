@@ -25,8 +25,8 @@ export type Part = {
   readonly file: string;
   /** The text that a person reads before they agree: `hooks at Stop`. */
   readonly what: string;
-  /** Adds Earpiece's entries, and replaces older Earpiece entries. */
-  add(text: string): Edited;
+  /** Adds Earpiece's entries, and replaces older Earpiece entries. `base`: the text before the first installation. */
+  add(text: string, base?: string): Edited;
   /**
    * Removes Earpiece's entries. `base`: the text before the first installation. A table of this text stays, even if the table
    * becomes empty.

@@ -7,7 +7,7 @@ import { isAbsolute, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
 import type { Edited } from '../../config/edit.ts';
-import { keptVariable } from '../../config/kept.ts';
+import { KEPT, keptVariable } from '../../config/kept.ts';
 import { defined } from '../../core/defined.ts';
 import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
 import { readSettings } from './plan.ts';
@@ -107,55 +107,68 @@ const UNKEPT = [
 /** Matches `$NAME`, `${NAME}`, `{env:NAME}` and `{file:path}`. An agent and the gateway may know different forms. */
 const REFERENCE = /\$[A-Za-z_{]|\{(?:env|file):/u;
 
-/** Returns the changes of two files: the agent's settings, and Earpiece's list. */
+/**
+ * Returns the changes of two files: the agent's settings, and Earpiece's list. A list that is missing or damaged is never
+ * replaced, because nothing else shows which servers are behind the gateway.
+ */
 export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
   const { file, path, list } = settings;
   const listText = readSettings(list).text;
-  if (listText === undefined && isInFront(readSettings(file).text ?? '', settings)) return [lostPart(settings)];
-  const listed = serversIn(listText ?? '');
-  const { taken } = wrappingOf(readSettings(file).text ?? '', settings);
-  const merged = {
-    ...listed,
-    ...Object.fromEntries(Object.entries(taken).map(([name, each]) => [name, referring(name, each, settings)])),
-  };
+  const before = readSettings(file).text ?? '';
+  const { servers: listed, unusable } = serversIn(listText ?? '', keptIn(before, settings), settings);
+  const isLost = listText === undefined ? isInFront(before, settings) : Object.keys(listed).length === 0 || unusable.length > 0;
+  const taken = Object.entries(wrappingOf(before, settings).taken).map(([name, each]) => [name, referring(name, each, settings)]);
+  const merged = { ...listed, ...(Object.fromEntries(taken) as Readonly<Record<string, Server>>) };
   const names = Object.keys(merged);
-  if (names.length === 0) return [];
+  if (names.length === 0 && !isLost) return [];
   const own = [...path, WRAPPED];
-  const keptIn = (text: string): Table => textsOf(tableOf(jsonAt(text, own))[settings.env]);
-  return [
-    {
-      file: list,
-      what: 'the servers behind the gateway',
-      isPrivate: true,
-      add: () => ({ kind: 'text', text: `${JSON.stringify({ mcpServers: merged }, null, 2)}\n` }),
-      remove: () => ({ kind: 'text', text: '' }),
+  const remove = (text: string, base = ''): Edited => {
+    const fronts = gatewaysIn(text, settings);
+    if (listText === undefined && fronts.length === 0) return { kind: 'text', text };
+    const problem = jsonProblem(text, file);
+    if (problem !== undefined) return problem;
+    const back = restored({ listed, unusable, base, text }, settings);
+    if (back.kind === 'problem') return back;
+    let edited: Edited = { kind: 'text', text };
+    for (const name of fronts) if (edited.kind === 'text') edited = removeJson(edited.text, [...path, name], file);
+    for (const [name, entry] of Object.entries(back.entries))
+      if (edited.kind === 'text') edited = setJson(edited.text, [...path, name], entry, file);
+    return edited;
+  };
+  const listPart: Part = {
+    file: list,
+    what: 'the servers behind the gateway',
+    isPrivate: true,
+    add: (text) => ({ kind: 'text', text: isLost ? text : `${JSON.stringify({ mcpServers: merged }, null, 2)}\n` }),
+    remove: () => ({ kind: 'text', text: '' }),
+  };
+  const front: Part = {
+    file,
+    what: isLost
+      ? 'one gateway in front of the MCP servers'
+      : `one gateway in front of ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
+    add(text, base) {
+      const problem = jsonProblem(text, file);
+      if (problem !== undefined) return problem;
+      if (isLost) return lost(settings, 'restore this list, or run earpiece uninstall before you install again');
+      const there = jsonAt(text, own);
+      if (there !== undefined && !isOurs(there)) return occupied(file);
+      // The text without the gateway becomes the backup, so this text must have every server.
+      const bare = remove(text, base);
+      if (bare.kind === 'problem') return bare;
+      const now = wrappingOf(text, settings).taken;
+      const env = {
+        ...keptIn(text, settings),
+        ...Object.assign({}, ...Object.entries(now).map(([name, each]) => kept(name, each))),
+      };
+      const entry = settings.entry(programOf(ours, ['gateway', '--servers', list]), env);
+      let edited: Edited = isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
+      for (const name of Object.keys(now)) if (edited.kind === 'text') edited = removeJson(edited.text, [...path, name], file);
+      return edited;
     },
-    {
-      file,
-      what: `one gateway in front of ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
-      add(text) {
-        const problem = jsonProblem(text, file);
-        if (problem !== undefined) return problem;
-        const there = jsonAt(text, own);
-        if (there !== undefined && !isOurs(there)) return occupied(file);
-        const now = wrappingOf(text, settings).taken;
-        const env = { ...keptIn(text), ...Object.assign({}, ...Object.entries(now).map(([name, each]) => kept(name, each))) };
-        const entry = settings.entry(programOf(ours, ['gateway', '--servers', list]), env);
-        let edited: Edited = isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
-        for (const name of Object.keys(now)) if (edited.kind === 'text') edited = removeJson(edited.text, [...path, name], file);
-        return edited;
-      },
-      remove(text) {
-        if (jsonProblem(text, file) !== undefined || !isOurs(jsonAt(text, own))) return { kind: 'text', text };
-        const values = keptIn(text);
-        let edited: Edited = removeJson(text, own, file);
-        for (const [name, server] of Object.entries(merged))
-          if (edited.kind === 'text' && jsonAt(edited.text, [...path, name]) === undefined)
-            edited = setJson(edited.text, [...path, name], original(server, values, settings), file);
-        return edited;
-      },
-    },
-  ];
+    remove,
+  };
+  return listText === undefined && isLost ? [front] : [listPart, front];
 }
 
 /** Whether servers of the agent are behind a gateway. */
@@ -163,47 +176,84 @@ export const isWrapped = (settings: WrapSettings): boolean =>
   readSettings(settings.list).text !== undefined || isInFront(readSettings(settings.file).text ?? '', settings);
 
 /** Whether the text has the gateway of this list. */
-const isInFront = (text: string, { path, list }: WrapSettings): boolean => {
-  const entry = jsonAt(text, [...path, WRAPPED]);
-  return isOurs(entry) && wordsOf(entry).includes(list);
+const isInFront = (text: string, settings: WrapSettings): boolean =>
+  gatewaysIn(text, settings).some((name) => wordsOf(jsonAt(text, [...settings.path, name])).includes(settings.list));
+
+/** Returns the names of the gateways of this list. A person may have renamed the gateway, or changed the path of the list. */
+const gatewaysIn = (text: string, { path, list }: WrapSettings): readonly string[] =>
+  Object.entries(tableOf(jsonAt(text, path))).flatMap(([name, entry]) =>
+    isOurs(entry) && (name === WRAPPED || wordsOf(entry).includes(list)) ? [name] : [],
+  );
+
+/** Returns the values that the gateways keep for the servers. */
+const keptIn = (text: string, settings: WrapSettings): Table =>
+  Object.assign(
+    {},
+    ...gatewaysIn(text, settings).map((name) => textsOf(tableOf(jsonAt(text, [...settings.path, name]))[settings.env])),
+  ) as Table;
+
+type Problem = Extract<Edited, { readonly kind: 'problem' }>;
+
+const problemOf = ({ file, path }: WrapSettings, message: string): Problem => ({
+  kind: 'problem',
+  problem: { file, key: [...path, WRAPPED].join('.'), message },
+});
+
+const lost = (settings: WrapSettings, advice: string): Problem =>
+  problemOf(
+    settings,
+    `the list of the MCP servers behind this gateway, ${settings.list}, is missing, damaged or incomplete; ${advice}`,
+  );
+
+type Sources = {
+  readonly listed: Readonly<Record<string, Server>>;
+  readonly unusable: readonly string[];
+  /** The settings from before the installation. Empty if they are unknown. */
+  readonly base: string;
+  /** The present settings. A person may have changed the gateway since the installation, or written a server back. */
+  readonly text: string;
 };
 
 /**
- * Returns the change if the gateway is installed, and its list is lost. Then only the copy of the settings from before the
- * installation has the commands of the servers. Without this copy, the entry of the gateway must stay, because nothing else shows
- * that the servers existed.
+ * Returns the original entries of the servers that only the gateway has, from the list and from the settings before the
+ * installation. Returns a problem if a server or a value is in neither. Then the gateway and the list must stay, because nothing else shows
+ * that the server existed.
  */
-function lostPart(settings: WrapSettings): Part {
-  const { file, path, list } = settings;
-  const lost = (advice: string): Edited => ({
-    kind: 'problem',
-    problem: {
-      file,
-      key: [...path, WRAPPED].join('.'),
-      message: `the list of the MCP servers behind this gateway, ${list}, is missing or cannot be read; ${advice}`,
-    },
-  });
-  return {
-    file,
-    what: 'one gateway in front of the MCP servers',
-    add: () => lost('restore this list, or run earpiece uninstall before you install again'),
-    remove(text, base = '') {
-      if (jsonProblem(text, file) !== undefined || !isInFront(text, settings)) return { kind: 'text', text };
-      const servers = Object.entries(wrappingOf(base, settings).taken);
-      if (servers.length === 0) return lost('restore this list, or write the servers back and remove this entry by hand');
-      const values = textsOf(tableOf(jsonAt(text, [...path, WRAPPED]))[settings.env]);
-      let edited: Edited = removeJson(text, [...path, WRAPPED], file);
-      for (const [name, server] of servers)
-        if (edited.kind === 'text' && jsonAt(edited.text, [...path, name]) === undefined) {
-          // A person may have changed a value in the entry of the gateway since the installation.
-          const { env } = server;
-          const now = Object.entries(env).map(([key, value]) => [key, values[keptVariable(name, key)] ?? value]);
-          const entry = withEnvironment(server.entry ?? {}, Object.fromEntries(now) as Table, settings);
-          edited = setJson(edited.text, [...path, name], entry, file);
-        }
-      return edited;
-    },
-  };
+function restored(
+  { listed, unusable, base, text }: Sources,
+  settings: WrapSettings,
+): Problem | { readonly kind: 'entries'; readonly entries: Entry } {
+  const known = wrappingOf(base, settings).taken;
+  const values = keptIn(text, settings);
+  const there = tableOf(jsonAt(text, settings.path));
+  const servers = { ...known, ...listed };
+  const names = Object.keys(servers);
+  // A list may have lost the environment of a server.
+  const whole = names.filter((name) => Object.hasOwn(known, name) || Object.keys(servers[name]?.env ?? {}).length > 0);
+  const isCovered = (variable: string): boolean =>
+    [...whole, ...Object.keys(there)].some((name) => variable.startsWith(keptVariable(name, '')));
+  const orphans = Object.keys(values).filter((variable) => variable.startsWith(KEPT) && !isCovered(variable));
+  if (names.length === 0 || orphans.length > 0 || unusable.some((name) => !Object.hasOwn({ ...servers, ...there }, name)))
+    return lost(settings, 'restore this list, or write the servers back, then remove this entry and this list by hand');
+  const entries: Record<string, Entry> = {};
+  for (const [name, server] of Object.entries(servers)) {
+    if (Object.hasOwn(there, name)) continue;
+    const earlier = Object.hasOwn(known, name) ? known[name] : undefined;
+    const env: Record<string, string> = {};
+    for (const key of Object.keys({ ...earlier?.env, ...server.env })) {
+      const variable = keptVariable(name, key);
+      const own = Object.hasOwn(listed, name) ? listed[name]?.env[key] : undefined;
+      const value = own === undefined || own === `\${${variable}}` ? (values[variable] ?? earlier?.env[key]) : own;
+      if (value === undefined)
+        return problemOf(
+          settings,
+          `the value of ${key} of the MCP server ${name} is missing; add ${variable} with this value to the ${settings.env} of this entry, or write the server back by hand, then run the command again`,
+        );
+      env[key] = value;
+    }
+    entries[name] = original({ ...server, ...defined({ entry: server.entry ?? earlier?.entry }), env }, settings);
+  }
+  return { kind: 'entries', entries };
 }
 
 const occupied = (file: string): Edited => ({
@@ -227,21 +277,44 @@ function referring(server: string, each: Server, settings: WrapSettings): Server
   return { ...each, env, ...(each.entry === undefined ? {} : { entry: withEnvironment(each.entry, env, settings) }) };
 }
 
-/** Restores the original entry of a server. Used if no copy of its bytes was kept. */
-function original({ command, args, env, cwd, entry }: Server, values: Table, settings: WrapSettings): Entry {
-  const own = Object.fromEntries(
-    Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),
-  );
-  if (entry !== undefined) return withEnvironment(entry, own, settings);
-  const { command: spelled, ...rest } = settings.entry({ command, args }, own);
+/** Returns the entry of a server for the agent's settings. */
+function original({ command, args, env, cwd, entry }: Server, settings: WrapSettings): Entry {
+  if (entry !== undefined) return Object.keys(env).length > 0 ? { ...entry, [settings.env]: env } : entry;
+  const { command: spelled, ...rest } = settings.entry({ command, args }, env);
   return { ...rest, command: spelled, ...defined({ cwd }) };
 }
 
 const withEnvironment = (entry: Entry, env: Table, settings: WrapSettings): Entry =>
   isTable(entry[settings.env]) ? { ...entry, [settings.env]: env } : entry;
 
-function serversIn(text: string): Readonly<Record<string, Server>> {
-  return tableOf(jsonAt(text, ['mcpServers'])) as Readonly<Record<string, Server>>;
+/**
+ * Returns the servers of a list, and the names of the servers that are damaged. A person may have edited the list. `values`: the
+ * values in the entry of the gateway.
+ */
+function serversIn(
+  text: string,
+  values: Table,
+  settings: WrapSettings,
+): { readonly servers: Readonly<Record<string, Server>>; readonly unusable: readonly string[] } {
+  const servers: Record<string, Server> = {};
+  const unusable: string[] = [];
+  for (const [name, each] of Object.entries(tableOf(jsonAt(text, ['mcpServers'])))) {
+    const table = tableOf(each);
+    const entry = isTable(table['entry']) && wordsOf(table['entry']).length > 0 ? table['entry'] : undefined;
+    const env = [entry?.[settings.env], table['env']];
+    const [command, ...args] = typeof table['command'] === 'string' ? wordsOf(table) : [];
+    const hasValues = Object.keys(values).some((variable) => variable.startsWith(keptVariable(name, '')));
+    if (command === undefined || (!env.some(isTable) && hasValues)) unusable.push(name);
+    if (command !== undefined || entry !== undefined)
+      servers[name] = {
+        ...table,
+        command: command ?? '',
+        args,
+        env: Object.assign({}, ...env.map(textsOf)) as Table,
+        entry,
+      } as Server;
+  }
+  return { servers, unusable };
 }
 
 const isTable = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -21,5 +21,5 @@ verifies('bus:shipped', 'docs/subscribers.md has every field, every shipped subs
 
 verifies('bus:checked', 'docs/subscribers.md states the real limits', () => {
   expect(page).toContain(`${LIMITS.fileBytes / 1_024} kB`);
-  expect(page).toContain(`${MAX_FILES.toLocaleString('en')} files`);
+  expect(page).toContain(`${MAX_FILES.toLocaleString('en')} \`*.toml\` files`);
 });

@@ -6,7 +6,7 @@ import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
-import { waking } from '../core/waking.ts';
+import { waking, type WakingFacts } from '../core/waking.ts';
 import type { Conversation } from '../inbox/index.ts';
 
 /** The prompt that wakes an agent. The agent's prompt hook adds the notifications themselves. */
@@ -38,22 +38,13 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
   const open = (await store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
   if (open.length === 0) return { ids: [] };
   const taken = new Set((await conversation.decisions({ at })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])));
-  const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: WAKE_RECORDS });
-  const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
-  for (const each of await shownBefore(conversation, open)) spent.add(each);
+  const earlier = await earlierWakes(conversation);
+  for (const each of await shownBefore(conversation, open)) earlier.ids.add(each);
   const gate = await conversation.gate();
-  const now = store.now();
+  const paused = gate.some(({ notification }) => notification.action === 'pause');
   const { wakes, nextAt } = waking(
     open.filter((item) => taken.has(item.id)),
-    {
-      log,
-      policy: conversation.policy(),
-      now,
-      paused: gate.some(({ notification }) => notification.action === 'pause'),
-      spent: (each) => spent.has(each),
-      wokenAt: woken.map((record) => record.at),
-      minuteOfDay: minuteOfDay(now, inbox.timeZone),
-    },
+    factsOf(conversation, earlier, paused),
   );
   return { ids: wakes.map((item) => item.id), ...defined({ nextAt }) };
 }
@@ -72,7 +63,34 @@ async function shownBefore({ inbox: { store }, log }: Conversation, open: readon
   return shown.filter(({ audience }) => ended.has(audience)).map(({ id }) => id);
 }
 
-export function minuteOfDay(now: number, timeZone: string): number {
+/** The notifications that have woken the agent, and the times of the wakes. These notifications do not wake the agent again. */
+export type EarlierWakes = { readonly ids: Set<NotificationId>; readonly at: number[] };
+
+/** Reads the newest wakes of the conversation, of each process. */
+export async function earlierWakes({ id, inbox: { store }, log }: Conversation): Promise<EarlierWakes> {
+  const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: WAKE_RECORDS });
+  return {
+    ids: new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids)),
+    at: woken.map(({ at }) => at),
+  };
+}
+
+/** Returns the facts that decide about a wake now, with each limit of the policy. */
+export function factsOf(conversation: Conversation, { ids, at }: EarlierWakes, paused: boolean): WakingFacts {
+  const { inbox, log } = conversation;
+  const now = inbox.store.now();
+  return {
+    log,
+    policy: conversation.policy(),
+    now,
+    paused,
+    spent: (id) => ids.has(id),
+    wokenAt: at,
+    minuteOfDay: minuteOfDay(now, inbox.timeZone),
+  };
+}
+
+function minuteOfDay(now: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' }).formatToParts(
     now,
   );

@@ -8,10 +8,10 @@
  */
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
-import { waking, type WakingFacts } from '../../core/waking.ts';
+import { waking } from '../../core/waking.ts';
 import { isSignal, type Conversation } from '../../inbox/index.ts';
 import type { Attended } from '../moment.ts';
-import { minuteOfDay } from '../wakes.ts';
+import { earlierWakes, factsOf, type EarlierWakes } from '../wakes.ts';
 import type { Push, SessionState } from './protocol.ts';
 
 /** A text to push, with the functions that settle its delivery. */
@@ -24,12 +24,6 @@ export type SessionOptions = {
   readonly tell: (push: Extract<Push, { push: 'gate' | 'show' }>) => void;
 };
 
-/**
- * The notifications that have woken the agent, in this process or an earlier process, and the times of the wakes. These
- * notifications do not wake the agent again.
- */
-type Past = { readonly ids: Set<NotificationId>; readonly at: number[] };
-
 /** The longest delay of Node's timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -39,7 +33,8 @@ export class Session {
   readonly #options: SessionOptions;
   #state: SessionState | undefined;
   #gateUp = false;
-  #woken: Promise<Past> | undefined;
+  /** The wakes of this process and of earlier processes. */
+  #earlier: Promise<EarlierWakes> | undefined;
   readonly #shown = new Set<NotificationId>();
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
@@ -135,17 +130,9 @@ export class Session {
   async #wake(due: readonly Item[], open: readonly Item[], paused: boolean): Promise<void> {
     const { conversation } = this;
     const { inbox, log, id: conversationId } = conversation;
-    const woken = await (this.#woken ??= this.#past());
-    const now = inbox.store.now();
-    const facts: WakingFacts = {
-      log,
-      policy: conversation.policy(),
-      now,
-      paused,
-      spent: (id) => woken.ids.has(id),
-      wokenAt: woken.at,
-      minuteOfDay: minuteOfDay(now, inbox.timeZone),
-    };
+    const earlier = await (this.#earlier ??= earlierWakes(conversation));
+    const facts = factsOf(conversation, earlier, paused);
+    const { now } = facts;
     const { wakes, asks } = waking(due, facts);
     const { nextAt } = waking(open, facts);
     if (nextAt !== undefined && !this.#closed)
@@ -158,8 +145,8 @@ export class Session {
     }
     if (!this.#isNow('idle')) return;
     const ids = wakes.map(({ id }) => id);
-    for (const id of ids) woken.ids.add(id);
-    woken.at.push(now);
+    for (const id of ids) earlier.ids.add(id);
+    earlier.at.push(now);
     await inbox.store.append(log, [{ type: 'agent_woken', conversation: conversationId, ids }]);
     const pushed = await this.#offered(wakes.some(({ notification }) => isInterrupt(notification)) ? 'forced' : 'idle', 'wake');
     if (pushed === undefined) return;
@@ -186,15 +173,6 @@ export class Session {
       carrier: offer.carrier,
       confirm: async () => void (await offer.confirm()),
       release: () => offer.release('write_error'),
-    };
-  }
-
-  async #past(): Promise<Past> {
-    const { inbox, log, id } = this.conversation;
-    const records = await inbox.store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true });
-    return {
-      ids: new Set(records.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids)),
-      at: records.map(({ at }) => at),
     };
   }
 }

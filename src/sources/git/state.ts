@@ -37,14 +37,21 @@ export type Conflict = { readonly operation: Operation; readonly step: string | 
 
 export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
 
-export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
-  if (!existsSync(root)) return { kind: 'trouble', line: `${root} does not exist; nothing is watched` };
+/** `why`: the reason. `line`: the reason with its consequence for a watcher. */
+type Placed =
+  | { readonly kind: 'found'; readonly value: Places }
+  | { readonly kind: 'trouble'; readonly why: string; readonly line: string };
+
+export async function placesOf(git: Git, root: string): Promise<Placed> {
+  const none = (why: string): Placed => ({ kind: 'trouble', why, line: `${why}; nothing is watched` });
+  if (!existsSync(root)) return none(`${root} does not exist`);
   const answer = await git(['rev-parse', '--show-toplevel', '--absolute-git-dir', '--git-common-dir']);
-  if (answer.kind === 'missing') return { kind: 'trouble', line: 'git is not installed, or not in the PATH; nothing is watched' };
-  if (answer.kind !== 'ok')
-    return /not a git repository/i.test(because(answer))
-      ? { kind: 'trouble', line: `${root} is not a git repository; nothing is watched` }
-      : { kind: 'trouble', line: `${root} cannot be watched: ${because(answer)}` };
+  if (answer.kind === 'missing') return none('git is not installed, or not in the PATH');
+  if (answer.kind !== 'ok') {
+    if (/not a git repository/i.test(because(answer))) return none(`${root} is not a git repository`);
+    const why = `${root} cannot be watched: ${because(answer)}`;
+    return { kind: 'trouble', why, line: why };
+  }
   const [top = '', own = '', common = ''] = answer.out.split('\n');
   return { kind: 'found', value: { top, own, common: resolve(root, common) } };
 }

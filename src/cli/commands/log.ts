@@ -203,15 +203,12 @@ const whatOf = ({ body }: Stored): string =>
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
 
-/** Whether the output is cut to the width of a terminal. Output to a pipe or a file is never cut. */
-const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
-
 /**
- * Shortens the name of a conversation. Many hosts name their sessions by UUIDs, whose first part is enough to tell the sessions
- * apart.
+ * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
+ * first part is enough to tell the sessions apart.
  */
 const shortened = (conversation: string): string =>
-  conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);
+  conversation.length > 14 && columns() !== Number.POSITIVE_INFINITY ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);

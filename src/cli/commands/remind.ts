@@ -2,7 +2,7 @@ import { formatAddress, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
-import { stateKeyOf } from '../../core/notification.ts';
+import { isReminder, stateKeyOf } from '../../core/notification.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
@@ -108,13 +108,12 @@ function checkAlone(options: Options, when: string | undefined): void {
 type Waiting = { readonly log: LogKey; readonly item: Item };
 
 async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waiting[]> {
-  const { isReminder } = await import('../../sources/timers/index.ts');
   const scope = scopeFrom(ear, to, false);
   const found: Waiting[] = [];
   for (const log of await logsIn(ear, scope)) {
     const { conversation } = scope;
     const open = await ear.store.items(log, { kind: 'open', ...defined({ conversation }) });
-    for (const item of open) if (isReminder(item)) found.push({ log, item });
+    for (const item of open) if (isReminder(item.notification)) found.push({ log, item });
   }
   return found;
 }

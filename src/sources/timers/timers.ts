@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';
-import { isReminder as isOfReminder, LIMITS } from '../../core/notification.ts';
+import { LIMITS } from '../../core/notification.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from './levels.ts';
 import { checkWhen, type When } from './when.ts';
@@ -67,8 +67,6 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
     ttlMs: 'at' in deliver ? Math.max(0, deliver.at - made.now) + (ttlMs ?? DAY_MS) : (ttlMs ?? 7 * DAY_MS),
   };
 }
-
-export const isReminder = ({ notification }: Pick<Item, 'notification'>): boolean => isOfReminder(notification);
 
 /** Returns the reminder's id for people, from the id of its notification. */
 export function reminderId(notificationId: string): string {

@@ -1081,7 +1081,7 @@ export const REQUIREMENTS = {
   },
   'server:command': {
     behaviour:
-      'earpiece serve logs browsers in, and refuses to listen on other IP addresses without a token. Other commands do not load the server.',
+      'earpiece serve logs browsers in. Until a token exists, the server refuses to listen on a host other than loopback. Other commands do not load the server.',
   },
   'server:many-streams': {
     behaviour:

@@ -322,7 +322,10 @@ describe('earpiece follow', () => {
       ['lsp', '--', './no-such-server'],
       'the command "./no-such-server" does not exist; install this program, or write the path of the program',
     ],
-    [['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'], 'is not the URL of a pull request of GitHub'],
+    [
+      ['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'],
+      'is not the URL of a GitHub pull request; write e.g. https://github.com/acme/shop/pull/12',
+    ],
     [['pr', ''], 'follow pr got an empty argument; leave the argument out to follow the pull request of this branch'],
     [[], 'nothing to follow was named'],
   ])('%j is refused', async (words, why) => {

@@ -19,7 +19,7 @@ test('an error holds the end of a turn, at most three times in a row; the next e
     script: [{ calls: [{ shell: 'echo one' }] }, ...Array.from({ length: HOLDS + 3 }, (_, n) => ({ text: `ANSWER-${n}` }))],
     onToolStep: (step) => void (home = step.home),
     async onRequest({ body }) {
-      // After the first answer, each answer ends the turn.
+      // After the tool call, the model tries to end the turn with each answer, so an error is queued before each answer.
       if (home === '' || !Array.isArray(body?.['tools']) || body['tools'].length === 0) return;
       await send(home, at.database, `WORD-${asked++}- it failed again`, '--level', 'error', '--kind', `ci${asked}.failed`);
     },

@@ -1,5 +1,5 @@
-// Events: your program reports an event, and subscribers decide whether an event becomes a notification, and its text. Here, the
-// shipped subscriber `alert` listens to these events. If a problem ends before the agent has read its notification, the
+// Events: your program reports an event, and subscribers decide whether an event becomes a notification, and make its text. Here,
+// the shipped subscriber `alert` listens to these events. If a problem ends before the agent has read its notification, the
 // notification is withdrawn.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';

@@ -85,7 +85,7 @@ async function checkPr(word: string): Promise<void> {
   if (/^https?:\/\//u.test(word) && !/^https?:\/\/[^/]+\/[^/]+\/[^/]+\/pull\/\d+/u.test(word))
     throw new EarpieceError(
       'bad_argument',
-      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the URL of a pull request of GitHub, such as https://github.com/acme/shop/pull/12; only pull requests of GitHub can be followed`,
+      `follow pr ${JSON.stringify(word.slice(0, 200))} is not the URL of a GitHub pull request; write e.g. https://github.com/acme/shop/pull/12`,
     );
   if (/^#?\d+$|^https?:\/\/|:/u.test(word)) return;
   const { isKnownBranch } = await import('../sources/follow/index.ts');

@@ -148,7 +148,7 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
   return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
 }
 
-/** Makes the notification of an event without a subscriber. A program without a bus uses this function. */
+/** Makes a notification from an event, without a subscriber. A program that has no bus calls this function. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
     id: notificationIdOf(event),

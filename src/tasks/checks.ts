@@ -63,8 +63,8 @@ export function checkActor({ name }: TaskActor): void {
 }
 
 /**
- * Throws `not_trusted` if an agent's command would end or move a block that a person set. Changes of the text stay allowed, and
- * so does the agent's own report.
+ * Throws `not_trusted` if an agent's command would change the status or the assignee of a task that a person blocked. The
+ * command may still change the text of the task, and the agent may report a result.
  */
 export function mayChange(task: Task, command: Command, inside: InsideAgent): void {
   const { id, status, statusChangedBy } = task;

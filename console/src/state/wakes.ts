@@ -5,8 +5,8 @@ import { useLoaded } from './loaded.ts';
 import { client } from './server.ts';
 
 /**
- * Returns a function that says whether a level needs a person's consent. The settings are loaded when the page opens, because
- * another page may have changed them.
+ * Returns a function that says whether notifications of a level wake the idle agent only after a person agrees. The settings are
+ * loaded each time that the page opens, because another page may have changed them.
  */
 export function useWakes(): (level: Level) => boolean {
   const { value } = useLoaded('wakes', (signal) => client.settings({ signal }));

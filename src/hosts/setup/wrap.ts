@@ -40,8 +40,8 @@ type Server = {
 };
 
 /**
- * The keys of a server's entry that keep their meaning behind a gateway, besides the key of its environment. A timeout does not
- * keep its meaning: the agent would apply the timeout of the gateway's entry to the calls of each server.
+ * The keys, besides the key of the environment, that a gateway preserves in a server's entry. A gateway cannot preserve a
+ * timeout: the agent would apply the timeout of the gateway's entry to the calls of each server.
  */
 const KNOWN = new Set(['type', 'command', 'args', 'cwd', 'enabled', 'description']);
 
@@ -216,8 +216,8 @@ type Sources = {
 
 /**
  * Returns the original entries of the servers that only the gateway has, from the list and from the settings before the
- * installation. Returns a problem if a server or a value is in neither. Then the gateway and the list must stay, because nothing else shows
- * that the server existed.
+ * installation. Returns a problem if a server or a value is in neither. In that case, the gateway and the list must stay, because
+ * nothing else shows that the server existed.
  */
 function restored(
   { listed, unusable, base, text }: Sources,

@@ -19,7 +19,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/agents',
       operationId: 'listAgents',
       tags: ['agents'],
-      summary: 'List the agents, each with its open notifications, activity and last contact',
+      summary: 'List the agents, each with the counts of its open notifications, its activity and its last contact',
       request: {
         query: z.strictObject({ project: nameParam.optional(), after: logParam.optional(), limit: limitQuery(200, 50) }),
       },

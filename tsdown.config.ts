@@ -70,8 +70,8 @@ const chunksOf = (bundle: Record<string, object>): Chunk[] =>
   (Object.values(bundle) as Chunk[]).filter(({ type }) => type === 'chunk');
 
 /**
- * Escapes characters beyond Latin-1. A single such character makes V8 store the whole source with two bytes per character, which
- * takes twice the memory and is slower to read.
+ * Escapes all characters beyond ASCII. A single character beyond Latin-1 makes V8 store the whole source with two bytes per
+ * character, which takes twice the memory and is slower to read.
  */
 const oneByte = {
   name: 'one-byte',

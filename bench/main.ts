@@ -1,5 +1,5 @@
-// The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER]`. Each row runs in a separate
-// process, so that the heap and the compiled code of one row do not affect another row.
+// The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]`. Each row runs in a
+// separate process, so that the heap and the compiled code of one row do not affect another row.
 import { fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -13,7 +13,7 @@ import { startProducer } from './producers.ts';
 /** The number of closed stores whose streams are kept. */
 const KEPT = 6;
 
-/** `size`: the servers of the cluster, and the copies of each stream. */
+/** Runs the contract. `size` is the number of servers and of copies of each stream. */
 export function natsContract(name: string, size: 1 | 3): void {
   let servers: NatsServers;
   let stores = 0;

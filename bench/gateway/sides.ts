@@ -11,8 +11,8 @@ export const side = (client: Client, inFlight: number): OneSide => ({
 });
 
 /**
- * Adds the ratio with a server that does nothing, which shows the gateway's own cost. The bar applies only to the ratio with a
- * real server.
+ * Measures both sides with a real server, and then with a server that does nothing, which shows the gateway's own cost. The bar
+ * applies only to the ratio with the real server.
  */
 export async function withBare(
   options: RunOptions,
@@ -31,7 +31,7 @@ export async function withBare(
 async function measure({ quick }: RunOptions, { ours, theirs }: { ours: OneSide; theirs: OneSide }): Promise<Measured> {
   const forMs = quick ? 100 : 600;
   try {
-    // The just-in-time compilers of all processes need some thousand calls to finish.
+    // The just-in-time compilers of all processes need a few thousand calls to finish.
     if (!quick) for (const one of [ours, theirs]) await one.perSecond(2000);
     return await versus({
       ours: () => ours.perSecond(forMs),

@@ -40,14 +40,14 @@ export async function between(name: SideName, url: string): Promise<Received> {
   };
 }
 
-/** Returns the median of single jobs, each of which is sent after the receipt of the job before. */
+/** Returns the median time of single jobs in ms. Each job is sent after the receipt of the job before. */
 export async function oneByOne({ several }: Received, times: number): Promise<number> {
   const took: number[] = [];
   for (let n = 0; n < times; n++) took.push(...(await several(1)));
   return percentile(took, 50);
 }
 
-/** Returns how many jobs a second arrive when eight are sent at the same time. */
+/** Returns how many jobs a second arrive while up to eight are being sent at the same time. */
 export async function atOnce({ several }: Received, count: number): Promise<number> {
   const start = performance.now();
   await several(count);

@@ -23,8 +23,8 @@ const COLORS: Readonly<Record<string, readonly [name: string, color: string]>> =
 export const read = (): Measurements => JSON.parse(fs.readFileSync(FIGURES, 'utf8')) as Measurements;
 
 /**
- * Replaces each block of the page. A block names a curve, for a table of all its figures, a curve and one figure, for a plot, or
- * `machine`, for the measured machines. Examples: `<!-- scale: records -->` and `<!-- scale: records carry ms -->`.
+ * Replaces each block of the page. A block that names a curve becomes a table of all its figures: `<!-- scale: records -->`. A
+ * curve with a figure becomes a plot: `<!-- scale: records carry ms -->`. The name `machine` becomes the measured machines.
  */
 export function page(text: string, { machine, points }: Measurements): string {
   return text.replaceAll(BLOCK, (...args) => {
@@ -93,7 +93,7 @@ function plot(points: readonly Point[], figure: string): string {
 }
 
 const count = (at: number): string => at.toLocaleString('en-US');
-/** Formats a figure with three digits, or from 1,000 on as a whole number. */
+/** Formats a figure with three significant digits, or from 1,000 on as a whole number. */
 const short = (value: number): string =>
   value >= 1_000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 

@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Whether this user may mount a file system here: only root may, and only with the right to mount. */
+/** Whether this process may mount a file system. In a container, even root may lack this right. */
 const canMount = ((): boolean => {
   const probe = mkdtempSync(join(tmpdir(), 'earpiece-mount-'));
   try {

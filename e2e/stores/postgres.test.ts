@@ -459,7 +459,7 @@ test('statements have names on a direct connection, and none behind a pooler', a
   try {
     expect(await names(server.port)).toEqual(['earpiece_append_', 'earpiece_queue_']);
     expect(await names(new URL(pooler.url).port as never)).toEqual([]);
-    // The server does not know the name, as behind a pooler that sends the id of a server process.
+    // The server does not know the name, as behind a pooler that sends the id of a server process like a direct connection.
     let uses = 0;
     expect(await names(server.port, () => uses++ === 3)).toContain('earpiece_queue_');
     expect(uses).toBeGreaterThan(3);

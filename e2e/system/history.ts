@@ -71,7 +71,7 @@ export type ClientLine =
       readonly id: number;
       readonly method: string;
       readonly tool?: string;
-      /** The nonce of the call, which the upstream server also records. */
+      /** The id of the call, which the upstream server also records. */
       readonly call?: string;
     }
   /** The client cancels a request, before or after its answer. */
@@ -126,9 +126,7 @@ export type Upstream = { readonly t: number; readonly line?: string };
 export type History = {
   readonly producers: readonly ProducerLine[];
   readonly sessions: readonly Session[];
-  /**
-   * The calls that reached a wrapped server, by nonce. If a nonce has several entries, its call reached the server several times.
-   */
+  /** The calls that reached a wrapped server, by id. An id with several entries reached the server several times. */
   readonly upstream: ReadonlyMap<string, readonly Upstream[]>;
   readonly storm: readonly StormLine[];
 };

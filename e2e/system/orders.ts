@@ -30,7 +30,7 @@ export type Order =
       /** The time between sequential calls; by default, all calls are sent at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
-      /** The time after which an answer with a notification is cancelled. */
+      /** The time from an answer with a notification to the client's cancel of its request. */
       readonly crossAfterMs?: number;
       readonly lateMs: number;
     }

@@ -25,11 +25,11 @@ export class Disk {
     run('mkfs.ext4', '-q', '-m', '0', image);
     run('mount', '-o', 'loop', image, this.folder);
     chmodSync(this.folder, 0o777);
-    // A disk that stays frozen would hang every process that reads it.
+    // A disk that stays frozen would hang every process that writes to it.
     process.on('exit', this.#onExit);
   }
 
-  /** Lets every write wait for `ms`. */
+  /** Freezes the disk for `ms`. Every write waits until the end of that time. */
   async freeze(ms: number): Promise<void> {
     await this.#freeze();
     await sleep(ms);

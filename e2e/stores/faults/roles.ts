@@ -102,7 +102,7 @@ export type Said =
       readonly carrier: string;
       readonly ids: readonly string[];
       readonly marked: readonly string[];
-      /** The bytes are the answer of a tool or a refusal, which has no frame. */
+      /** The bytes are an answer of `get_notifications` or a refusal, which need not mark a repeated item. */
       readonly pulled?: true;
     }
   /** A reader that follows the store got this record. */

@@ -1,4 +1,4 @@
-/** Tests each rule of the checker with hand-written histories that follow it and that break it. */
+/** Tests each rule of the checker with hand-written histories: some follow the rule, and some break it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -20,7 +20,7 @@ type List = {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Returns the problem with `_notices` in a result that has this frame, or no frame. */
+/** Returns the problem with `_notices` in a result. `frame` is the frame in the blocks of the result, if there is one. */
 export function wrongFields(line: string, client: string, frame: string | undefined): string | undefined {
   const structured = (JSON.parse(line) as Result).result?.structuredContent;
   if (!isObject(structured)) return undefined;

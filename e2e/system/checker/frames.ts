@@ -11,7 +11,7 @@ export type FrameItem = { readonly nonces: readonly string[]; readonly text: str
 export type Frame = {
   readonly mark: string;
   readonly items: readonly FrameItem[];
-  /** The number of notifications that the frame's first line states, and the number of listed notifications. */
+  /** The number of notifications that the frame's first line states; `lists` is the number of listed notifications. */
   readonly says: number;
   readonly lists: number;
   /** The number of notifications that the first line marks as repeated. */
@@ -56,7 +56,7 @@ export const isRefusal = (text: string): boolean => REFUSED.test(text);
 
 /** One entry of the answer of `get_notifications`. */
 export type Entry = { readonly nonce: string; readonly repeated: boolean; readonly text: string };
-/** `whole`: no further notification waits. */
+/** `whole` says whether the answer left no notification out. */
 export type Pulled = { readonly entries: readonly Entry[]; readonly whole: boolean };
 
 export function pulledIn(text: string): Pulled | string {

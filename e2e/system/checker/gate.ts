@@ -5,7 +5,7 @@ import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type N
 import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
 import { endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
-/** A call that starts this long after the last refusal lowers the gate of a critical notification or a cancel. */
+/** A call at least this long after the last refusal lowers the gate of a critical notification or a cancel. */
 const ASKED_AGAIN_MS = 1_000;
 /** The product rounds its times to whole milliseconds. */
 const ROUNDED_MS = 5;
@@ -71,8 +71,8 @@ const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Read
 const SETTLED_MS = 1_000;
 
 /**
- * Whether this call is the first that may show the notification to the model. A notification to either of an agent's two windows
- * raises the gate of both windows until one of them has read it.
+ * Whether this call is the first that may show the notification to the model. A notification that either of an agent's two
+ * windows may get raises the gates of both until one window has read it.
  */
 function isFirst(
   one: Notification,

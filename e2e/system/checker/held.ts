@@ -1,4 +1,4 @@
-/** The sessions that an interrupt must refuse, and the times when a session's refusal may be unread. */
+/** The sessions whose calls an interrupt must refuse, and the cases in which an interrupt may stay unread. */
 import type { History } from '../history.ts';
 import { agentOf, conversationOf, isBroadcast, isInterrupt, projectOf, type Notification } from './notifications.ts';
 import { memo } from './memo.ts';
@@ -79,7 +79,7 @@ export function mayBeUnread(
   });
 }
 
-/** Returns the first request that was unanswered when the host was killed. */
+/** Returns the first request that was unanswered when the host was killed; undefined for a host that ended normally. */
 const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested | undefined => {
   if (reading.session.lines.some(({ kind }) => kind === 'over')) return undefined;
   const end = endOf(reading, storm);

@@ -47,7 +47,7 @@ export function reachOf(
   const isPause = (nonce: string): boolean => all.get(nonce)?.action === 'pause';
   const shown = readings.flatMap((reading) => reading.shown.map((each) => ({ ...each, reading })));
   const refusals = shown.filter(({ form }) => form === 'refusal');
-  // opencode is left out, because it cancels every answer.
+  // opencode is left out, because it cancels every request after the answer.
   const cancelled = shown.flatMap(({ t, sights: { length }, cancelledAt, reading }) =>
     length > 0 && cancelledAt !== undefined && reading.session.about.client !== 'opencode' ? cancelledAt - t : [],
   );
@@ -138,7 +138,10 @@ const cameBetween = ({ acknowledgedAt = Infinity }: Notification, sights: readon
   return first !== undefined && first.reading.session.about.t > acknowledgedAt;
 };
 
-/** Whether the interrupt refused two calls of a session without a pull, and a later call of that session reached its server. */
+/**
+ * Whether a later call reached its server after the interrupt had refused two or more calls. The interrupt must have been shown
+ * only in refusals, and the call must belong to the session of the last refusal.
+ */
 function wasWaitedFor({ action }: Notification, sights: readonly Seen[], readings: readonly Reading[]): boolean {
   const refusals = sights.filter(({ form }) => form === 'refusal');
   const last = refusals.at(-1);

@@ -71,8 +71,9 @@ export type Reading = {
 };
 
 /**
- * A client cuts a longer result, or writes the result to a file, so its model does not see the frame. These limits were measured
- * with the real programs.
+ * The longest text of a result and of an error that a client shows whole, in characters, or in bytes if `bytes` is set. A client
+ * cuts a longer result, or writes the result to a file, so its model does not see the frame. The limits were measured with the
+ * real programs.
  */
 const LIMITS: Readonly<Record<string, { readonly result: number; readonly error: number; readonly bytes?: true }>> = {
   'claude-code': { result: 50_000, error: 11_000 },
@@ -205,10 +206,10 @@ const BREAKS: ReadonlySet<ClientLine['kind']> = new Set(['gateway', 'gateway_end
 
 export const sightsOf = memo(({ shown }: Reading): readonly Sight[] => shown.flatMap(({ sights }) => sights));
 
-/** A sight with its session. */
+/** A sight, with the reading of its session. */
 export type Seen = Sight & { readonly reading: Reading };
 
-/** Returns the notifications that the models of these sessions were shown, oldest first. */
+/** Returns the sights of all these sessions by nonce, oldest first. */
 export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Seen[]> => {
   const all = readings.flatMap((reading) => sightsOf(reading).map((sight): Seen => ({ ...sight, reading })));
   return Map.groupBy(
@@ -217,7 +218,7 @@ export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, r
   );
 });
 
-/** Returns the sessions of one agent. */
+/** Returns the sessions by agent. */
 export const agentsIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Reading[]> =>
   Map.groupBy(readings, ({ session }) => session.about.agent),
 );

@@ -35,8 +35,8 @@ export class Recorded {
   }
 
   /**
-   * Records a call that reached the server, and the client's frame: the server's frame, with the gateway's block if the gateway
-   * added a block.
+   * Records a call that reached the server, and its answer. `text` is the block that the gateway added, and `as` changes the
+   * client's frame in another way.
    */
   call(
     call: string,
@@ -99,7 +99,7 @@ export class Recorded {
     return this.#received(frame(field, `${block(call)},${block(text)}`), 10);
   }
 
-  /** Records the answer to tools/list, for one tool with a schema. */
+  /** Records a `tools/list` request and its answer, which lists one tool with a schema. */
   listed(properties: object): this {
     const id = ++this.#id;
     this.lines.push({ t: (this.t += 5), kind: 'sent', id, method: 'tools/list' });

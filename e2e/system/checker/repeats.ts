@@ -141,8 +141,9 @@ const SURELY_CROSSES_MS = 100;
 const ENOUGH = 5;
 
 /**
- * A cancel that crosses with an answer releases its notifications, which arrive again. A busy gateway may read a cancel too late,
- * so one cancel proves nothing. If none of several notifications arrives again, none was released.
+ * Reports a problem if cancels that cross with answers release nothing. Such a cancel must release the answer's notifications, so
+ * that they arrive again. A busy gateway may read a cancel too late, so at least five crossed notifications are needed, none of
+ * which arrived again.
  */
 export function unreleased(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const sights = readings.flatMap((reading) => sightsOf(reading));

@@ -8,7 +8,7 @@ import { kill, PASSWORD, type PostgresServer, run, startPostgres } from '../../p
 import { Disk, faultOf, whyNoDisk } from '../disk.ts';
 import { type Engine, type Fault, isOfDisk } from './engine.ts';
 
-/** Settings for a primary with a standby. The WAL is small, so that the primary soon needs new WAL files and notices a full disk. */
+/** The settings of both servers. The WAL is small, so that the primary soon needs new WAL files and notices a full disk. */
 const SETTINGS = { wal_level: 'replica', max_wal_senders: '8', min_wal_size: '2MB', max_wal_size: '16MB', wal_keep_size: '16MB' };
 /** The maximum time until a standby follows its primary. */
 const FOLLOWS_MS = 60_000;

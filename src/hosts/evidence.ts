@@ -11,8 +11,8 @@ import type { Caller } from './moment.ts';
 /** The maximum number of delivered notifications that are checked at once, the newest first. */
 const DELIVERIES = 20;
 /**
- * The maximum age of a delivery for which Earpiece searches a transcript. The host may have removed or cut the transcript of an
- * older delivery.
+ * The maximum age of a delivery for which `observe` searches the transcript. The host may have removed or cut the transcript of
+ * an older delivery.
  */
 const SEARCHED_MS = 10 * 60_000;
 /** How far the times of an entry and of its confirmation may differ. The entry has the time of the host's clock. */
@@ -31,7 +31,7 @@ export async function observe(conversation: Conversation, host: Host, { transcri
 
 /**
  * Reopens the last deliveries by hooks to earlier sessions that died, if their transcripts do not contain these deliveries. Each
- * notification is delivered again with the same id, marked as repeated. A resumed session is checked too.
+ * notification is offered again with the same id, marked as repeated. A resumed session is checked too.
  */
 export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {
   if (host.transcript === undefined || transcript === undefined || nested) return;

@@ -52,7 +52,7 @@ export interface Host {
   readonly agent: string;
   /** The contact points that the host's hooks or plugin reach. */
   readonly points: readonly ContactPoint[];
-  /** The maximum number of characters of a text that reach the model. A longer text is cut. */
+  /** The maximum number of characters of Earpiece's text. The host cuts a longer text, so Earpiece offers none. */
   readonly maxChars: number;
   /** Whether `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;

@@ -1,9 +1,9 @@
 /**
  * Writes quiet marks for sessions whose hooks have nothing to do at present. A quiet mark is a set of small files, named after
  * the session. The times of these files are just before and after the times of the database and of its `-wal`. The shell line of
- * a hook compares the times, and ends without starting Earpiece if the quiet mark is valid. Any change of the database moves the
- * time of the database out of these bounds, even if a copy with an old time replaces the database. The same is true after the
- * clock was set back. This module imports no other module of Earpiece, because each hook call loads it.
+ * a hook compares the times, and ends without starting Earpiece if the quiet mark is valid. Any change of the database moves one
+ * of its times out of these bounds, even if a copy with an old time replaces the database. The same is true after the clock was
+ * set back. This module imports no other module of Earpiece, because each hook call loads it.
  */
 
 /**

@@ -14,7 +14,7 @@ export const randomIds: Ids = {
 
 let newest = { time: Number.NaN, head: '' };
 
-/** Cached, because many ids are made in one millisecond. */
+/** Returns the time part of an id. The part is cached, because many ids are made in one millisecond. */
 function timeHead(time: number): string {
   if (time === newest.time) return newest.head;
   let head = '';

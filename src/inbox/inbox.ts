@@ -1,6 +1,6 @@
 /**
  * The inbox queues, delivers and withdraws notifications. For this, the inbox gathers facts, calls the plan of `core`, renders
- * the view and appends to the store. Other rooms usually queue, deliver and withdraw notifications through the inbox.
+ * the view and appends to the store.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -164,7 +164,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return resume(this, typeof to === 'string' ? parseAddress(to) : to, options);
   }
 
-  /** Marks the notifications as read, which lowers their gate. A pause holds until `resume`. */
+  /** Marks the notifications as read, which lowers their gate. Reading does not lift a pause. */
   async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
     const log = toLog(to);
     const items = await this.store.items(log, { kind: 'ids', ids: ids as readonly NotificationId[] });

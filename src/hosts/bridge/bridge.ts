@@ -247,7 +247,7 @@ export class Bridge {
   }
 }
 
-/** The moments that need no answer if no notification is open. */
+/** The moments that need no answer if no notification waits and no gate is up. */
 const AMONG_WORK: ReadonlySet<Moment['kind']> = new Set<Moment['kind']>(['before_tool', 'after_tool', 'asked', 'batch_end']);
 
 const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };

@@ -1,6 +1,6 @@
 /**
- * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun, and needs only `node:child_process`. No failure
- * of the bridge stops the agent. If there is no answer in time, the agent continues.
+ * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun. No failure of the bridge stops the agent. If
+ * there is no answer in time, the agent continues.
  *
  *  down ──the plugin asks or tells, or the delay ends──▶ starting ──the bridge is ready──▶ up
  *  starting, up ──the bridge ends, or does not answer──▶ down, with a delay that doubles
@@ -30,7 +30,7 @@ export type ClientOptions = {
   readonly began?: () => void;
 };
 
-/** A text for the model. Call exactly one of the two functions. */
+/** A text for the model. Call exactly one of `confirm` and `release`. */
 export type Handed = {
   readonly kind: 'tell' | 'deny' | 'hold';
   readonly text: string;
@@ -51,7 +51,7 @@ const READY_WITHIN_MS = 15_000;
 const STEPS = 5;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A bridge that has left this many questions unanswered, and has written nothing for this long, counts as hanging. */
+/** A bridge that leaves `HANGS_AFTER` questions unanswered, and writes nothing for `HANGS_AFTER_MS`, counts as hanging. */
 const HANGS_AFTER = 3;
 const HANGS_AFTER_MS = 5_000;
 const GATE_UP =
@@ -138,8 +138,8 @@ export class BridgeClient {
   }
 
   /**
-   * Asks the bridge for the text that the model reads at this moment; undefined if no text arrives in time. A call while the gate
-   * is up is denied even without an answer.
+   * Asks the bridge for the text that the model reads at this moment; undefined if no text arrives in time. If the last known
+   * state of the gate is up, a call is denied even without an answer.
    */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
     this.#note(whose, moment);

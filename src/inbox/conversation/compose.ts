@@ -28,7 +28,7 @@ export type Composed = {
 };
 
 export type Composing = CarryOptions & {
-  /** Whether another program owns the transcript. If so, a signal view takes no notifications. */
+  /** Whether another program owns the transcript. */
   readonly leased: boolean;
   /** If true, only the decisions are made, without a frame. */
   readonly decidesOnly?: boolean;

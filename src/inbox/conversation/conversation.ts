@@ -225,7 +225,7 @@ export class Conversation {
     return this.#gate.up();
   }
 
-  /** Returns the answer to a tool call while the gate is up. Undefined if there is no answer. See `Gate`. */
+  /** Returns the answer to a tool call while the gate is up. See `Gate.refuse`. */
   refuse(call: RefusedCall): Promise<Refusal | undefined> {
     return this.#gate.refuse(call);
   }
@@ -236,8 +236,8 @@ export class Conversation {
   }
 
   /**
-   * Records that a model request contained everything that was delivered before. The record usually lowers the gate of the
-   * delivered interrupts, except for a pause. Has an effect only at `turn_start`, `tool_batch_end` and `cycle_start`.
+   * Records that a model request contained everything that was delivered before. Has an effect only at `turn_start`,
+   * `tool_batch_end` and `cycle_start`. See `Gate.answered`.
    */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);

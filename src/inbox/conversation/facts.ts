@@ -1,7 +1,4 @@
-/**
- * Gathers the facts that a plan needs in addition to the items. The facts are gathered before the append, with few queries to the
- * store.
- */
+/** Gathers the facts that a plan needs in addition to the items. */
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';

@@ -1,6 +1,6 @@
 /**
- * A fork is a conversation that begins as a copy of another conversation, up to a record. The log holds the shared part once. To
- * read a transcript, read the records of all conversations of its lineage in order.
+ * A fork is a conversation that begins as a copy of another conversation, up to a record. The log holds the shared part once.
+ * `transcriptOf` reads the parts of a transcript in order.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -97,7 +97,7 @@ export class Frames {
     };
   }
 
-  /** Renders a line with its template. A line that was offered before is not rendered: its text is copied. */
+  /** Renders a line with its template, and records a failure. */
   async #said(line: Line): Promise<Said> {
     const { lines: renderer, timeZone } = this.#recipient.context;
     const rendered = await renderer?.render(line, { timeZone });

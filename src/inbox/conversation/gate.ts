@@ -1,6 +1,6 @@
 /**
- * The gate of one conversation. An interrupt (a notification that is critical, or asks to cancel or pause) raises the gate when
- * it is queued. While the gate is up, the host answers tool calls with `refuse().text`, usually without running the tool.
+ * The gate of one conversation. An interrupt raises the gate when it is queued. While the gate is up, the host answers tool calls
+ * with `refuse().text`, usually without running the tool.
  *
  * Reading lowers the gate of a critical notification and of a cancel, but not of a pause. The withdrawal or the expiry of an
  * interrupt lowers its gate, and so does the resume of a pause.
@@ -21,7 +21,7 @@
  * and the tool `get_notifications`, only a call of this tool proves that the model has read the interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
- * not read the interrupt (`ran`). The interrupt is then delivered again, marked as repeated.
+ * not read the interrupt (`ran`). The interrupt is then offered again, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';

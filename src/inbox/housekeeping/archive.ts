@@ -1,6 +1,7 @@
 /**
  * Copies each log into compressed files, so that pruned records stay readable. A file is complete before it gets its name. The
- * position of each log is a setting, so each record is in one file, even if several machines archive at once or are killed.
+ * position of each log is a setting. So each record is in exactly one file, even if several machines archive at once or are
+ * killed.
  */
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ export class Beat {
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<boolean> | undefined;
 
-  /** `name`: unique for ever. */
+  /** `name`: must never name another process. */
   constructor(store: Kept, name: string) {
     this.#store = store;
     this.#key = beatKey(name);

@@ -94,8 +94,8 @@ function fromDate(): number | undefined {
 }
 
 /**
- * Returns the ancestors of a process, from the parent upward. The limit only ends a search in a tree that changes meanwhile: a
- * command must not get out of its agent's sight below many shells.
+ * Returns the ancestors of a process, from the parent upward. The limit only ends a search in a tree that changes meanwhile. The
+ * limit is high, because a command must find its agent even below many shells.
  */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];

@@ -1,7 +1,7 @@
 /**
- * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins later
- * in the same worktree. One conditional append moves all of them. So only one of two heirs gets the notifications, and a crash
- * cannot split the move.
+ * Passes the unread notifications of an ended conversation to its heir: the agent's next conversation with the same worktree and
+ * purpose. One conditional append moves all of them. So only one of two heirs gets the notifications, and a crash cannot split
+ * the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, isShownFirst, type Item } from '../../core/items.ts';

@@ -86,8 +86,8 @@ export async function audienceOfAction(
 
 /**
  * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
- * audience, sender, purpose, instruction, subscriber, template and `about`, and was never offered. Both are due together and
- * expire at about the same time. Neither notification has an action, supersedes others, or interrupts.
+ * audience, sender, purpose, instruction, `needs`, subscriber, template and `about`, and was never offered. Both are due together
+ * and expire at about the same time. Neither notification has an action, supersedes others, or interrupts.
  */
 export async function foldable(
   { store }: Context,

@@ -21,7 +21,8 @@ export type Lifted = {
   /** Epoch ms. */
   readonly since: number;
   /**
-   * Whether the conversation gets a notification. False if the conversation never saw the pause and the person wrote no message.
+   * Whether the conversation gets a notification. False if the conversation never saw the pause and the person wrote no message,
+   * and for a pause in the project's own log.
    */
   readonly notified: boolean;
 };

@@ -25,8 +25,7 @@ export type SayOptions = {
 };
 
 /**
- * Sends an event. Retrying is safe, because the event's id identifies it. Without a subscriber, this id is also the
- * notification's id.
+ * Sends an event. A retry with the same id is safe. Without a subscriber, the event's id is also the notification's id.
  */
 export async function say(
   event: EventInput & { readonly id: string },

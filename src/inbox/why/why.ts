@@ -25,7 +25,10 @@ export type Why = {
     readonly steps: readonly Receipt[];
     /** Why the notification was delivered, waits or ended: one answer from all facts. */
     readonly verdict: Verdict;
-    /** For an open notification, the decision of each active conversation's carriers now. */
+    /**
+     * For an open notification, the current decision for each active conversation of its audience. If none is active, the decision
+     * for the audience itself.
+     */
     readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
   }[];
 };

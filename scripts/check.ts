@@ -25,7 +25,7 @@ const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 /** The longest steps come first, so that short steps run next to them. */
 const STEPS: readonly Step[] = [
   { name: 'build', command: 'node', args: ['scripts/build.ts'] },
-  // The unit tests of some rooms, and the checks of layers, requirements and snippets.
+  // The unit tests of some rooms and of the console, and the checks of pages, layers, requirements and snippets.
   { name: 'unit', command: 'vitest', args: ['run', '--config', 'scripts/quick.config.ts'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   // The examples import the built package by its name.

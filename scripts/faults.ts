@@ -22,7 +22,7 @@ if (args[0] === 'postgres' || args[0] === 'nats') {
   const { status } = spawnSync(process.execPath, [join(import.meta.dirname, `${args[0]}.ts`)], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
-// The workers start often, and a bundle starts in half of the time.
+// The workers start often, and a bundle starts in half the time.
 process.env['EARPIECE_TEST_CLI'] = await built();
 const { commandOfSchedules } = await import('../e2e/stores/faults/command.ts');
 process.exit(await commandOfSchedules(args));

@@ -218,7 +218,7 @@ describe('an archive that cannot be written', () => {
   });
 });
 
-/** Whether this user may mount a file system here: only root may, and only with the right to mount. */
+/** Whether this process may mount a file system. In a container, even root may lack this right. */
 function canMount(): boolean {
   const probe = mkdtempSync(join(tmpdir(), 'earpiece-mount-'));
   try {

@@ -11,7 +11,7 @@ import { Shell } from './shell.ts';
 
 type Asked = Exclude<ShellName, 'zsh'>;
 
-/** Returns the words with which a shell completes the last word of a line. */
+/** Returns the arguments with which a shell prints the words that complete the last word of a line. */
 const ASK: Readonly<Record<Asked, (script: string, line: readonly string[]) => string[]>> = {
   bash: (script, line) => {
     const words = line.map((word) => `'${word}'`).join(' ');

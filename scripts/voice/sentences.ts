@@ -1,4 +1,4 @@
-/** Splits pages into sentences. */
+/** Splits pages and other texts into sentences. */
 export type Sentence = {
   readonly line: number;
   readonly text: string;

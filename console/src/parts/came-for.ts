@@ -84,7 +84,7 @@ function placeIn(entries: readonly Entry[], records: readonly Stored[], at: numb
   return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
 }
 
-/** Returns the id of the notification that this record queued, because the page shows it at its carrier. */
+/** Returns the id of the notification that the record queued, because the page shows the notification at its carrier. */
 function queuedAt(records: readonly Stored[], at: number): string | null {
   const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
   return type === 'system_notification_queued' ? (id ?? null) : null;

@@ -10,8 +10,8 @@ import { Clock } from './time.tsx';
 type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
 /**
- * `onFork` opens the dialog that forks the conversation after the turn that begins here. `onFork` is missing for the running
- * turn, and if the loop of another host runs the conversation.
+ * Shows one line. `onFork` opens the dialog that forks the conversation after the turn that begins here. `onFork` is missing for
+ * the running turn, and if the loop of another host runs the conversation.
  */
 export function TimelineEntry({
   entry,

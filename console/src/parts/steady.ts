@@ -10,7 +10,7 @@ export type Steady = {
   /** Whether the shown order differs from the sorted order. */
   readonly isOld: boolean;
   readonly sort: () => void;
-  /** To be called when the person may have left the list. */
+  /** Call this when the person may have left the list. */
   readonly letGo: () => void;
 };
 

@@ -26,7 +26,7 @@ export function useNow(): number {
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
 
-/** Returns the server's time, and renders the component again when that time reaches `moment`. */
+/** Returns the server's time, and renders the component again when that time reaches `moment`, if this is within 24 days. */
 export function useNowAt(moment: number): number {
   const [, again] = useState(0);
   useEffect(() => {

@@ -5,7 +5,7 @@ import type { Json } from '../../../src/core/json.ts';
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
 const FIRST_LINE_CHARS = 100;
-/** The maximum length of a parsed text. No carrier has a longer text, and parsing a longer text would block the page. */
+/** The maximum length of a parsed text. Parsing a longer text would block the page. */
 const MAX_READ_CHARS = 65_536;
 
 /** Quotes a name as one word of a command line. */
@@ -16,7 +16,7 @@ const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\
 /** Matches a text without visible characters. */
 const LOOKS_EMPTY = /^[\s\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]*$/u;
 
-/** Writes out each invisible character, such as `\u{202E}`, so that a text cannot reorder the page. */
+/** Writes out direction controls and characters without a width, such as `\u{202E}`, so that a text cannot reorder the page. */
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (each) => `\\u{${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`);
 

@@ -1,5 +1,5 @@
-// Preloaded with `--import`: each loaded module becomes a line, and each started process two lines in the file
-// EARPIECE_TEST_LOADED.
+// Preloaded with `--import`. Writes lines into the file EARPIECE_TEST_LOADED: one for each loaded module, and two for each
+// started process, the second with its id.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';

@@ -10,7 +10,7 @@ import { GitHub } from './github.ts';
 
 const HOURS_3 = 3 * 3_600_000;
 
-/** The wall clock of each process of the test is ahead by the number of ms that a file contains. */
+/** Returns a module that sets the wall clock of its process ahead by the number of ms that a file contains. */
 const CLOCK = (file: string): string => `import { readFileSync } from 'node:fs';
 const real = Date.now;
 Date.now = () => real() + Number(readFileSync(${JSON.stringify(file)}, 'utf8'));`;

@@ -1,6 +1,6 @@
 /**
  * Lists the allowed imports between the rooms of `src`, and finds all other imports in the sources. Rooms are the folders of
- * `src`. The files directly in `src` and the files outside of it are composition roots and may import every room.
+ * `src`. The files directly in `src` are composition roots and may import every room.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -117,8 +117,8 @@ const IMPURE = [
 ];
 
 /**
- * Returns one line for each forbidden import, and for the first use of each impure name in a file: `<file>:<line> …`. Tests may
- * import anything.
+ * Returns one line for each forbidden import, and for the first use of each impure name in a file of a pure room: `<file>:<line>
+ * …`. Tests may import anything.
  */
 export function violations(src: string, rooms: Readonly<Record<string, Room>> = ROOMS): string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })

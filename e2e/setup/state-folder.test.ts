@@ -19,7 +19,7 @@ afterEach(() => {
 type Run = (args: readonly string[]) => Ran;
 type Kind = { readonly code: string; readonly spoil: (folder: string) => void };
 
-/** `chmod` does not bind root, so another user runs the refused command. */
+/** The ways to make the folder unreadable. `chmod` does not bind root, so tests of root run the commands as another user. */
 const KINDS: readonly Kind[] = [
   { code: 'EACCES', spoil: (folder) => chmodSync(folder, 0o000) },
   { code: 'ENOTDIR', spoil: (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'x')) },

@@ -1,4 +1,4 @@
-/** Repeats a request whenever its answer may be outdated, one request at a time. An answer is dropped if newer facts are known. */
+/** Repeats a request whenever its answer may be outdated, one at a time. Drops an answer if newer facts are known. */
 
 export type Asked = {
   /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */

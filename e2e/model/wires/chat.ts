@@ -1,9 +1,9 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as other providers of this format send it. */
 /** Gateways to other models (OpenRouter) send `error`. */
 const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
 
+/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as other providers of this format send it. */
 export const chat: Wire = (answer, n, ending) => {
   const chunk = (delta: object, finish_reason: string | null = null): string =>
     event({

@@ -43,8 +43,8 @@ export class LoadedInbox extends UserInbox {
 
 /**
  * Opens the user's inbox. If an agent's command started this process, queued notifications have the agent as their origin: see
- * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors
- * (`store_refused`, `store_corrupt`, `store_unavailable`).
+ * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors, such as
+ * `store_refused`.
  */
 export async function openLoadedInbox(options: OpenOptions = {}): Promise<LoadedInbox> {
   const { cwd = process.cwd(), env = process.env, flags } = options;

@@ -75,7 +75,7 @@ export function isExpired(item: Timed, now: number, sighted?: number): boolean {
 
 /**
  * Returns the item as a list must show it: an open item that has expired is closed, although no sweep has closed it yet. A reader
- * would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short.
+ * would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short-lived.
  */
 export function asListed(item: Item, now: number): Item {
   if (item.state !== 'open' || !isExpired(item, now)) return item;

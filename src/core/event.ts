@@ -1,6 +1,6 @@
 /**
- * Something that happened outside of an agent, in the shape of CloudEvents. A source emits events, and the bus turns them into
- * notifications. Events are not durable. Notifications are.
+ * Something that happened, such as a failed tool call or a changed file, in the shape of CloudEvents. A source emits events, and
+ * the bus turns them into notifications. Events are not durable. Notifications are.
  */
 import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';

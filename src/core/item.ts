@@ -25,7 +25,7 @@ export type Item = {
   readonly passedFrom?: ConversationId;
   /** True if `passedFrom` and the audience are one conversation, so that reports from either id count for the item. */
   readonly merged?: true;
-  /** The last carrier that offered the item. While the item is offered, this carrier holds its lease. */
+  /** The last carrier that offered the item. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;

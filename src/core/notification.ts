@@ -126,12 +126,18 @@ export type NotificationInput = {
   readonly id?: string;
   /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
   readonly kind?: string | Kind;
-  /** Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent. */
+  /**
+   * Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent, except with
+   * the action `resume`.
+   */
   readonly level?: Level;
   readonly message: string;
   /** Structured data, which the model reads as JSON after the message. */
   readonly data?: Json;
-  /** Open notifications with the same key are withdrawn together, and without `supersede` counted together. */
+  /**
+   * The thing that the notification is about. Open notifications of one key can be withdrawn together. Without `supersede`, they
+   * are counted together.
+   */
   readonly key?: string;
   /** Needs `key`: the newest notification of the key replaces the older notifications. */
   readonly supersede?: boolean;

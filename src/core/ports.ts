@@ -75,8 +75,8 @@ export interface Store {
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 
   /**
-   * Returns all logs with records, sorted by name, with counts of their open and offered items by level. The SQL stores read only
-   * the open set.
+   * Returns all logs with records, sorted by name, with counts of their open and offered items by level. For the counts, the SQL
+   * stores read only the open set.
    */
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
@@ -142,10 +142,10 @@ export interface Store {
 
   /**
    * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. The call also
-   * removes the log's presence, bindings and withheld results, and the settings of the agent. These settings have keys that end
-   * with ` <log>` or contain ` <log>#`, or texts that begin with `<log>#`. The caller first appends a record and passes its
-   * position, so that no position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the removed data
-   * is left after the store is closed.
+   * removes the log's presence, bindings and withheld results, and the settings of the agent. The key of such a setting ends with
+   * ` <log>` or contains ` <log>#`, or its value is a text that begins with `<log>#`. The caller first appends a record and
+   * passes its position, so that no position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the
+   * removed data is left after the store is closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 

@@ -41,7 +41,7 @@ export type Interruption = {
   readonly notification: string;
 };
 
-/** One agent's work on a task, from taking the task until the report. Times are epoch ms. */
+/** One agent's work on a task. Times are epoch ms. */
 export type TaskExecution = {
   /** The id, such as `t7.2` for the second execution of task t7. */
   readonly id: string;
@@ -56,7 +56,7 @@ export type TaskExecution = {
    */
   readonly recalled: boolean;
   readonly endedAt: number | null;
-  /** `lost`: the conversation ended without a report. */
+  /** `lost`: the execution ended without a report. */
   readonly result: TaskResult | 'lost' | null;
   /** 0 for success, and 1 for any other result. */
   readonly exitCode: number | null;

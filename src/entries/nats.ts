@@ -13,7 +13,8 @@ const NATS: Table<NatsOptions> = {
 
 /**
  * Opens a store in NATS JetStream 2.10 or newer, and makes its two streams if needed. Rejects with `bad_argument`,
- * `store_refused`, `store_full` or (if the server gives no answer) `store_unavailable`. No error message contains the password.
+ * `store_refused`, `store_corrupt`, `store_full` or (if the server gives no answer) `store_unavailable`. No error message
+ * contains the password.
  */
 export async function openNatsStore(options: NatsOptions): Promise<Store> {
   check('openNatsStore', options, NATS);

@@ -14,7 +14,7 @@ const POSTGRES: Table<PostgresOptions> = {
 
 /**
  * Opens a PostgreSQL database, and makes or migrates its tables if needed. Rejects with `bad_argument`, `store_refused`,
- * `store_full` or (if the server gives no answer) `store_unavailable`. No error message contains the password.
+ * `store_corrupt`, `store_full` or (if the server gives no answer) `store_unavailable`. No error message contains the password.
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   check('openPostgresStore', options, POSTGRES);

@@ -124,7 +124,10 @@ const REMINDER: Table<Reminder> = {
   ttlMs: 'amount',
 };
 
-/** Reads a time in a person's words, such as `tomorrow at 9`. Throws `bad_argument` for unknown words. */
+/**
+ * Reads a time in a person's words, such as `tomorrow at 9`. Throws `bad_argument` for a text that is not fully understood, and
+ * for a time in the past or more than a year away.
+ */
 export async function parseWhen(text: string, here: { readonly now: number; readonly timeZone: string }): Promise<When> {
   checkName('parseWhen', 'the time', text);
   check('parseWhen', here, { now: { needed: 'number' }, timeZone: { needed: 'name' } });

@@ -1,5 +1,5 @@
 /**
- * At the end of a turn, treats each active handle as its tool defines.
+ * At the end of a turn, treats each active background handle as its tool defines.
  *
  * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. A wait lasts up to
  *   `turnEndSecs`, and adds a cycle if the handle stops.

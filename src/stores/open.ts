@@ -76,7 +76,7 @@ export function partsOf(url: string): { readonly scheme: string | undefined; rea
 
 /**
  * Matches a name with a colon and a slash, at the beginning of a path or after a slash: `POSTGRES:/`, ` nats:/`. The name has at
- * least two letters, because one letter is a drive of Windows.
+ * least two characters, because a single letter is a drive of Windows.
  */
 const HIDDEN = /(?:^|\/)(\s*([a-z][a-z0-9+.-]+)):\/+(.*)$/isu;
 

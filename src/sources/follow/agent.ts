@@ -1,7 +1,7 @@
 /**
- * Follows another agent until its turn ends, an interrupt blocks it, or its session ends. The follower ends at the same time. The
- * agent's host reports the ends of turns and sessions. If a session's process was killed, this follower reports the end of the
- * session.
+ * Follows another agent until its turn ends (`idle`), an interrupt blocks it (`blocked`), or its session ends (`done`). The
+ * follower ends at the same time. The agent's host reports the ends of turns and sessions. If a session's process was killed,
+ * this follower reports the end of the session.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Inbox } from '../../inbox/index.ts';

@@ -34,7 +34,7 @@ export type Followed = {
   readonly to: string;
   /** The `uid` of the first follower of the same thing, if there was one. Both followers share one state and one check. */
   readonly group?: string;
-  /** Whether a command has begun to end the follower, which then no longer counts. */
+  /** Whether `unfollow` has begun to end the follower, which then no longer counts. */
   readonly ending?: true;
   /** Whether the thing is followed even while no session is active. */
   readonly keep?: true;
@@ -114,7 +114,7 @@ export async function following(store: Kept, project: string): Promise<readonly 
   return (await listed(store, project)).filter(({ ending }) => !ending);
 }
 
-/** Returns all followers, also those that a command has begun to end. */
+/** Returns all followers, also those that `unfollow` has begun to end. */
 export async function listed(store: Kept, project: string): Promise<readonly Followed[]> {
   return listIn(await store.setting(listKey(project)));
 }

@@ -193,7 +193,8 @@ export async function lookOnce(around: Surroundings, followed: Group, kept: Stat
   const { source: _source, ...rest } = wanted;
   const after: State = heard ? { ...wanted, ...told } : { ...rest, ...unheard, ...told };
   if (reports.length === 0 && isUnchanged(before, after)) return after;
-  // A command may have ended the follower during the check. In this case, the follower's notifications and state are removed.
+  // A person or an agent may have ended the follower during the check. In this case, the follower's notifications and state are
+  // removed.
   if ((await following(store, project)).every((each) => groupOf(each) !== uid)) {
     await tellEnd(followed, after, emitter);
     await keepState(store, uid, undefined);

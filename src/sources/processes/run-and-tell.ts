@@ -27,8 +27,8 @@ export type RunAndTellOptions = {
   /** A name for people, instead of the command line. */
   readonly name?: string | undefined;
   /**
-   * The maximum number of lines of the output that the agent reads: lines from the first failure on, and the last lines. Default
-   * 20.
+   * The maximum number of lines of the output that the agent reads: lines from the beginning of the failure, and the last lines.
+   * Default 20.
    */
   readonly lines?: number;
   /** The level of the notification if the command fails. Default `error`. */

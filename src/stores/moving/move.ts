@@ -1,11 +1,13 @@
 /**
  * Moves the content of one store to another store, usually of another engine. If the process is killed, the next run continues
- * with the unfinished step.
- * The steps are:
+ * with the unfinished step. The steps are:
  *
- * 1. The source is checked, and the target gets its mark. 2. The source gets its mark, and from then on refuses all writers.
- * 3. The records are copied in pages, and then the rows. 4. Both stores are read and compared, and the target is checked.
- * 5. The mark of the source says that the target has everything. 6. The mark of the target is removed.
+ * 1. The source is checked, and the target gets its mark.
+ * 2. The source gets its mark, and from then on refuses all writers.
+ * 3. The records are copied in pages, and then the rows.
+ * 4. Both stores are read and compared, and the target is checked.
+ * 5. The mark of the source says that the target has everything.
+ * 6. The mark of the target is removed.
  */
 import { randomUUID } from 'node:crypto';
 import { EarpieceError } from '../../core/errors.ts';

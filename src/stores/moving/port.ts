@@ -111,8 +111,8 @@ export const GROWTH = 4;
 const PAGE_BYTES = 8_000_000;
 
 /**
- * Returns the number of records for the next page: at most `PAGE`, at most `GROWTH` times as many, and not more than fit into
- * about `PAGE_BYTES`.
+ * Returns the number of records for the next page: at most `PAGE`, at most `GROWTH` times the number of `bodies`, and not more
+ * than fit into about `PAGE_BYTES`.
  */
 export function nextLimit(bodies: readonly { readonly body: string }[]): number {
   const bytes = bodies.reduce((sum, { body }) => sum + body.length, 0);

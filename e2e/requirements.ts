@@ -208,7 +208,7 @@ export const REQUIREMENTS = {
   'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
   'delivery:other-process': {
-    behaviour: 'When `queue` has returned in one process, the next offer of every other process can include the notification.',
+    behaviour: 'When `queue` has resolved in one process, the next offer of every other process can include the notification.',
   },
   'delivery:thousand-calls': {
     behaviour:
@@ -259,13 +259,14 @@ export const REQUIREMENTS = {
   },
 
   // The agent of Earpiece, over the wire of each API.
-  'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid requests.' },
+  'agent:wire': { behaviour: "Every request of the agent of Earpiece follows the rules of its provider's API." },
   'agent:aborts': {
-    behaviour: 'After an abort, the agent keeps exactly the parts of the answer that the API accepts in the next request.',
+    behaviour:
+      'After an abort, the agent of Earpiece keeps exactly the parts of the answer that the API accepts in the next request.',
   },
   'agent:prefix': {
     behaviour:
-      'The prefix of a request never changes by a byte after it was sent, even through reasoning, notifications, aborts and restarts. Only a compaction and a left-out notification change it.',
+      'The messages of a request of the agent of Earpiece stay the same in later requests, byte for byte, even after reasoning, notifications, aborts and restarts. Only a compaction and a left-out notification change them.',
   },
   'agent:refusals': {
     behaviour:
@@ -290,7 +291,8 @@ export const REQUIREMENTS = {
     behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',
   },
   'agent:mcp-results': {
-    behaviour: 'A long result of an MCP tool is cut in the middle and kept in a file. Structured content and images are kept.',
+    behaviour:
+      'A long result of an MCP tool is cut in the middle and kept in a file. Structured content reaches the model, and images are kept in files.',
   },
   'agent:endings': {
     behaviour:
@@ -305,7 +307,7 @@ export const REQUIREMENTS = {
   },
   'agent:kill-9': {
     behaviour:
-      'After a kill at any point and a resume, each notification is in the transcript once and each call has its answer. Each request extends the previous request.',
+      'After the agent of Earpiece is killed at any point and resumed, each notification is in the transcript once and each call has its answer. Each request extends the previous request.',
   },
 
   // Agents of the AI SDK.
@@ -368,7 +370,7 @@ export const REQUIREMENTS = {
   },
   'plan:coalesce': {
     behaviour:
-      'Notifications with one key, or of one kind within its window, become one line with the count and the differences.',
+      'Notifications with one key, or of one kind within the window of their source, become one line with the count and the differences.',
   },
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
@@ -381,7 +383,7 @@ export const REQUIREMENTS = {
   },
   'queue:max-open': {
     behaviour:
-      'Above `max_open`, the oldest notifications of the lowest level are dropped. One summary has their number and kinds.',
+      'Above `max_open`, the oldest notifications of the lowest level are dropped, except actions and critical notifications of a person, a core kind or a core subscriber. One summary has their number and kinds.',
   },
   'queue:mute': {
     behaviour:
@@ -450,7 +452,7 @@ export const REQUIREMENTS = {
   },
   'gate:lowered': {
     behaviour:
-      'get_notifications lowers the gate of an interrupt that is not a pause. A resume lowers the gate of a pause. Withdrawal and expiry lower every gate.',
+      'get_notifications lowers the gate of an interrupt that is not a pause. A resume lowers the gate of a pause. Withdrawal and expiry lower the gate of any interrupt.',
   },
   'gate:batch': {
     behaviour: 'All calls of a serial batch are refused: the gate stays up for at least a second after the last refusal.',
@@ -502,7 +504,10 @@ export const REQUIREMENTS = {
   'address:fan-out': {
     behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
   },
-  'address:nobody': { behaviour: 'If no agent of the project is active, the error says what to do.' },
+  'address:nobody': {
+    behaviour:
+      'If no agent of the project is active, a notification for project/* that is no interrupt is refused. The error says what to do.',
+  },
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
   'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },
   'address:order': {
@@ -578,7 +583,8 @@ export const REQUIREMENTS = {
       'A text that is too late for its result is added to the next result of the same client. After half of its lease without such a result, other carriers can deliver its notifications.',
   },
   'gateway:fronts-many': {
-    behaviour: 'The gateway serves all servers of a configuration. Tool names have prefixes, and two equal names are an error.',
+    behaviour:
+      'The gateway serves all servers of a configuration. Tool names have the prefix of their server, and two servers with the same name are an error.',
   },
   'gateway:reach': {
     behaviour: "If an agent has only a gateway, doctor names the agent's tools that cannot carry notifications.",
@@ -620,7 +626,9 @@ export const REQUIREMENTS = {
   'gateway:stopping': {
     behaviour: 'When the gateway stops, each open HTTP call gets an answer that says that the gateway stopped.',
   },
-  'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1 and checks Origin, Host and the bearer token.' },
+  'gateway:http': {
+    behaviour: 'By default, streamable HTTP listens on 127.0.0.1. It checks Origin, Host and the bearer token, if one is set.',
+  },
   'gateway:print': {
     behaviour:
       'For each client, --print writes a line that installs the gateway with all options and the database, and a line that removes the gateway.',
@@ -648,7 +656,9 @@ export const REQUIREMENTS = {
   'pull:signal': {
     behaviour: 'In signal mode, every result has the notification field. The field repeats a notification until it is read.',
   },
-  'pull:name': { behaviour: "If the upstream has a tool named get_notifications, Earpiece's tool gets another fixed name." },
+  'pull:name': {
+    behaviour: "If the upstream has a tool named get_notifications, Earpiece's tool is called earpiece_get_notifications.",
+  },
   'pull:report-completed': {
     behaviour: 'If a person has blocked the task, report_completed(blocked) still succeeds and ends the execution.',
   },
@@ -812,7 +822,8 @@ export const REQUIREMENTS = {
       'A change is written completely or not at all. The change follows links, keeps the file mode, and preserves changes of other programs.',
   },
   'cli:private': {
-    behaviour: 'Only their owner can read the cache folder, state folder, database and tokens, regardless of the umask.',
+    behaviour:
+      'Only the owner can read the cache folder, the state folder, the database and the tokens, regardless of the umask.',
   },
   'cli:odd-files': {
     behaviour:
@@ -862,7 +873,7 @@ export const REQUIREMENTS = {
     behaviour:
       'Without a terminal, each input line is a message. With --json, events are printed as JSON, and messages may be JSON too.',
   },
-  'chat:ends': { behaviour: 'A signal ends the agent and every process that it has started.' },
+  'chat:ends': { behaviour: 'A signal that ends the agent of Earpiece also ends every process that the agent has started.' },
   'chat:sub-agents': { behaviour: "An agent and its sub-agents do not get each other's notifications." },
   'run:exit-codes': { behaviour: 'earpiece run exits with a code for the result of its turn, such as 0, 1, 3, 9, 10 or 130.' },
 
@@ -873,15 +884,16 @@ export const REQUIREMENTS = {
   'bus:checked': {
     behaviour: 'The error for a mistake in a subscriber file names line and column, and says what to do. A correct file loads.',
   },
-  'bus:shipped': {
-    behaviour: 'The shipped subscribers load without a problem, and render every event with any content.',
-  },
+  'bus:shipped': { behaviour: 'The shipped subscribers load without a problem and render events with any content.' },
   'bus:locked': { behaviour: 'A core subscriber cannot be disabled, and the refusal says why.' },
 
   'bus:disabled': {
     behaviour: 'A disabled subscriber queues nothing from the next event on. A core subscriber cannot be disabled.',
   },
-  'bus:window': { behaviour: 'Failures within 5 s become one line with all details.' },
+  'bus:window': {
+    behaviour:
+      'Open notifications of one subscriber at one level become one line with all details, if the subscriber has a window.',
+  },
   'bus:order': {
     behaviour: 'Events and withdrawals of one key are written to a log in the order of their arrival.',
   },
@@ -902,7 +914,7 @@ export const REQUIREMENTS = {
   },
   'bus:own-defects': {
     behaviour:
-      'When the bus closes, all waiting events are written. Different failures of one tool are all delivered, and a failing template loses nothing.',
+      'When the bus closes, it writes all waiting events. Different failures of one tool are all delivered, and a failing template loses no notification.',
   },
 
   // Templates of subscribers.
@@ -910,7 +922,7 @@ export const REQUIREMENTS = {
     behaviour:
       'A template that loops, grows, recurses or accesses anything outside its context is stopped within 250 ms. The next template renders, and nothing is blocked.',
   },
-  'bus:toon-filter': { behaviour: 'The official TOON decoder returns the values that toon_encode got.' },
+  'bus:toon-filter': { behaviour: 'The official TOON decoder restores the values that the filter toon_encode encodes.' },
 
   // Sources: files and repositories.
   'sources:files': {
@@ -1024,7 +1036,7 @@ export const REQUIREMENTS = {
   },
   'server:settings-refused': {
     behaviour:
-      'Only an admin can change settings. Settings that run a command, open a connection or move data cannot be changed, and an invalid value changes nothing.',
+      'Over HTTP, only an admin can change settings. Settings that run a command, open a connection or move data cannot be changed, and an invalid value changes nothing.',
   },
   'server:settings-at-once': { behaviour: 'Concurrent changes of settings are all kept.' },
   'server:settings-live': {
@@ -1044,7 +1056,8 @@ export const REQUIREMENTS = {
     behaviour: 'While a file that sets redact cannot be parsed, whole texts are redacted.',
   },
   'config:bounded': {
-    behaviour: 'No text of 1 MB keeps the TOML reader busy: it refuses long keys, deep values and too many entries.',
+    behaviour:
+      'No text of 1 MB keeps the TOML reader busy: it refuses long keys, deep values and too many key parts and elements.',
   },
   'config:links': {
     behaviour: 'A project configuration that links to a file outside of the project is refused, and its content is not shown.',
@@ -1052,7 +1065,9 @@ export const REQUIREMENTS = {
   'store:unused': {
     behaviour: 'If prune cannot shrink a large database from before 0.1.0, the command says how to shrink the database.',
   },
-  'server:many-agents': { behaviour: 'One indexed query reads the page of 10,000 agents with 100 open notifications each.' },
+  'server:many-agents': {
+    behaviour: 'One indexed query reads a page of agents, even among 10,000 agents with 100 open notifications each.',
+  },
   'server:cli': {
     behaviour: 'With --server, the commands print the data of a server in the same form as the data of a database.',
   },
@@ -1095,7 +1110,7 @@ export const REQUIREMENTS = {
 
   // The package.
   'package:old-node': {
-    behaviour: 'On an older Node, every entry point names the required version in one line and exits with 1.',
+    behaviour: 'On a Node that is too old, every entry point names the required version in one line and exits with 1.',
   },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with only the declared dependencies.' },
   'package:surface': {
@@ -1110,7 +1125,10 @@ export const REQUIREMENTS = {
       'In a loop of the library, a refused critical notification or cancel counts as read at the next user message or the end of the batch. A call that begins at least 1 s after the last refusal has the same effect.',
   },
   'library:receipt': { behaviour: 'A program can wait until a notification is delivered, is read or has ended in another way.' },
-  'package:layers': { behaviour: 'The arrows between the rooms point inward. The core uses no clock, randomness or I/O.' },
+  'package:layers': {
+    behaviour:
+      'Each room of the source imports only the rooms that e2e/layers/layers.ts allows. The core uses no clock, randomness or I/O.',
+  },
   'package:replaced': {
     behaviour:
       'A long-lived process continues when an upgrade replaces its files. If the files are removed, the process reports this once, and plain text replaces texts that need a template.',
@@ -1200,9 +1218,12 @@ export const REQUIREMENTS = {
     behaviour: 'A failing tool call emits one failure or one timeout. The model reads it once, in the result of the call.',
   },
   'sources:thresholds': {
-    behaviour: 'An agent is warned once a turn at 80 % of its tokens, 70 % of its iterations and 70 % of its context.',
+    behaviour:
+      'By default, an agent is warned once a turn at 80 % of its tokens and its time, and at 70 % of its iterations and its context.',
   },
-  'sources:loops': { behaviour: 'If the same calls occur in three of the last six batches, the agent is warned once a turn.' },
+  'sources:loops': {
+    behaviour: 'If an agent makes the same calls in three of its last six batches, the agent is warned once a turn.',
+  },
   'sources:rate-limits': {
     behaviour:
       'A nearly exhausted provider limit is reported once until the limit resets. Each refusal of the provider is reported.',

@@ -77,7 +77,7 @@ export class SelfWatch {
     await this.told();
   }
 
-  /** Returns the record for the beginning of a turn if the model or the tools have changed; otherwise no record. */
+  /** Returns the record of the setup, for the first turn and for a turn with a changed model or changed tools; otherwise none. */
   setupRecords(): readonly Draft[] {
     const { setup } = this.#options;
     if (sameSetup(this.#setup, setup)) return [];

@@ -100,7 +100,7 @@ export class Carriers {
     else this.#unread.add(call);
   }
 
-  /** Confirms the tool results in these messages, and all user messages, because the caller keeps these carriers. */
+  /** Confirms the carriers that these messages contain, because the caller keeps the messages. */
   async kept(messages: readonly Message[]): Promise<void> {
     const mine = this.#unkept.filter(areIn(messages));
     this.#unkept = this.#unkept.filter((carrier) => !mine.includes(carrier));
@@ -108,8 +108,8 @@ export class Carriers {
   }
 
   /**
-   * Ends a call of the SDK, whose transcript is `messages`. Releases the notifications of user messages that were not confirmed
-   * and of tool results that the transcript lacks. A later message carries these notifications.
+   * Ends a call of the SDK, whose transcript is `messages`. Releases the notifications of unconfirmed carriers that the transcript
+   * lacks. A later message carries these notifications.
    */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { InstallHost } from './install-hosts.ts';
 
-/** The maximum size of a file; no client's configuration is larger. */
+/** The maximum size of a file that is read. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**

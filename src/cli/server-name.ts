@@ -11,7 +11,7 @@ export function checkName(name: string): void {
 
 /**
  * Returns the default name of a server: the name of its package, image, module, script or host. Runners such as `npx`, `uv run`
- * and `docker run` are skipped, and so are words that most servers share (`mcp`, `server`, `index.js`). If no word is left, the
+ * and `docker run` are skipped, and so are words that many servers share (`mcp`, `server`, `index.js`). If no word is left, the
  * name is `server`.
  */
 export function serverName(words: readonly string[]): string {
@@ -194,7 +194,7 @@ function fromPath(path: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Words in the names of most servers' files and packages. */
+/** Matches words that are common in the names of servers' files and packages. */
 const GENERIC =
   /^(|mcp|server|servers?|mcp-?servers?|index|main|__main__|__init__|app|cli|run|start|stdio|serve|dist|src|build|bin|lib|out|cmd|api|www|sse|http|latest|node_modules|packages)$/i;
 

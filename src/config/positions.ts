@@ -1,6 +1,6 @@
 /**
  * Finds the place of each key in a TOML text. The parser returns values without places, so this module scans the same text a
- * second time. The scan checks nothing and never throws. For a text that is not TOML, the scan returns the places found so far.
+ * second time. The scan checks nothing and never throws. For a text that is not TOML, places may be missing.
  */
 import type { Position } from './problems.ts';
 

@@ -21,7 +21,7 @@ const SETTLED_MS = 2_000;
 /** Returns the folder of the quiet marks, below the state folder. */
 export const quietFolder = (state: string): string => `${state}/quiet`;
 
-/** `quiet`: no notification is open for the session. `free`: notifications may be open, but no gate is up. */
+/** `free`: no gate is up for the session. `quiet`: no gate is up, and no notification is open or still to be proven. */
 export type Mark = 'quiet' | 'free';
 
 const ENDINGS: Readonly<Record<Mark, string>> = { quiet: '', free: '.free' };

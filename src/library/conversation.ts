@@ -19,7 +19,7 @@ export type ConversationOptions = {
   readonly points?: readonly ContactPoint[];
   /** The view in which the model reads notifications. Default: the configured view. */
   readonly view?: ViewName;
-  /** A notification with a `purpose` goes only to conversations of the same purpose. */
+  /** The use of the conversation. A conversation with a purpose gets no notification of another purpose. */
   readonly purpose?: string;
   /** The name of the program that runs the loop, for `earpiece agents`. */
   readonly host?: string;
@@ -98,7 +98,8 @@ export type Offer = {
   /** Whether the model may have seen the notifications before. If so, the text says that they are repeated. */
   readonly repeated: boolean;
   /**
-   * Confirms that the text was sent. Resolves to `late` if the lease had ended and another carrier took the notifications first.
+   * Confirms that the text was sent. Resolves to `late` if the lease was ended before, for example by the next carrier after the
+   * lease's time, or if the notifications have ended otherwise.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   /** Releases notifications whose text was not sent, so that they are offered again. The default reason is `cancelled`. */
@@ -139,7 +140,7 @@ export const CONVERSATION: Table<ConversationOptions> = {
 };
 /**
  * The time after which a refusal counts as delivered if the process still runs. If the process ends earlier, the next process
- * gets the interrupt again, flagged as repeated.
+ * gets the interrupt again, marked as repeated.
  */
 const TAKEN_AFTER_MS = 2_000;
 /** The maximum time between two calls of one batch. */
@@ -204,7 +205,7 @@ export class Conversation {
    * `batchEnded`, at a confirmed answer of `notifications`, or at a call that begins at least 1 s after the last refusal. A
    * `pause` refuses all calls until a person resumes the agent, or until the pause is withdrawn or expires. The process may die
    * within 2 s of the first refusal, before another call of this object. In that case, the next process gets the interrupt again,
-   * flagged as repeated.
+   * marked as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

@@ -262,8 +262,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Closes expired notifications, releases leases of dead processes, finishes interrupted sends to a project, and prunes once a
-   * day. A long-lived process calls this about once a minute.
+   * Closes expired notifications, releases leases that have ended or whose owner is dead, finishes interrupted sends to a project,
+   * and prunes at most once a day. Call this about once a minute in a long-lived process.
    */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();

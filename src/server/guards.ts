@@ -1,8 +1,8 @@
 /**
- * Checks every request before its route, in this order. The Host header must name this server: this stops web pages whose host
- * name resolves to this machine. The URL must not contain a token. The Origin must not be another site: this stops pages and
- * forms of other sites. A public route then checks the rate limit of the client's IP address. Any other route checks the token
- * and its rate limit.
+ * Checks every request before its route, in this order. The Host header must name this server, because the host name of a hostile
+ * page may resolve to this machine. The URL must not contain a token. The Origin must not be another site, because a page or form
+ * of another site could send the request. A public route then checks the rate limit of the client's IP address. Any other route
+ * checks the token and its rate limit.
  */
 import { hostname } from 'node:os';
 import type { HttpBindings } from '@hono/node-server';

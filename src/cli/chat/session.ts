@@ -38,8 +38,8 @@ export type SessionOptions = {
   readonly system?: string;
   readonly withTools: boolean;
   /**
-   * The purpose of the conversation: `task` for a task, `chat` for a talk with a person. Default: the stored purpose, otherwise
-   * both.
+   * The purpose of the conversation: `task` for a task, `chat` for a talk with a person. Default: the stored purpose. A
+   * conversation without a purpose gets the notifications of every purpose.
    */
   readonly purpose?: string;
   /** Limits that override the configured limits. */

@@ -127,8 +127,8 @@ export type NotificationInput = {
   /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
   readonly kind?: string | Kind;
   /**
-   * Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent, except with
-   * the action `resume`.
+   * Default `info`, or `critical` with the action `cancel` or `pause`. A critical notification interrupts the agent, unless its
+   * action is `resume`.
    */
   readonly level?: Level;
   readonly message: string;
@@ -171,7 +171,7 @@ export type NotificationInput = {
 };
 
 export const LIMITS = {
-  /** A producer puts a longer text into a file and sends the path. */
+  /** For a longer text, send the path of a file. */
   messageChars: 1_048_576,
   instructionChars: 65_536,
   dataBytes: 262_144,

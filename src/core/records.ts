@@ -79,8 +79,8 @@ export type OfferedRecord = Base & {
   readonly counts?: readonly number[];
   readonly owner: Owner;
   /**
-   * `hook`: the carrier is a hook's output. The hook's process exited after its output, so the process does not know whether the
-   * host survived.
+   * `hook`: the carrier is a hook's output. The hook's process exits after its output, so it does not learn whether the host
+   * survived.
    */
   readonly through?: 'hook';
   /** Epoch ms. Any process may release a lease after this time. */

@@ -17,7 +17,7 @@ export type InboxRiderOptions = {
    */
   readonly agent?: string;
   readonly view?: ViewName;
-  /** A notification with a `purpose` is delivered only to conversations of that purpose. */
+  /** The purpose of the clients' conversations. A conversation with a purpose gets no notification of another purpose. */
   readonly purpose?: string;
   /** Whether the gateway serves several clients (`front: {kind: 'http'}`). */
   readonly shared?: boolean;

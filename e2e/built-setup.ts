@@ -1,7 +1,7 @@
 /**
- * Bundles the command line and the programs that tests start often, once for all tests of a run. To start, a bundle needs half of
- * the processor time that the sources need. The folder's name contains the hash of its inputs, so no test starts an older bundle,
- * and runs of different sources do not share a folder.
+ * Bundles the command line and the programs that tests start often, once for all tests of a run. A bundle starts with half the
+ * processor time of the sources. The folder's name contains the hash of its inputs, so no test starts an older bundle, and runs
+ * of different sources do not share a folder.
  */
 import {
   chmodSync,

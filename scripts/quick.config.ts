@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The configuration of the tests of `npm run check`, which end in seconds. */
+/** Configures the tests of `npm run check`, all of which take seconds. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {

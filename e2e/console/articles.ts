@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { routeOf } from '../../console/src/addresses.ts';
 import { visible } from '../../console/src/state/text.ts';
 
-/** Returns each notification in order, such as `staged ci.failed` and `rode ci.failed`. */
+/** Returns the state and the kind of each notification in order, such as `staged ci.failed`. */
 export const notesOn = (page: Page): Promise<string[]> =>
   page
     .locator('article[data-note]')

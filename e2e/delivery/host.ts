@@ -1,8 +1,8 @@
 /**
  * Plays a program that runs an agent's loop: a real process that its gateway finds as `claude` among the gateway's ancestors. The
- * program's stdin and stdout belong to the gateway, and close with it. The program restarts a killed gateway, and prints the
- * process id of each gateway on stderr: `gateway <pid>`. With `-p` as the first argument, the program plays a host that a tool of
- * another host starts.
+ * program connects its stdin and stdout to the gateway. The program restarts a killed gateway, and ends when the gateway ends in
+ * another way. The program prints the process id of each gateway on stderr: `gateway <pid>`. With `-p` as the first argument, the
+ * program plays a host that a tool of another host starts.
  *
  *   node claude [-p] <gateway command…>
  *   node claude --tool <gateway command…>     below a shell

@@ -65,8 +65,9 @@ test('Claude Code with its installed MCP server reads each of 20 notifications o
 type Storm = { readonly mcpServers?: RunOptions['mcpServers']; readonly database?: string };
 
 /**
- * Runs two sessions while other processes send notifications, and checks what the model reads. `mixed` is the batch of calls that
- * differs between tests. `set` gives the agent its hooks; by default, all are commands.
+ * Runs two turns while other processes send notifications, and a third turn for notifications that are left. Checks what the
+ * model reads. `mixed` is the batch of calls that differs between tests. `set` gives the agent its hooks; by default, all are
+ * commands.
  */
 async function storm(
   { client, place }: Hooked,

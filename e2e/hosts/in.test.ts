@@ -9,7 +9,7 @@ import { address, earpiece, entry, hookCommand, send } from './earpiece.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
-/** A person's message wakes an idle agent with any policy for its level. */
+/** A person's message wakes an idle agent, whatever the policy says about the message's level. */
 const toWake = ['--kind', 'user.message', '--as', 'Anna'];
 
 async function inEarpiece(use: (terminal: ClaudeTerminal, database: string) => Promise<void>): Promise<void> {

@@ -18,7 +18,7 @@ export interface Recorded {
   readonly text: string;
   readonly body: JsonObject | undefined;
   status: number | null;
-  /** The bytes of the answer, as passed on. */
+  /** The number of bytes of the answer that the tap passed on. */
   bytes: number;
   aborted: 'client' | 'tap' | null;
 }

@@ -92,7 +92,7 @@ describe('10,000 agents with 100 open notifications each', () => {
 
 /**
  * Fills a database. The store writes the first agent, and the other agents are copies of its rows, because 10,000 appends would
- * take longer than the test. A page reads only the first records of each agent, so only the last agent has all its records.
+ * take longer than the test. A page reads only the first record of each agent, so only the last copy has all records.
  */
 async function fill(path: string): Promise<void> {
   const levels = ['info', 'info', 'info', 'info', 'warning', 'warning', 'warning', 'error', 'error', 'critical'] as const;

@@ -203,7 +203,7 @@ test('an append that another process left unfinished is moved as a whole, with i
   });
 });
 
-/** Expects that no method of a store that was open before changes anything. */
+/** Expects that a store that was open before the migration refuses every write. */
 async function refusesWrites(store: Store): Promise<void> {
   const x = { log: LOG, conversation: conversation('x') };
   const writes: readonly (() => Promise<unknown>)[] = [

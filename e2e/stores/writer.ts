@@ -1,7 +1,7 @@
 /**
  * Opens a file and queues a notification with a text of 8 kB for each line of stdin. The program prints `open` when the file is
- * open. For each notification, the program prints `ok <id>` or `<code> <message>`. If the file cannot be opened, the program
- * prints that error. Run: `node writer.ts <path>`.
+ * open, `ok <id>` or `<code> <message>` for each notification, and `verify <problems>` after the last. If the file cannot be
+ * opened, the program prints only that error. Run: `node writer.ts <path>`.
  */
 import { createInterface } from 'node:readline';
 import { LOG, queued } from '../../src/stores/contract/drafts.ts';

@@ -1,6 +1,6 @@
 /**
- * Earpiece's promises as data, one line each. A test that proves a promise cites its id (`verifies`, `proves`).
- * `requirements.test.ts` fails on a promise that no test cites. `docs/guarantees.md` cites the same ids.
+ * Earpiece's promises, by id. A test that proves a promise cites its id (`verifies`, `proves`). `requirements.test.ts` fails on a
+ * promise that no test cites or no page names.
  */
 type Requirement = { readonly behaviour: string };
 
@@ -506,7 +506,7 @@ export const REQUIREMENTS = {
   },
   'address:nobody': {
     behaviour:
-      'If no agent of the project is active, a notification for project/* that is no interrupt is refused. The error says what to do.',
+      'If no agent of the project is active, an interrupt for project/* is kept, but any other notification is refused. The error says what to do.',
   },
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
   'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },

@@ -104,7 +104,7 @@ export class Session {
     while (gateway !== undefined && isAlive(gateway)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  /** Kills the gateway. The host then starts another gateway and connects to it. */
+  /** Kills the gateway. Resolves when the host has started another gateway and the session is connected to it. */
   async killGateway(): Promise<void> {
     const gateways = this.#gateways.length;
     process.kill((this.#gateways.at(-1) as Owner).pid, 'SIGKILL');

@@ -105,7 +105,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** A client that talks to the echo server through a separate gateway. */
+/** A client of a separate gateway. The gateway serves the echo server unless `args` or the configuration name other servers. */
 export class GatewayClient implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly exited: Promise<NodeJS.Signals | number | null>;

@@ -14,7 +14,8 @@
  * - `ask`: asks the client for its roots, and returns the client's answer.
  *
  * With ODD_HOLD, the server sends nothing until the named file exists. With ODD_HOLD_LIST, the server does not answer tools/list
- * until the named file exists. With ODD_SHRUG, the server answers `{}` to unknown methods.
+ * until the named file exists. With ODD_SHRUG, the server answers `{}` to unknown methods. ODD_INSTRUCTIONS is the text of the
+ * server's instructions.
  *
  * The server writes each line that it receives to the file ODD_LOG. With ODD_STUBBORN, the server ignores SIGTERM and the end of
  * its stdin.

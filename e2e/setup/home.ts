@@ -80,7 +80,7 @@ export class Home implements Disposable {
     return existsSync(join(this.home, file));
   }
 
-  /** Returns every file, link and folder of the home with its bytes and mode, except Earpiece's own files. */
+  /** Returns the bytes and mode of each file, each link's target, and each folder of the home, except Earpiece's own files. */
   snapshot(): Readonly<Record<string, string>> {
     const all = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => !/^\.(?:local|cache|config\/earpiece)(?:\/|$)/u.test(path))

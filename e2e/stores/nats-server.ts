@@ -30,13 +30,13 @@ export type NatsServers = {
   readonly nodes: readonly NatsNode[];
   /** The folder with the data of all nodes. */
   readonly folder: string;
-  /** Stops the servers and removes their folders. */
+  /** Stops the servers and removes `folder`. */
   readonly remove: () => Promise<void>;
 };
 
 /**
  * Starts one server, or a cluster of `size` nodes. Another process may take a chosen port before a node listens on the port, so a
- * cluster that does not form is started again on other ports. See `startOnce` for the parameters.
+ * failed start is repeated on other ports. See `startOnce` for the parameters.
  */
 export async function startNats(...[size = 1, ...more]: Parameters<typeof startOnce>): Promise<NatsServers> {
   for (let tries = 1; ; tries++) {

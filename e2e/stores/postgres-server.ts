@@ -13,7 +13,7 @@ import { findPooler, findPostgres, findVersion, type Version, WAY_OUT, wayOutOf 
 
 /** PostgreSQL refuses to run as root. 65534 is nobody. */
 const NOBODY = 65_534;
-/** How often a start is tried, every half second. */
+/** The maximum number of tries of a start, half a second apart. */
 const TRIES = 20;
 const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const isRoot = process.getuid?.() === 0;
@@ -24,7 +24,7 @@ export type PostgresServer = {
   /** The URL with the password. */
   readonly url: string;
   readonly port: number;
-  /** The folder of the cluster, which `start` and `stop` use again. */
+  /** The data folder of the cluster. It stays when the server stops. */
   readonly data: string;
   readonly pid: () => number;
   /** Ends the server at once, as a crash does (`SIGQUIT`), or by `SIGKILL`. */
@@ -46,7 +46,7 @@ export type ServerOptions = {
   /** The primary of which this cluster is a standby. */
   readonly standbyOf?: PostgresServer;
   readonly settings?: Readonly<Record<string, string>>;
-  /** The version to run. By default, the newest installed version runs. */
+  /** The version to run. By default, `findPostgres` chooses the programs. */
   readonly version?: Version;
   /** An existing folder, in which the server creates its own folder. Default: the system's temporary folder. */
   readonly within?: string;

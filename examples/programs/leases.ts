@@ -33,7 +33,7 @@ assert.equal(killed.signal, 'SIGKILL', killed.stderr);
 assert.deepEqual(JSON.parse(killed.stdout), { ids: [id], repeated: false });
 console.log((await ear.receipt(id)).receipt);
 
-// The owner of the lease is dead, so the notification is offered again. After a release, it is offered again at once.
+// The owner of the lease is dead, so the notification is offered again. A release has the same effect.
 const again = await coder.offer({ on: 'read_file' });
 assert.ok(again);
 console.log(again.text);

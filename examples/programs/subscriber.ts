@@ -1,5 +1,5 @@
 // A new subscriber: a TOML file and a template in the user's folder, which needs no trust. The subscriber counts the events of
-// each disk. An event that reports the end of the problem withdraws the unread notification.
+// each host. An event that reports the end of the problem withdraws the unread notification.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

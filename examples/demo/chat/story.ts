@@ -137,7 +137,7 @@ class ChatStory {
     this.#stopped.catch(() => undefined);
   }
 
-  /** Follows the conversation in the log; resolves when it has ended. */
+  /** Follows the conversation in the log. Resolves with the exit code of the conversation when it has ended. */
   async lead(ear: LoadedInbox, chat: Chat): Promise<number> {
     const over = new AbortController();
     const following = this.#follow(ear, chat, over.signal);

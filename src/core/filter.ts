@@ -20,9 +20,9 @@ export type FilterCause =
 export type FileScope = 'user' | 'project';
 
 /**
- * True for a notification that must not be filtered or dropped. Such a notification has an `action`, or is critical and comes
- * from a person, a core subscriber or a core kind. Without this exception, a mute or the config file of a cloned project could
- * suppress a person's request to stop.
+ * True for a notification that must not be filtered or dropped. Such a notification has an `action`, or it is critical and has a
+ * core kind or comes from a person or a core subscriber. Without this exception, a mute or the config file of a cloned project
+ * could suppress a person's request to stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;

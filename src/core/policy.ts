@@ -26,9 +26,9 @@ export type Policy = {
   readonly maxItems: number;
   readonly maxTokens: number;
   /**
-   * Below critical, notifications of one kind without a key become one line if they are queued within this window. Warnings of
-   * one source may have different kinds. With 0, only notifications of one key or one subscriber become one line. The setting has
-   * one value for each source. `*` is the default for all other sources.
+   * Below critical, notifications of one kind and level without a key become one line if each is queued within this time after
+   * the previous one. Warnings of one source may have different kinds. With 0, only notifications of one key or one subscriber
+   * become one line. The setting has one value for each source. `*` is the default for all other sources.
    */
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;

@@ -56,7 +56,7 @@ export class Handle {
   /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
   shownVersion = -1;
   shownIn: string | undefined;
-  /** The version in the last notification about a wait or the end, or -1 if no such notification is queued. */
+  /** The version in the last notification about a wait or the end, or -1 if no such notification was queued. */
   noticed = -1;
   /** Whether a notification about the handle is queued, and may have to be withdrawn. */
   queued = false;

@@ -97,9 +97,9 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
 }
 
 /**
- * Returns the tasks that a report without a task id concerns. With the result `blocked`, these are the interrupted tasks,
- * otherwise the recalled tasks. With other results, the report concerns one task, and a stopped task only if no other task runs.
- * Throws `not_found` without such a task, and `bad_argument` if several tasks are possible.
+ * Returns the tasks that a report without a task id concerns. With the result `blocked`, these are the interrupted tasks, or if
+ * there are none, the recalled tasks. In any other case, the report concerns one task, and a stopped task only if no other task
+ * runs. Throws `not_found` without such a task, and `bad_argument` if several tasks are possible.
  */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));

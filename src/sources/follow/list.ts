@@ -79,7 +79,7 @@ export type Report = {
 
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
-  /** A number that grows with each write, and is part of the ids of events. */
+  /** A number that grows with each check that writes this state. It is part of the ids of events. */
   readonly turn: number;
   /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;

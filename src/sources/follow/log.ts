@@ -100,8 +100,8 @@ async function lookAt(reading: Reading, before: Place | undefined): Promise<Look
 }
 
 /**
- * Reads the rest of a file that was renamed since the last check. Undefined if the file is gone, or if it has no further line and
- * a new file is at the path. Without a new file at the path, the renamed file is still followed.
+ * Reads the rest of a file that was renamed since the last check. Undefined if the file is gone or was rewritten, or if it has no
+ * further line and a new file is at the path. Without a new file at the path, the renamed file is still followed.
  */
 async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise<Look | undefined> {
   const opened = openRotated(reading.file, before.ino);

@@ -17,8 +17,8 @@ export type Ending = {
 };
 
 /**
- * Ends a follower and withdraws its unread notifications. Other followers of the same thing keep their notifications. Resolves to
- * the follower, or to undefined if no follower has this id.
+ * Ends a follower and withdraws its unread notifications, except those about files and about the branch. Other followers of the
+ * same thing keep their notifications. Resolves to the follower, or to undefined if no follower has this id.
  */
 export async function unfollow(place: Ending, id: string): Promise<Followed | undefined> {
   const ending = await beginEnd(place.store, place.project, id);

@@ -70,8 +70,8 @@ export interface OwnedStore extends SqliteStore {
 }
 
 /**
- * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`
- * (see `refusals.ts`). Rejects with `store_unavailable` if other processes hold the lock for `busyMs`.
+ * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`,
+ * or with `store_unavailable` if other processes hold the lock for `busyMs`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);

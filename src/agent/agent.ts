@@ -24,7 +24,7 @@ import { Watcher } from './watcher.ts';
 const CUT_OFF = 'The program ended while you answered. Go on.';
 const WOKEN = 'The following happened since your last turn.';
 
-/** Opens a conversation for writing. Throws `store_refused` if another process is writing the conversation. */
+/** Opens a conversation for writing. Throws `store_refused` while another agent, of any process, has the conversation open. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const parsed = parseAddress(options.address);
   if (parsed.kind === 'project')

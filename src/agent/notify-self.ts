@@ -1,7 +1,7 @@
 /**
  * The tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, even after a restart. A
- * note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, and the agent's next
- * conversation gets the note.
+ * note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, so a later conversation of the
+ * agent can get the note.
  */
 import { defined, withoutNulls } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * `earpiece follow -- <command>`: runs a program as usual, and notifies an agent of the program's errors. Fixed errors are
- * withdrawn.
+ * `earpiece follow -- <command>`: runs a program as usual, and notifies an agent of the program's errors. Withdraws the
+ * notifications of fixed errors.
  */
 import { randomUUID } from 'node:crypto';
 import { formatAddress } from '../core/address.ts';

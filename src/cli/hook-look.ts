@@ -9,7 +9,7 @@ import { opened, readInput, type HookOptions } from './hook.ts';
 import { OVER, WAKES } from './hook-wait.ts';
 
 /**
- * Checks once, and resolves with the exit code. An error does not wake the agent: the next message carries the open
+ * Checks once, and resolves with the exit code. After an error the agent is not woken, and its next prompt carries the open
  * notifications.
  */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {

@@ -33,7 +33,7 @@ const BOUND_WITHIN_MS = 10_000;
 
 /**
  * Waits for a reason to wake the agent, and sets the exit code. Never throws: after an error the agent is not woken, and its next
- * message carries the notifications.
+ * prompt carries the notifications.
  */
 export async function wait(words: readonly string[], env: Env): Promise<void> {
   try {

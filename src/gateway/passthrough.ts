@@ -39,7 +39,8 @@ export type PassthroughOptions = ClientsOptions & {
 
 /**
  * Passes requests of HTTP clients with their headers to an HTTP server, and the answers with their status, headers and events
- * back to the clients. Changes the parts that a relay changes, the content length, and some headers: see `passed`.
+ * back to the clients. Changes results of tools/list and tools/call, the instructions in the handshake, the content length, and
+ * some headers: see `passed`.
  */
 export class HttpPassthrough implements HttpEndpoint {
   readonly #options: PassthroughOptions;

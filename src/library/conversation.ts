@@ -253,7 +253,7 @@ export class Conversation {
     };
   }
 
-  /** Shows the notifications that a message at this contact point would carry. Changes nothing. */
+  /** Shows the notifications that a message at this contact point would carry. Delivers and closes none of them. */
   async preview(options: { readonly at?: ContactPoint } = {}): Promise<Preview> {
     check('preview', options, { at: CONTACT_POINTS });
     mustBeOpen(this.#inner.inbox);

@@ -1,7 +1,7 @@
 import type { Command, Spawned } from './spawned.ts';
 
 /**
- * An MCP server of the gateway. `name` appears in messages. With several servers, `name` is also the prefix of the server's
+ * An MCP server that the gateway or Earpiece's agent uses. `name` appears in messages. With several servers, `name` is also the prefix of the server's
  * tools.
  */
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;

@@ -20,8 +20,8 @@ const IDLE_MS = 4_000;
  * Sends requests to an HTTP server over connections that stay open. `fetch` is not used, because it adds headers and unpacks
  * bodies.
  *
- * If a reused connection is reset before the answer, the server may have closed it before the request arrived, or may have run
- * the request. So the request is sent again on a new connection. A request with `once` fails, because RFC 9110 (9.2.2) advises
+ * If a reused connection is reset before the answer, the server may have closed the connection before the request arrived, or may
+ * have run the request. So the request is sent once more. A request with `once` fails instead, because RFC 9110 (9.2.2) advises
  * against repeating a request that is not idempotent.
  */
 export class HttpTarget {

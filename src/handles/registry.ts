@@ -4,7 +4,7 @@
  * ```ts
  * const handles = handleRegistry({ inbox, address: 'shop/coder#main', folder, tools: [runTool({ cwd })] });
  * await handles.recover();                       // handles lost in a crash
- * agent.tools.push(...handles.tools);            // `run` and `await`
+ * const tools = [readFile, ...handles.tools];    // with `run` and `await`
  * const { again } = await handles.endOfTurn({ ask });
  * await handles.close();                         // ends all running handles
  * ```

@@ -44,8 +44,7 @@ export const isPast = (item: Item, before: number): boolean =>
 
 /**
  * Decides which records can be removed with their items, so that a replay of the other records gives the remaining items
- * unchanged.
- * `history`: the records in the histories of the removed items. `stays` returns whether an item of this id is kept.
+ * unchanged. `history`: the records in the histories of the removed items. `stays` returns whether an item of this id is kept.
  *
  * A record stays while any item that it names stays. A confirmation or release names only its carrier, so it is removed together
  * with that carrier's offer.

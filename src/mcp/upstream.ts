@@ -1,8 +1,8 @@
 import type { Command, Spawned } from './spawned.ts';
 
 /**
- * An MCP server that the gateway or Earpiece's agent uses. `name` appears in messages. With several servers, `name` is also the prefix of the server's
- * tools.
+ * An MCP server that the gateway or Earpiece's agent uses. `name` appears in messages. With several servers, `name` is also the
+ * prefix of the server's tools.
  */
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 

@@ -42,7 +42,10 @@ export const REQUIREMENTS = {
       'A process closes expired notifications only if the clock of another live process agrees. Pruning also needs such a process, or an agreeing clock of the operating system.',
   },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even if the clock does.' },
-  'log:closes-once': { behaviour: 'In each conversation, a notification closes once.' },
+  'log:closes-once': {
+    behaviour:
+      'In each conversation, a notification closes once. Only a delivery that proves to be lost opens the notification again.',
+  },
   'log:fork': { behaviour: 'A fork keeps the open notifications of its origin, with the same ids.' },
   'log:retention': { behaviour: 'Retention prunes closed records. The rest of the log replays to the same open notifications.' },
   'log:archive': {
@@ -493,7 +496,9 @@ export const REQUIREMENTS = {
   },
   'gate:before': { behaviour: 'A call that is already running returns its result and the interrupt.' },
   'gate:after': { behaviour: 'With interrupt = "after", a running call takes effect once, and its result is readable later.' },
-  'gate:purpose': { behaviour: 'An action goes once to each active conversation with a matching purpose.' },
+  'gate:purpose': {
+    behaviour: 'An action goes once to each active conversation of its address, except conversations with another purpose.',
+  },
   'gate:own-tools': { behaviour: 'The gate never refuses the tools of Earpiece.' },
 
   // The address of a conversation.
@@ -806,7 +811,7 @@ export const REQUIREMENTS = {
   'config:explain': { behaviour: 'earpiece config explain names the source of each value.' },
   'config:live': {
     behaviour:
-      'A changed policy in a file takes effect at the next contact point. A broken file changes nothing and is reported once.',
+      'A changed policy in a file takes effect at the next contact point. If the changed file is broken, the earlier policy stays in effect and the error is reported once.',
   },
   'config:trust': { behaviour: 'Parts of a cloned repository that run commands or open connections wait for trust.' },
   // Settings that a person changes, and the file that keeps them.

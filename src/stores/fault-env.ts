@@ -13,7 +13,7 @@ import { didYouMean, EarpieceError } from '../core/errors.ts';
 /**
  * Arms the fault that the environment names, for entry points. With `EARPIECE_FAULT=point:n`, the process kills itself when it
  * reaches the point for the n-th time (default: the first), as in a crash. With `point:n:throw`, the point throws an error.
- * Without the variable, no fault is armed. Throws `bad_argument` for any other value.
+ * Without the variable, no fault is armed. Throws `bad_argument` for an unknown point, an invalid number or another action.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
   const wanted = env['EARPIECE_FAULT'];

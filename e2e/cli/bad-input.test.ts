@@ -31,11 +31,11 @@ import { Running, Shell } from './shell.ts';
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 const isRoot = process.getuid?.() === 0;
-/** File permissions do not apply to root, so another user runs these rows. */
+/** File permissions do not apply to root, so this user runs the rows about permissions. */
 const NOBODY = 65_534;
 const NO_ENTRY = 54_321;
 
-/** On Linux, root becomes another user (with `setpriv`) if that user can enter the folders of Node and of this repository. */
+/** Whether root can become another user: on Linux, if every user may enter the folders of Node and of this repository. */
 const canBecome =
   process.platform === 'linux' &&
   [CLI, process.execPath].every((file) => above(file).every((folder) => statSync(folder).mode & 0o001));

@@ -68,7 +68,7 @@ describe('a plugin and its bridge', () => {
   const offered = async (): Promise<void> => {
     while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await tick();
   };
-  /** Queues LATE, and asks for it while the bridge is stopped. Then continues the bridge, and returns its process. */
+  /** Queues LATE, and asks for it while the bridge is stopped. Then continues the bridge, and returns its process id. */
   const givenUp = async (client: BridgeClient): Promise<number> => {
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();

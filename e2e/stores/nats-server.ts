@@ -147,7 +147,7 @@ ${size === 1 ? '' : cluster}
   return servers;
 }
 
-/** Resolves when the server prints this line. */
+/** Resolves when the output of the server matches `line`. */
 async function ready(child: ChildProcess, line: RegExp): Promise<void> {
   let said = '';
   await new Promise<void>((resolve, reject) => {

@@ -41,7 +41,7 @@ export type ProducersOptions = {
   readonly over: AbortSignal;
   /** The server's current URL, and an administrator's token. */
   readonly server?: () => { readonly url: string; readonly token: string } | undefined;
-  /** The product has `earpiece resume`. */
+  /** Whether the product has `earpiece resume`. */
   readonly resumes: boolean;
   readonly quiet: Quiet;
 };

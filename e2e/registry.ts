@@ -16,7 +16,7 @@ export type Manifest = {
   readonly peerDependencies?: object;
 };
 
-/** `tarball` is the file that `npm pack` has made from the package. */
+/** Starts the registry. `tarball` is the file that `npm pack` has made from the package. */
 export async function startRegistry(manifest: Manifest, tarball: string): Promise<AsyncDisposable & { readonly url: string }> {
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/u, '');
   const { name, version } = manifest;

@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * A call of a peer server's tool, whose answer is always the same apart from times. Each list below has a call for every tool of
- * its server.
+ * A call of a tool of an official MCP server. Its answer is always the same, apart from times. Each list below has a call for
+ * every tool of its server.
  */
 export type ToolCall = { readonly name: string; readonly args: Record<string, unknown> };
 

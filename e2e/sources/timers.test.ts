@@ -40,7 +40,7 @@ describe('remind', () => {
     const text = await reads(shell, 50 * HOUR);
     expect(text).toContain('still there');
     expect(text).not.toContain('gone by then');
-    // A separate shell: the time of a log never runs backwards.
+    // This reminder needs a separate shell, because the time of a log never runs backwards.
     await using other = new Shell();
     await other.says(['remind', '--to', 'coder', 'in 48 hours', 'much too late']);
     expect(await reads(other, 73 * HOUR)).toBe('hi');

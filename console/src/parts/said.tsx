@@ -70,7 +70,7 @@ export function Folded({
 /** The names of the opened texts. */
 const opened = new Set<string>();
 
-/** Shows as much of the text as a browser can lay out quickly, and a button that copies the whole text. */
+/** Shows as much of the text as a browser can lay out quickly. If the text is longer, a button copies the whole text. */
 function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {
   const most = mostOf(text);
   const shown = visibleOrEmpty(most);

@@ -91,7 +91,7 @@ const rankOf = ({ level }: FrameItem): number => LEVELS.indexOf(level);
 
 /**
  * Whether one item is certainly older: it was acknowledged before the other item was requested. Each log has a separate copy of a
- * notification to all agents, which may be younger.
+ * notification to all agents, and a copy may be younger.
  */
 function isOlder(all: All, one: FrameItem, other: FrameItem): boolean {
   const [a, b] = [one, other].map(({ nonces }) => (nonces.length === 1 ? all.get(nonces[0] ?? '') : undefined));

@@ -100,7 +100,7 @@ function until(file: string, client: Client): Call {
   return client === 'codex' ? { name: 'exec_command', args: { cmd: shell, yield_time_ms: 30_000 } } : { shell };
 }
 
-/** Returns the servers whose tools a request offers to the model. Claude Code names them in a message. */
+/** Returns the servers whose tools a request offers to the model. Claude Code names these servers in a message. */
 const offered = (request: Recorded): string[] =>
   ['quick', 'slow', 'broken'].filter((name) =>
     textsOf(request).some(

@@ -19,7 +19,7 @@ const CAP = 1_000;
 const POSTS = 60;
 const MESSAGE = 30_000;
 const READERS = 5;
-/** Load balancers give up after five seconds. */
+/** Many load balancers give up on a health check after five seconds. */
 const HEALTH_MS = 5_000;
 
 describe('2,000 streams without readers', () => {

@@ -156,7 +156,7 @@ describe('no loops', () => {
     }
     const [a, b] = talks as [Talk, Talk];
     await a.agent.send('begin');
-    // The agent a sends a message to b (depth 1), and so on. Each of the first four messages wakes an agent; the fifth does not.
+    // Agent `a` sends a message to agent `b` (depth 1), and so on. Each of the first four messages wakes an agent; the fifth does not.
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);

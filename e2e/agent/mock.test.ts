@@ -52,7 +52,7 @@ it.each(APIS)('%s: the agent sends the mock the same requests as the scripted mo
     await talk.agent.send('hi');
     await talk.queue('BETWEEN it is green again');
     expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'still done' });
-    // The mock does not sign its reasoning, so the provider's package drops the reasoning.
+    // The mock signs no calls, so the package of Gemini sends a placeholder as the signature of each call.
     talk.check(['EARLY', 'DURING', 'BETWEEN'], { except: ['gemini:real-signature'] });
     expect(talk.requests).toHaveLength(3);
     bodies.push(withoutIds(talk.requests.at(-1)?.text ?? ''));

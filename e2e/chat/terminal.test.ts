@@ -59,7 +59,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     expect(readIn(stage.model.requests[1])).toMatch(/a long $[^]*a short one/mu);
     chat.type('the next message');
     chat.type(ENTER);
-    await chat.shows('› the next message · is sent with the next turn');
+    await chat.shows('› the next message · waits for its turn');
     chat.type(CTRL_C);
     await chat.shows('continue');
     chat.type('s');

@@ -17,7 +17,7 @@ ${Object.entries(BAD_INPUT)
 ## What a client sends to the gateway
 
 Each row is sent to the stdin of a gateway in front of a real MCP server. After each row, the next tool call works: client, gateway
-and server continue. The gateway checks only the lines that it must understand, and passes all other lines to the server. \`server\`
+and server continue. The gateway checks only the lines that it must understand, and passes every other line of at most 64 MiB to the server. \`server\`
 means that the client gets the server's answer unchanged. \`none\` means that the client gets no answer.
 
 | case | line | answer |

@@ -100,7 +100,7 @@ describe("inbox in an agent's shell", () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/claude-code', { id: 'n1', message: 'the build has ended' });
-    // An earlier session, which ends without reading its notification.
+    // An earlier session ends without reading its notification.
     const before = ear.conversation('shop/claude-code#s-0');
     await before.seen();
     await ear.queue('shop/claude-code#s-0', { id: 'n0', message: 'the tests have ended' });

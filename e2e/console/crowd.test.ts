@@ -1,4 +1,4 @@
-/** 60 agents and 300 notifications on a busy day: the page answers each question of a newcomer. */
+/** Tests the console with 60 agents and 300 notifications: its lists, its cards, Why and accessibility. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

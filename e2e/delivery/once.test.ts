@@ -67,7 +67,7 @@ describe('once', () => {
       // A call passes without notifications if the store keeps a gateway waiting for 250 ms. That case has a different promise,
       // and the gateway reports the delay.
       if (gateways.every(({ stderr }) => stderr === '')) expect(late).toEqual([]);
-      // Both gateways have carried notifications, and the log has the same deliveries.
+      // Both gateways have carried notifications, and the index of the store agrees with its log.
       const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
       expect(new Set(offers.map(({ body }) => isType(body, 'carrier_offered') && body.owner.pid)).size).toBe(2);
       expect(await ear.store.verify()).toEqual([]);

@@ -19,7 +19,7 @@ const CAP = 1_000;
 const POSTS = 60;
 const MESSAGE = 30_000;
 const READERS = 5;
-/** Many load balancers give up on a health check after five seconds. */
+/** The maximum time of a health check. Many load balancers wait at most five seconds for its answer. */
 const HEALTH_MS = 5_000;
 
 describe('2,000 streams without readers', () => {

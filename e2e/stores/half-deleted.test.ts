@@ -102,7 +102,7 @@ describe.each([
     remove(sides);
     const c = runScript('writer', [path]);
     expect(await c.line()).toBe(
-      `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if that fails, stop the program (\`fuser ${path}\`)`,
+      `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of its next use; if that fails, stop the program (\`fuser ${path}\`)`,
     );
     a.process.kill('SIGCONT');
     const more = [await acknowledged(a, 'a2'), await acknowledged(await writer(), 'c')];

@@ -218,8 +218,8 @@ type Passing = {
 };
 
 /**
- * Runs the storm for its duration and takes a backup halfway. About every two minutes, and at least once, everything is killed at
- * once.
+ * Runs the storm for its duration and takes a backup halfway. Kills all processes together at random times: once for each two
+ * minutes of the duration, and at least once.
  */
 async function passes(seconds: number, { chance, world, windows, producers, onProgress }: Passing): Promise<void> {
   const started = now();

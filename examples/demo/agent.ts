@@ -40,7 +40,7 @@ export class Agent {
     stage.onEnd(() => client.close());
     try {
       await client.connect(transport, { timeout: LONGEST_MS });
-      // Like a host, the agent lists the tools. From then on, the client checks results against the declarations of their tools.
+      // Like a host, the agent lists the tools. From then on, the client checks each structured result against its output schema.
       await client.listTools(undefined, { timeout: LONGEST_MS });
       return new Agent(client, trouble);
     } catch (error) {

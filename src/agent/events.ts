@@ -21,7 +21,7 @@ export type AgentEvent =
       readonly content: string;
       readonly isError: boolean;
     }
-  /** A carrier took notifications: `text` is the text for the model. */
+  /** A carrier brought notifications to the model. `text` is their text. */
   | { readonly type: 'delivered'; readonly at: string; readonly ids: readonly NotificationId[]; readonly text: string }
   /** A notification is open and waits for its carrier. */
   | {

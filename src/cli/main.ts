@@ -21,6 +21,6 @@ if (command === 'hook' && words.includes('--wait')) {
   keepCompiled(process.env);
   const { run } = await import('./program.ts');
   process.exitCode = await run(args);
-  // Ends a server that the gateway has not taken over, for example because the command line is invalid.
+  // If the gateway has not taken over the server, for example because the command line is invalid, the server ends here.
   await early?.takeEarly()?.end();
 }

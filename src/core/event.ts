@@ -171,7 +171,7 @@ export const kindOf = (type: string): string => {
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
 
-/** Returns a 64-bit FNV-1a hash in hex, which is enough to distinguish long ids. */
+/** Returns a 64-bit hash of a text in hex: FNV-1a over UTF-16 code units. The hash is long enough to distinguish ids and texts. */
 export function checksum(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);

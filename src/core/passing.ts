@@ -93,8 +93,8 @@ export function passedOn(record: SucceededRecord, place: Place, found: readonly 
 }
 
 /**
- * Whether the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered. In that case, the
- * heir's copy gets the offers and text of `item`, so that the next offer of this copy is marked as repeated.
+ * Whether both copies are open, the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered.
+ * In that case, the heir's copy gets the offers and text of `item`, so that the next offer of this copy is marked as repeated.
  */
 export const isShownFirst = (item: Item, own: Item): boolean =>
   own !== item && own.state === 'open' && own.offers === 0 && item.state === 'open' && item.offers > 0;

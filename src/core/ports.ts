@@ -270,7 +270,7 @@ export type AgentOverview = LogOverview & {
   readonly paused: boolean;
   /** True while an interrupt holds a gate up. A filter of the project may still let calls pass. */
   readonly gated: boolean;
-  /** The agent's conversations, last seen first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
+  /** The agent's conversations, newest contact first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
   readonly presence: readonly Presence[];
   /** The newest record that shows the agent's work (`isSignOfWork`). `what`: the body's field `name`, else its field `on`. */
   readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };

@@ -31,7 +31,8 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
 
 /**
  * Opens a database file, and creates or migrates it if needed. Rejects with `bad_argument`, `store_refused`, `store_corrupt`,
- * `store_full`, or with `store_unavailable` if another process locks the file for `busyMs`.
+ * `store_full` or `store_unavailable`. `store_unavailable`: another process locks the file for `busyMs`, the file cannot be read,
+ * or its `-wal` or `-shm` was deleted while in use.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   check('openSqliteStore', options, SQLITE);

@@ -5,8 +5,8 @@ import type { NotificationId } from '../core/notification.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
 
 /**
- * Types of records that only concern items or their delivery. Records of other types, such as the records of a transcript, of
- * tasks or of unknown types, are never pruned.
+ * Types of records that only concern items or their delivery. The store's `prune` never removes records of other types, such as
+ * the records of a transcript, of tasks or of unknown types.
  */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'system_notification_queued',

@@ -171,7 +171,7 @@ export class Folder {
 
   /** Reads the text of a file. Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without permission to read the folder, the file's state is unknown. The read below then fails with the reason.
+    // Without permission to search the folder, `stat` has failed. The read below then fails with the reason.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, but only ${LIMITS.fileBytes} are allowed` };

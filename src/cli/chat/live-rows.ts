@@ -87,7 +87,7 @@ export class LiveRows {
             ),
           ]
         : []),
-      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · is sent with the next turn`), width)),
+      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · waits for its turn`), width)),
     ];
     return rows.length === 0 ? [] : ['', ...rows];
   }

@@ -50,7 +50,7 @@ export function fitting(
   if (withheld.length === 0 || count < all.length) return { items, takesWithheld: false, chars: whole };
   const notifications = shown.slice(0, count);
   if (fits({ notifications, withheld: shownResults(withheld) })) return { items, takesWithheld: true, chars: whole };
-  // The results wait until no unread notification is left, and are then shortened.
+  // The results wait until no unread notification is left. Then they are shortened only as far as they do not fit alone.
   if (items.some((item) => !item.read)) return { items, takesWithheld: false, chars: whole };
   const most = Math.max(...withheld.map(({ body }) => body.length));
   return {

@@ -67,7 +67,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations',
       operationId: 'listConversations',
       tags: ['agents'],
-      summary: "List an agent's conversations, last seen first",
+      summary: "List an agent's conversations, newest contact first",
       request: {
         params: agentParams,
         query: z.strictObject({

@@ -27,7 +27,7 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
         params: agentParams.extend({ conversation: inPath(128) }),
         query: z.strictObject({ at: seqQuery.optional().openapi({ description: 'turns are counted up to this record' }) }),
       },
-      responses: answers(forks, "the conversation's origin and forks, last seen first"),
+      responses: answers(forks, "the conversation's origin and forks, newest contact first"),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');

@@ -77,7 +77,7 @@ export function gitIn(root: string, program = 'git'): Git {
 /** Settings for every call. Without them, git could leave background processes, and signatures could appear in the log output. */
 const CONFIG = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false', '-c', 'maintenance.auto=false', '-c', 'gc.auto=0'];
 
-/** Variables that git hooks or tests set, and that would make git use another repository than the folder's. */
+/** Variables that git hooks or tests set, and that would change the repository or the output of git. */
 const LEADS_ELSEWHERE =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|GRAFT_FILE|SHALLOW_FILE|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|LITERAL_PATHSPECS|TRACE.*)$/;
 

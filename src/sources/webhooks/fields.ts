@@ -16,8 +16,8 @@ export function at(json: Json | undefined, path: string): Json | undefined {
 }
 
 /**
- * Returns the text at a path in one line, cut to a maximum length; undefined for a blank text. A number or a boolean becomes
- * text.
+ * Returns the text at a path in one line, cut to a maximum length; undefined for a blank text and for any other value.
+ * A number or a boolean becomes text.
  */
 export function textAt(json: Json | undefined, path: string, chars = 200): string | undefined {
   const value = at(json, path);

@@ -180,7 +180,7 @@ export class Half extends Error {
     super(`${files} missing`);
     this.error = new EarpieceError(
       'store_unavailable',
-      `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if that fails, stop the program (\`fuser ${path}\`)`,
+      `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of its next use; if that fails, stop the program (\`fuser ${path}\`)`,
       { retryable: true, data: { path } },
     );
   }

@@ -71,7 +71,7 @@ export interface OwnedStore extends SqliteStore {
 
 /**
  * Opens a database file, and makes or migrates the file if needed. Rejects with `store_refused`, `store_corrupt` or `store_full`,
- * or with `store_unavailable` if other processes hold the lock for `busyMs`.
+ * or with `store_unavailable`, for example if other processes hold the lock for `busyMs`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);

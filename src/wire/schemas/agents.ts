@@ -23,7 +23,9 @@ export const conversation = z
     carriers: z
       .array(z.object({ name: z.string(), at: time }))
       .describe('the carriers that can reach the conversation, each with the time of its last contact'),
-    points: z.array(z.enum(CONTACT_POINTS)).describe('the contact points of these carriers; empty if they are unknown'),
+    points: z
+      .array(z.enum(CONTACT_POINTS))
+      .describe("the contact points of the conversation's carriers; empty if no carrier has reported one"),
     pulls: z.boolean().describe('whether the model can call `get_notifications`'),
     force,
   })
@@ -72,7 +74,7 @@ export const agent = z
     doing,
     lastContactAt: nullable(time),
     hosts: z.array(z.string()),
-    conversations: z.array(conversation).describe('at most 20 conversations, last seen first'),
+    conversations: z.array(conversation).describe('at most 20 conversations, newest contact first'),
   })
   .openapi('Agent');
 
@@ -110,7 +112,7 @@ export const fork = z
 export const forks = z
   .object({
     origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
-    forks: z.array(fork).describe('the forks, last seen first'),
+    forks: z.array(fork).describe('the forks, newest contact first'),
     more: z.boolean().describe('whether the agent has more conversations than were searched for forks'),
     turns: nullable(z.number().int()).describe(
       'with `at`: the number of turns up to that record, as `--turns` of `earpiece chat --fork` counts them',

@@ -98,7 +98,11 @@ export const storyItem = z.object({
   now: z
     .array(z.object({ conversation: z.string(), decision }))
     .describe("for an open notification: the decision that each conversation's carrier would make now"),
-  sent: z.array(sent).describe('the exact texts that were sent to the model, one for each record that sent the notification'),
+  sent: z
+    .array(sent)
+    .describe(
+      'the texts that were made for the model, one for each of the last 300 records that offered the notification, sent it or refused a call with it. The model may not have got the text of a released offer.',
+    ),
 });
 export const story = z.object({ log: z.string(), id: z.string(), items: z.array(storyItem) }).openapi('Story');
 

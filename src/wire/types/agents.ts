@@ -33,7 +33,7 @@ export type ConversationSummary = {
   readonly turns: number;
   /** The carriers that can reach the conversation, each with the time of its last contact. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
-  /** The contact points of these carriers; empty if they are unknown. */
+  /** The contact points of the conversation's carriers; empty if no carrier has reported one. */
   readonly points: readonly ContactPoint[];
   /** Whether the model can call `get_notifications`. */
   readonly pulls: boolean;
@@ -81,7 +81,7 @@ export type AgentSummary = {
   readonly doing: Doing;
   readonly lastContactAt: number | null;
   readonly hosts: readonly string[];
-  /** At most 20 conversations, last seen first. */
+  /** At most 20 conversations, newest contact first. */
   readonly conversations: readonly ConversationSummary[];
 };
 
@@ -103,7 +103,7 @@ export type Fork = {
 
 export type ForksReply = {
   readonly origin: { readonly conversation: string; readonly upTo: number } | null;
-  /** The forks, last seen first. */
+  /** The forks, newest contact first. */
   readonly forks: readonly Fork[];
   /** Whether the agent has more conversations than were searched for forks. */
   readonly more: boolean;

@@ -8,8 +8,9 @@ import type { GhPlace } from './gh.ts';
 import { listOf, pages } from './pages.ts';
 
 /**
- * The items of one list that were read. `since` is the time of the newest item, in ISO form. `seen` holds the ids of the items of
- * the last `OVERLAP_MS` before this time, because GitHub may show an item later than a newer one.
+ * The items of one list that were read. `since` is the time of the newest item, in ISO form. If no item is newer than the last
+ * change of the pull request at the first read, `since` is the time of that change. `seen` holds the ids of the items of the last
+ * `OVERLAP_MS` before this time, because GitHub may show an older item after a newer item.
  */
 type Mark = { readonly since: string; readonly seen: readonly string[] };
 

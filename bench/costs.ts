@@ -9,8 +9,12 @@ import path from 'node:path';
 /** The processes of a side, whose costs are added. */
 export type Pids = readonly number[];
 
-/** Returns the processor time of all threads of the processes, in microseconds; undefined if the system does not report it. */
+/**
+ * Returns the processor time of all threads of the processes, in microseconds. Undefined without a process, or if the system does
+ * not report it.
+ */
 export function cpuUs(pids: Pids): number | undefined {
+  if (pids.length === 0) return undefined;
   let sum = 0;
   for (const pid of pids) {
     const us = pid === process.pid ? ownCpuUs() : linuxCpuUs(pid);
@@ -42,11 +46,11 @@ function linuxCpuUs(pid: number): number | undefined {
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Counts the system calls of the processes while `work` runs; returns undefined without `strace`, or without the permission to
- * trace. Tracing makes the processes many times slower, so no time is measured during this count.
+ * Counts the system calls of the processes while `work` runs; returns undefined without a process, without `strace`, or
+ * without the permission to trace. Tracing makes the processes many times slower, so no time is measured during this count.
  */
 export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Promise<number | undefined> {
-  if (!hasStrace) return undefined;
+  if (!hasStrace || pids.length === 0) return undefined;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-strace-'));
   const file = path.join(folder, 'calls');
   const strace = spawn('strace', ['-f', '-c', '-U', 'calls,name', '-o', file, ...pids.flatMap((pid) => ['-p', String(pid)])], {

@@ -2,6 +2,7 @@
 // reports that it is ready, waits for a message, and sends the time of each write.
 import { AGENT, data, message } from './ours.ts';
 import { openAt, openRawAt } from './engine.ts';
+import type { Ran } from './race.ts';
 
 const [how, url = '', number = '0', ms = '0'] = process.argv.slice(2);
 const body = JSON.stringify({ type: 'system_notification_queued', kind: 'tool.stopped', message: message(1), data: data(1) });
@@ -19,6 +20,7 @@ async function warm(which: number): Promise<void> {
 }
 
 async function run(): Promise<void> {
+  const before = process.cpuUsage();
   const until = performance.now() + Number(ms);
   const client = async (which: number): Promise<void> => {
     for (let n = WARM; performance.now() < until; n++) {
@@ -28,8 +30,9 @@ async function run(): Promise<void> {
     }
   };
   await Promise.all([client(0), client(1)]);
+  const { user, system } = process.cpuUsage(before);
   await close();
-  process.send?.(Float64Array.from(took), () => process.exit());
+  process.send?.({ took: Float64Array.from(took), cpuUs: user + system } satisfies Ran, () => process.exit());
 }
 
 async function queueing() {

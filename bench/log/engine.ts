@@ -15,6 +15,8 @@ import { NO_LIMIT } from './ours.ts';
 import { race } from './race.ts';
 
 const PROCESSES = 4;
+/** The work is done in processes that start for each round. Their own report gives the processor time. */
+const CHILDREN = { ours: [], theirs: [] };
 const STREAM = 'RAW';
 
 export async function openAt(url: string, own: Partial<Policy> = {}): Promise<Inbox> {
@@ -69,12 +71,14 @@ async function compared(url: string, quick: boolean): Promise<Measured> {
   await prepareRaw(url);
   const forMs = quick ? 300 : 2_000;
   const tails = { queue: [] as number[], insert: [] as number[] };
+  const costs = { queue: [] as number[], insert: [] as number[] };
   const side = async (how: 'queue' | 'insert'): Promise<number> => {
-    const took = await race(
+    const { took, cpuUs } = await race(
       'engine-client.ts',
       Array.from({ length: PROCESSES }, (_, n) => [how, url, String(n), String(forMs)]),
     );
     tails[how].push(percentile(took, 99));
+    costs[how].push(cpuUs);
     return (took.length / forMs) * 1_000;
   };
   const measured = await versus({
@@ -82,11 +86,14 @@ async function compared(url: string, quick: boolean): Promise<Measured> {
     theirs: () => side('insert'),
     unit: '/s',
     rounds: quick ? 1 : 5,
+    pids: CHILDREN,
   });
   return {
     ...measured,
     figures: {
       ...measured.figures,
+      'CPU, ours': { value: percentile(costs.queue, 50), unit: 'us' },
+      'CPU, theirs': { value: percentile(costs.insert, 50), unit: 'us' },
       p99: { value: percentile(tails.queue, 50), unit: 'ms' },
       'their p99': { value: percentile(tails.insert, 50), unit: 'ms' },
     },

@@ -17,14 +17,14 @@ export const row: Row = {
   async run({ quick, folder }) {
     const each = quick ? 250 : 5000;
     const inbox = await openInbox(folder);
-    const ours = await race('writer.ts', writers('queue', folder, each));
+    const { took: ours } = await race('writer.ts', writers('queue', folder, each));
     const records = await inbox.store.read({ log: toLog(AGENT), limit: PROCESSES * each + 1 });
     const runs = records.map(({ body }) => (body as unknown as { data: { run: number } }).data.run);
     const wrong = PROCESSES * each - new Set(runs).size + (records.length - new Set(runs).size);
     const problems = await inbox.store.verify();
     if (problems.length > 0) throw new Error(`the database is damaged afterwards: ${problems[0]}`);
     await inbox.close();
-    const theirs = await race('writer.ts', writers('insert', folder, each));
+    const { took: theirs } = await race('writer.ts', writers('insert', folder, each));
     return {
       figures: {
         'lost or double': { value: wrong, unit: 'records' },

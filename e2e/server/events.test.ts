@@ -100,6 +100,27 @@ describe('events', () => {
     });
   });
 
+  it.each(['send', 'agent'] as const)(
+    'of a token of the kind %s neither count into the notifications of other producers nor interrupt, even without a key and with a critical priority in the payload',
+    async (kind) => {
+      const agent = kind === 'agent' ? { agent: 'coder' } : {};
+      const ear = await shell.open();
+      const made = await new Tokens(ear.store).create({ kind, name: `${kind} of the test`, project: 'shop', ...agent });
+      const stranger = createClient({ url, token: made.token });
+      const data = { tool_name: `lint for ${kind}`, error_type: 'Exit', error_message: 'exit 1' };
+      await client.emit(failed(`own ${kind}`, { data }));
+      const { events } = await stranger.emit(failed(`forged ${kind}`, { data: { ...data, priority: 'critical' } }));
+      expect(events[0]?.heard).toMatchObject([{ subscriber: 'tool_failure', kind: 'queued' }]);
+      const open = (await client.notifications({ log: 'shop/coder', state: 'open' })).items;
+      const [forged, own] = open.filter(({ message }) => message.includes(data.tool_name));
+      expect([own, forged]).toMatchObject([
+        { level: 'error', count: 1 },
+        { level: 'error', count: 1, key: expect.stringMatching(/^token\//u) as string },
+      ]);
+      await client.revokeToken(made.id);
+    },
+  );
+
   it('invalid events are refused, and a batch with an invalid event is not emitted', async () => {
     const before = (await client.log({ limit: 1, newest: true })).head;
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });

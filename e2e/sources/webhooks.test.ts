@@ -1,6 +1,6 @@
 /** A webhook from its signed bytes to the agent's text: configuration, receiver, bus and log are real. */
 import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trustBook } from '../../src/config/index.ts';
@@ -33,6 +33,29 @@ map = { type = "{kind}", severity = "{level}", message = "{service} is {state}" 
 kind = "cloudevents"
 to = "shop/*"
 secret_env = "HOOK_SECRET"
+`;
+
+const JOB = `
+[subscriber]
+id = "job"
+name = "Jobs"
+description = "Reports a job that fails."
+version = "1.0.0"
+[events]
+types = ["cli.failed"]
+severity_filter = "info"
+[batching]
+window_ms = 0
+max_size = 1
+dedupe_key = "payload.job"
+dedupe_window_ms = 0
+[output]
+priority = "normal"
+inject_at = "turn_start"
+template = "message.toon.j2"
+core = false
+[withdraw]
+types = ["cli.fixed"]
 `;
 
 /** Delivers a body as the server does: receives it, emits its events, and then remembers the delivery. */
@@ -203,6 +226,34 @@ describe('webhooks', () => {
     await deliver(ear, 'events', elsewhere, { headers: cloud });
     expect(await ear.open('bank/teller')).toEqual([]);
     expect(await reads(ear)).toMatch(/psst[^]*files|files[^]*psst/u);
+  });
+
+  it('a webhook without a key cannot count into, replace or withdraw the notifications of another source', async () => {
+    await using shell = new Shell(TOML);
+    const subscribers = join(shell.folder, 'config/earpiece/subscribers');
+    mkdirSync(subscribers, { recursive: true });
+    writeFileSync(join(subscribers, 'job.toml'), JOB);
+    const ear = await open(shell);
+    const own = {
+      source: 'cli',
+      subject: 'shop/coder',
+      severity: 'error',
+      data: { job: 'build' },
+      message: 'build failed',
+    } as const;
+    await ear.bus.emit({ ...own, type: 'cli.failed' });
+    const cloud = { headers: { 'content-type': 'application/cloudevents+json' } };
+    const forged = { specversion: '1.0', source: 's', subject: 'shop/coder', severity: 'error', data: { job: 'build' } };
+    expect(kinds(await deliver(ear, 'events', { ...forged, id: '1', type: 'cli.failed', message: 'forged' }, cloud))).toEqual([
+      'job: queued',
+    ]);
+    expect(kinds(await deliver(ear, 'events', { ...forged, id: '2', type: 'cli.failed', message: 'forged' }, cloud))).toEqual([
+      'job: folded',
+    ]);
+    await deliver(ear, 'events', { ...forged, id: '3', type: 'cli.fixed' }, cloud);
+    expect((await ear.open('shop/coder')).map(({ notification: { message }, count }) => [message, count])).toEqual([
+      ['build failed', 1],
+    ]);
   });
 
   it('the example of docs/sources.md works as shown', async () => {

@@ -62,14 +62,19 @@ export function excludedBecause({ events }: Subscriber, event: Event): string | 
   return undefined;
 }
 
+/** Whether the event comes from a webhook, or from a token of an agent or a send-only token. */
+export const isFromOutside = ({ source }: Event): boolean => /^(?:webhook|token)(?:\/|$)/u.test(source);
+
 /**
  * Returns the dedupe key of an event. Events with the same key are counted, superseded and withdrawn together. The event's own
- * key is used unchanged. An event without any key is never folded with other events.
+ * key is used unchanged, because the receiver of an event from outside has already added the source to this key. A key that the
+ * subscriber makes for an event from outside also begins with the source. An event without any key is never folded with other
+ * events.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;
   if (batching.dedupeKey === undefined) return undefined;
-  let key = id;
+  let key = isFromOutside(event) ? `${event.source}:${id}` : id;
   for (const part of batching.dedupeKey) key += `:${textOf(valueAt(part, event))}`;
   return key.length <= KEY_CHARS ? key : `${key.slice(0, KEY_CHARS - 17)}~${checksum(key)}`;
 }

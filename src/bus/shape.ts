@@ -2,6 +2,7 @@
 import { defined } from '../core/defined.ts';
 import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import { isFromOutside } from './matching.ts';
 import { dataOf, type Tally } from './storm.ts';
 import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscriber } from './subscriber.ts';
 
@@ -17,7 +18,8 @@ export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
 
 /**
  * Makes the notification of one event. `key`: the result of `keyOf`. The payload's `priority` and `inject_at` override the
- * subscriber's values. Invalid values are ignored. Events of webhooks and agents never make critical notifications.
+ * subscriber's values. Invalid values are ignored. Events of agents, and events from outside, never make critical
+ * notifications.
  */
 export function shape(subscriber: Subscriber, event: Event, key: string | undefined): Shaped {
   const { output, batching } = subscriber;
@@ -88,7 +90,7 @@ const ID_CHARS = LIMITS.idChars - 20;
 export const restKeyOf = ({ id }: Subscriber): string => `${id}:~rest`;
 
 function capped(level: Level, event: Event): Level {
-  const outside = event.origin?.agent !== undefined || /^webhook\b/.test(event.source);
+  const outside = event.origin?.agent !== undefined || isFromOutside(event);
   return outside && levelRank(level) > levelRank('error') ? 'error' : level;
 }
 

@@ -44,8 +44,16 @@ describe("a user's pattern", () => {
     expect(problemOf(source)).toMatch(/^backreferences are not supported, .*write one pattern for each case$/u);
   });
 
-  it.each(['\\w{1,1000}', '\\w{300}\\w{301}', 'a{2000}', '\\w{1,1000}'.repeat(90)])('%s is refused as too large', (source) => {
-    expect(problemOf(source)).toBe('the pattern is too large: write at most 300 repetitions in all, e.g. {20,} instead of {500}');
+  it.each([
+    ['\\w{290,295}\\d{50}', 'has 352 instructions'],
+    ['a'.repeat(400), 'has 402 instructions'],
+    ['\\w{300}\\w{301}', 'asks for 601 repetitions'],
+    ['a{2000}', 'asks for 2000 repetitions'],
+    ['\\w{1,1000}'.repeat(90), 'asks for 90000 repetitions'],
+  ])('%s is refused as too large, and the error names its size', (source, seen) => {
+    expect(problemOf(source)).toBe(
+      `the pattern ${seen}; write at most 300 instructions of RE2: fewer repetitions, such as {20,} instead of {500}, or a shorter text`,
+    );
   });
 
   it.each([

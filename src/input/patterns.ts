@@ -54,12 +54,13 @@ function compile(source: string): PatternRead {
   if (source.length > MAX_CHARS) return problem(`the pattern has ${source.length} characters; write at most ${MAX_CHARS}`);
   const unsupported = unsupportedIn(source);
   if (unsupported !== undefined) return problem(unsupported);
-  if (repeats(source) > 2 * MAX_SIZE) return problem(TOO_LARGE);
+  const asked = repeats(source);
+  if (asked > 2 * MAX_SIZE) return problem(tooLarge(`asks for ${asked} repetitions`));
   try {
     const RE2 = re2();
     const pattern = RE2.compile(RE2.translateRegExp(asRe2(source)));
     const size = pattern.programSize();
-    if (size > MAX_SIZE) return problem(TOO_LARGE);
+    if (size > MAX_SIZE) return problem(tooLarge(`has ${size} instructions`));
     if (pattern.test('')) return problem('the pattern matches the empty text, and so every text; write + instead of *');
     const replaceAll = (text: string, by: string): string =>
       pattern.test(text) ? pattern.matcher(text).replaceAll(by.replaceAll('$', '$$$$')) : text;
@@ -85,7 +86,8 @@ function compile(source: string): PatternRead {
 
 const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text });
 
-const TOO_LARGE = `the pattern is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
+const tooLarge = (seen: string): string =>
+  `the pattern ${seen}; write at most ${MAX_SIZE} instructions of RE2: fewer repetitions, such as {20,} instead of {500}, or a shorter text`;
 
 const SIMPLER = 'match the surrounding text as well, or write one pattern for each case';
 

@@ -927,6 +927,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('EARPIECE_FAULT=queue.checked:often: "often" must be a whole number of at least 1; write queue.checked:1'),
     },
     {
+      what: 'a fault point with a part too many',
+      env: { EARPIECE_FAULT: 'queue.checked:1:kill:extra' },
+      args: ['log'],
+      ...usage('EARPIECE_FAULT=queue.checked:1:kill:extra: ":extra" must not follow the action; write queue.checked:1:kill'),
+    },
+    {
       what: 'an invalid home',
       env: { HOME: 'home', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
       args: ['log'],

@@ -184,6 +184,51 @@ if (existsSync(${JSON.stringify(flag)})) { console.log('cart.c:3:5: error: expec
     expect(await shell.json(['following'])).toEqual([]);
   }, 30_000);
 
+  it('simultaneous runs of the same command are followed separately, and the end of one leaves the follower of the other', async () => {
+    const script = join(shell.folder, 'watch.mjs');
+    // Each run prints an error, and ends without an error when its file exists.
+    writeFileSync(
+      script,
+      `import { existsSync } from 'node:fs';
+const mine = ${JSON.stringify(join(shell.folder, 'ends-'))} + process.env.RUN;
+console.log('run' + process.env.RUN + '.c:3:5: error: expected ";"');
+setInterval(() => (existsSync(mine) ? process.exit(0) : console.log('.')), 50);`,
+    );
+    const begin = async (n: number): Promise<Running> => {
+      const running = shell.begin(follow(process.execPath, script), { env: { RUN: String(n) } });
+      await until((all) => all.some((each) => each.includes(`(run${n}.c:3:5)`)));
+      return running;
+    };
+    const runs = async (): Promise<unknown> => (await shell.json(['following'])).map(({ id, state }) => [id, state]);
+    const first = await begin(1);
+    const second = await begin(2);
+    expect(await runs()).toEqual([
+      ['f1', 'runs'],
+      ['f2', 'runs'],
+    ]);
+    writeFileSync(join(shell.folder, 'ends-2'), '');
+    expect((await second.ended).stderr).toBe('');
+    expect(await runs()).toEqual([['f1', 'runs']]);
+    expect((await open()).filter((each) => each.startsWith('problem.found'))).toEqual([expect.stringContaining('run1.c:3:5')]);
+    // A run after a killed run continues the follower of the killed run, even beside another run.
+    const third = await begin(3);
+    third.process.kill('SIGKILL');
+    await third.ended.catch(() => undefined);
+    expect(await runs()).toEqual([
+      ['f1', 'runs'],
+      ['f2', 'gone'],
+    ]);
+    const fourth = await begin(4);
+    expect(await runs()).toEqual([
+      ['f1', 'runs'],
+      ['f2', 'runs'],
+    ]);
+    for (const n of [1, 4]) writeFileSync(join(shell.folder, `ends-${n}`), '');
+    await Promise.all([first.ended, fourth.ended]);
+    expect(await runs()).toEqual([]);
+    expect((await open()).filter((each) => each.startsWith('problem.found'))).toEqual([]);
+  }, 60_000);
+
   it('a command that was stopped and starts again reports the same error again', async () => {
     const script = join(shell.folder, 'watch.mjs');
     writeFileSync(script, `console.log('cart.c:3:5: error: expected ";"'); setInterval(() => {}, 1_000);`);

@@ -7,7 +7,7 @@ import { formatAddress } from '../core/address.ts';
 import { checksum, makeEvent } from '../core/event.ts';
 import { clean } from '../handles/text.ts';
 import { loadConfig } from '../config/index.ts';
-import { add, followOutput, keepState, remove, stateOf, type Followed } from '../sources/follow/index.ts';
+import { addRun, following, followOutput, keepState, removeRun, stateOf, type Followed } from '../sources/follow/index.ts';
 import {
   catchSignals,
   commandLine,
@@ -110,21 +110,24 @@ const CTRL_C = 0x03;
 
 async function begun(ear: UserInbox, command: string, to: string): Promise<Followed> {
   const folder = process.cwd();
-  const { followed } = await add(ear.store, ear.project, {
+  const run = {
     // The next run of the same program gets the same id, and withdraws the notifications that a killed run has left.
     uid: `c_${checksum([folder, command, to].join('\0'))}`,
     what: { kind: 'command', command, folder },
     to,
     process: ear.owner,
-  });
-  return followed;
+  } as const;
+  return addRun(ear.store, ear.project, run, ear.isAlive);
 }
 
 /** Stops following a program. Notifications about the program's open problems stay for its next run. */
-async function over(ear: UserInbox, { id, uid }: Followed): Promise<void> {
-  await remove(ear.store, ear.project, (each) => each.id === id);
-  const { told, untold } = await stateOf(ear.store, uid);
-  if (untold === undefined && Object.keys(told).length === 0) await keepState(ear.store, uid, undefined);
+async function over(ear: UserInbox, run: Followed): Promise<void> {
+  const { store, project } = ear;
+  await removeRun(store, project, run);
+  // A run on another machine may have continued the follower.
+  if ((await following(store, project)).some(({ uid }) => uid === run.uid)) return;
+  const { told, untold } = await stateOf(store, run.uid);
+  if (untold === undefined && Object.keys(told).length === 0) await keepState(store, run.uid, undefined);
 }
 
 /** Whether SIGINT, SIGTERM or SIGHUP ended the program, judged also by its exit code. */

@@ -15,13 +15,15 @@ export { CannotLook, type Follower } from './follower.ts';
 export { letGo, looker, RENEW_MS, renewLease, takeLease } from './lease.ts';
 export {
   add,
+  addRun,
   following,
   groupOf,
   type Group,
   isFollowed,
   isSameThing,
   keepState,
-  remove,
+  listed,
+  removeRun,
   NEW,
   stateOf,
   type Followed,

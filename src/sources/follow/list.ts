@@ -195,7 +195,7 @@ export type Added = {
 export async function add(
   store: Kept & Pick<Store, 'now'>,
   project: string,
-  asked: Omit<Followed, 'id' | 'since' | 'group' | 'asked' | 'ending'>,
+  asked: Omit<Followed, 'id' | 'since' | 'group' | 'asked' | 'ending' | 'process'>,
 ): Promise<Added> {
   let added: Added | undefined;
   await change(store, project, (list) => {
@@ -203,7 +203,7 @@ export async function add(
     const there = list.filter(({ ending }) => !ending);
     const same = there.find((each) => each.to === asked.to && each.by === asked.by && isSameThing(each.what, asked.what));
     if (same !== undefined) {
-      const { asked: _asked, process: _process, ...before } = same;
+      const { asked: _asked, ...before } = same;
       const followed: Followed = { ...before, ...asked, id: same.id, uid: same.uid, since: same.since, asked: at };
       added = { followed, known: true };
       return list.map((each) => (each === same ? followed : each));
@@ -219,14 +219,59 @@ export async function add(
   return added as unknown as Added;
 }
 
-/**
- * Whether two followers share their checks. Each run of a command is separate, and the end of an agent is reported to each
- * address.
- */
+/** Whether two followers share their checks. The end of an agent is reported to each address. */
 const isHeardWith = (a: Pick<Followed, 'what' | 'to'>, b: Pick<Followed, 'what' | 'to'>): boolean =>
-  a.what.kind !== 'command' && (a.what.kind !== 'agent' || a.to === b.to) && isSameThing(a.what, b.what);
+  (a.what.kind !== 'agent' || a.to === b.to) && isSameThing(a.what, b.what);
 
-function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'>): void {
+/**
+ * Adds the follower of one run of a command. The run continues the follower of a killed run of the same command. While another
+ * run lives, both runs have separate followers, with separate states.
+ */
+export async function addRun(
+  store: Kept & Pick<Store, 'now'>,
+  project: string,
+  asked: Pick<Followed, 'uid' | 'what' | 'to'> & { readonly process: Owner },
+  isAlive: (owner: Owner) => boolean | undefined,
+): Promise<Followed> {
+  let added: Followed | undefined;
+  await change(store, project, (list) => {
+    const runs = list.filter(
+      (each) => each.what.kind === 'command' && each.to === asked.to && isSameThing(each.what, asked.what),
+    );
+    // The state of a run on another machine is unknown, so this run continues the follower of that run.
+    const killed = runs.find((each) => !each.ending && each.process !== undefined && isAlive(each.process) !== true);
+    if (killed !== undefined) {
+      const followed: Followed = (added = { ...killed, process: asked.process });
+      return list.map((each) => (each === killed ? followed : each));
+    }
+    checkRoom(list.filter(({ ending }) => !ending));
+    const followed: Followed = (added = { ...asked, uid: freeUid(runs, asked.uid), id: freeId(list), since: store.now() });
+    return [...list, followed];
+  });
+  return added as unknown as Followed;
+}
+
+/** Returns the first uid that no other run has. After the ends of all runs, the next run continues with the first uid. */
+function freeUid(runs: readonly Followed[], first: string): string {
+  for (let n = 1; ; n++) {
+    const uid = n === 1 ? first : `${first}.${n}`;
+    if (runs.every((each) => each.uid !== uid)) return uid;
+  }
+}
+
+/** Removes the follower of a run, unless another run has continued this follower. */
+export const removeRun = (store: Kept, project: string, { uid, process }: Pick<Followed, 'uid' | 'process'>): Promise<void> =>
+  remove(
+    store,
+    project,
+    (each) =>
+      each.uid === uid &&
+      each.process?.machine === process?.machine &&
+      each.process?.pid === process?.pid &&
+      each.process?.startedAt === process?.startedAt,
+  );
+
+function checkRoom(list: readonly Followed[], { by }: Pick<Followed, 'by'> = {}): void {
   if (list.length >= MAX_FOLLOWED)
     throw new EarpieceError(
       'bad_argument',

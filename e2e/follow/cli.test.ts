@@ -8,9 +8,19 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { FOLLOW_FAULT_POINTS } from '../../src/core/faults.ts';
+import { FOLLOW_FAULT_POINTS, UNFOLLOW_FAULT_POINTS } from '../../src/core/faults.ts';
 import type { Json } from '../../src/core/json.ts';
-import { add, following, keepState, looker, NEW, stateOf, type State, type What } from '../../src/sources/follow/index.ts';
+import {
+  add,
+  following,
+  keepState,
+  listed as stored,
+  looker,
+  NEW,
+  stateOf,
+  type State,
+  type What,
+} from '../../src/sources/follow/index.ts';
 import { CLI } from '../built.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
@@ -225,6 +235,36 @@ describe('earpiece follow', () => {
       ).toHaveLength(1);
     }
   }, 60_000);
+
+  it.each([
+    { kind: 'command', command: 'npm test', folder: '/work' },
+    { kind: 'url', url: 'http://127.0.0.1:1/' },
+  ] as const)(
+    'the next session completes an unfollow of the only follower, of the kind $kind, that kill -9 interrupted',
+    async (what) => {
+      for (const point of UNFOLLOW_FAULT_POINTS) {
+        const { followed } = await add(ear.store, 'shop', { uid: ear.ids.make('f'), what, to: 'shop/coder' });
+        expect((await shell.run(['unfollow', followed.id], { env: { EARPIECE_FAULT: point } })).code, point).toBeNull();
+        expect(
+          (await stored(ear.store, 'shop')).map(({ ending }) => ending),
+          point,
+        ).toEqual([true]);
+        expect(await shell.json(['following'])).toEqual([]);
+        const start = { hook_event_name: 'SessionStart', source: 'startup', session_id: point, cwd: shell.folder };
+        await shell.run(['hook', 'claude', '--as', 'coder'], { input: JSON.stringify(start) });
+        expect(
+          await until(
+            () => stored(ear.store, 'shop'),
+            (list) => list.length === 0,
+          ),
+        ).toEqual([]);
+        await until(
+          () => looker(ear.store, 'shop', ear.isAlive),
+          (owner) => owner === undefined,
+        );
+      }
+    },
+  );
 
   it('in the shell of an agent, a link inside of the project is followed to its file, and a link that leads out is refused', async () => {
     const env = { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder#main' };

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, isAlive } from '../inbox/index.ts';
 import { withoutSecrets } from '../handles/environment.ts';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
-import { followerOf, following, letGo, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
+import { followerOf, letGo, listed, lookAfter, looker, RENEW_MS, renewLease, takeLease } from '../sources/follow/index.ts';
 import { untilStopped, type GlobalOptions } from './context.ts';
 
 /**
  * Starts the process, and returns true. Returns false if the process runs already, or if the project follows nothing but
- * commands. The process outlives its parent.
+ * commands and no `unfollow` was interrupted. The process outlives its parent.
  */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
-  if ((await following(store, project)).every(({ what }) => what.kind === 'command')) return false;
+  if ((await listed(store, project)).every(({ what, ending }) => what.kind === 'command' && !ending)) return false;
   if ((await looker(store, project, (other) => isAlive(other))) !== undefined) return false;
   startFollow(['--db', config.db, '--look', project], folder);
   return true;

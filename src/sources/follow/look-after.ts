@@ -64,9 +64,9 @@ export async function lookAfter(around: Surroundings): Promise<void> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let lastAt = now();
   while (!signal.aborted) {
-    const all = (await listed(store, project)).filter(({ what }) => what.kind !== 'command');
+    const all = await listed(store, project);
     for (const each of all) if (each.ending) await completeEnd(around, each);
-    const list = groupsOf(all);
+    const list = groupsOf(all.filter(({ what }) => what.kind !== 'command'));
     if (list.length === 0) break;
     const at = now();
     if (Math.abs(at - askedAt) >= THERE_EVERY_MS) [there, askedAt] = [await around.isAnyoneThere(), at];

@@ -1205,7 +1205,7 @@ export const REQUIREMENTS = {
   },
   'follow:offer': {
     behaviour:
-      'After `gh pr create` or `git push`, hooks offer the agent once to follow the pull request, unless the agent already follows it; `follow.offer = false` turns the offer off.',
+      'After `gh pr create` or `git push`, hooks offer the agent once to follow the pull request, unless the agent already follows it. `follow.offer = false` turns the offer off. A project with an untrusted setting gets no offer.',
   },
   'follow:limits': { behaviour: 'A project follows at most 50 things, and an agent adds at most 10.' },
   'sources:sub-agents': {

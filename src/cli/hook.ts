@@ -136,7 +136,10 @@ function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions)
 
 const isAfterTool = ({ kind }: Moment): boolean => kind === 'after_tool' || kind === 'batch_end';
 
-/** Whether to offer the pull request of a branch. An untrusted project gets no offer. */
+/**
+ * Whether to offer the pull request of a branch. A project with an untrusted setting gets no offer, even if `follow.offer` is not
+ * that setting, because the offer starts the user's `gh` in the folder of the project.
+ */
 const mayOffer = ({ config }: UserInbox): boolean => config.follow.offer && config.untrusted.length === 0;
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };

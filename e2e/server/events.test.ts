@@ -101,7 +101,7 @@ describe('events', () => {
   });
 
   it.each(['send', 'agent'] as const)(
-    'of a token of the kind %s neither count into the notifications of other producers nor interrupt, even without a key and with a critical priority in the payload',
+    'without a key and with a critical priority in the payload neither count into other notifications nor interrupt, if a token of the kind %s sends them',
     async (kind) => {
       const agent = kind === 'agent' ? { agent: 'coder' } : {};
       const ear = await shell.open();

@@ -21,7 +21,15 @@ export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Proc
 export { conversationOfSession } from './presence/session-id.ts';
 export { placeOfSession, sessionTokenOf } from './presence/session-token.ts';
 export { worktreeOf } from './presence/worktree.ts';
-export { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, insideAgent, notAPerson, type InsideAgent } from './producing/inside.ts';
+export {
+  actorOf,
+  HANDLE_OF_VARIABLE,
+  HANDLE_VARIABLE,
+  insideAgent,
+  notAPerson,
+  notThisPerson,
+  type InsideAgent,
+} from './producing/inside.ts';
 export { redactedJson, redactor } from './producing/redact.ts';
 export type { Lifted } from './producing/resume.ts';
 export { awaitReceipt, receiptState, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';

@@ -8,6 +8,7 @@ import type { Stored } from '../core/records.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { SubscriberSource } from '../bus/index.ts';
 import {
+  actorOf,
   awaitReceipt,
   RECEIPTS,
   type Lifted,
@@ -174,7 +175,7 @@ export class Earpiece implements AsyncDisposable {
 
   /**
    * Withdraws one notification by its id, or all open notifications with a key. A delivered interrupt with this id or key no
-   * longer holds the gate up.
+   * longer holds the gate up. In a command of an agent, the agent's name replaces `by`.
    */
   async withdraw(
     from: string,
@@ -185,12 +186,13 @@ export class Earpiece implements AsyncDisposable {
     if (((what as { id?: string }).id === undefined) === ((what as { key?: string }).key === undefined))
       throw bad('withdraw: pass either an id or a key, not both');
     check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
-    return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
+    const { by, reason } = why;
+    return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, { by: actorOf(by, this.#inbox.speaker), reason });
   }
 
   /**
    * Queues a closed notification again, under a new id. Throws `not_found` for an unknown id, and `bad_argument` for an open
-   * notification.
+   * notification. In a command of an agent, the agent's name replaces `by`.
    */
   async requeue(of: string, id: string, options: { readonly by: string }): Promise<Queued> {
     check('requeue', options, { by: { needed: 'text' } });

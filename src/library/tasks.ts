@@ -35,7 +35,10 @@ export class Tasks {
     this.#inner = new Inner(this.#inbox);
   }
 
-  /** Creates a task. `once` is your own name for the task; a second call with the same name returns the first task. */
+  /**
+   * Creates a task. `once` is your own name for the task; a second call with the same name returns the first task. In a command
+   * of an agent, this method and each method that changes a task throw `not_trusted` if `by` is a person.
+   */
   async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
     check('create', task, TASK, 'the task');
     check('create', options, { by: { needed: ACTOR }, once: 'text' });

@@ -5,7 +5,7 @@
 import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TASK_LIMITS, type Task, type TaskActor } from '../core/task.ts';
-import { notAPerson, type InsideAgent } from '../inbox/index.ts';
+import { notAPerson, notThisPerson, type InsideAgent } from '../inbox/index.ts';
 import type { Command } from './decide.ts';
 
 /** Reads an agent's name: `coder`, or `shop/coder` in the project `shop`. */
@@ -57,9 +57,11 @@ export function textOf(what: string, text: string, max: number): string {
   return text.toWellFormed();
 }
 
-export function checkActor({ name }: TaskActor): void {
+/** Throws `bad_argument` for a bad name, and `not_trusted` if an agent's command names a person. */
+export function checkActor({ kind, name }: TaskActor, inside: InsideAgent | undefined): void {
   if (name.trim() === '' || name.length > TASK_LIMITS.actor)
     throw bad('by', `by ${JSON.stringify(name.slice(0, 80))} must be a name of 1 to ${TASK_LIMITS.actor} characters`);
+  if (kind === 'person' && inside !== undefined) throw notThisPerson(name, inside);
 }
 
 /**

@@ -78,7 +78,10 @@ export class Tasks {
     this.#inbox = inbox;
   }
 
-  /** Makes a task. `once` is the caller's own key: a second call with this key returns the first task. */
+  /**
+   * Makes a task. `once` is the caller's own key: a second call with this key returns the first task. Throws `not_trusted` if an
+   * agent's command names a person.
+   */
   async create(project: string, input: TaskInput, by: TaskActor, once?: string): Promise<Task> {
     const { priority = 'normal', status = 'todo', assignee = null } = input;
     if (status !== 'backlog' && status !== 'todo')
@@ -91,7 +94,7 @@ export class Tasks {
       status,
       assignee: assignee === null ? null : agentName(project, assignee),
     };
-    checkActor(by);
+    checkActor(by, this.#inbox.speaker);
     logKey(project, 'x'); // Throws for an invalid project name.
     for (let tries = 0; tries < TRIES; tries++) {
       const board = await this.#board(project);
@@ -243,7 +246,7 @@ export class Tasks {
    * change.
    */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
-    checkActor(by);
+    checkActor(by, this.#inbox.speaker);
     for (let tries = 0; tries < TRIES; tries++) {
       const task = await this.#load(project, id);
       if (this.#inbox.speaker !== undefined) mayChange(task, command, this.#inbox.speaker);

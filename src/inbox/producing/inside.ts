@@ -64,7 +64,7 @@ export const cappedForAgent = (level: Level): Level => (levelRank(level) > level
  */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
   const { person } = input.origin ?? {};
-  if (person !== undefined) throw notAPerson(`to speak as ${JSON.stringify(person.slice(0, 80))}`, { log });
+  if (person !== undefined) throw notThisPerson(person, { log });
   return {
     ...input,
     ...(input.level === undefined ? {} : { level: cappedForAgent(input.level) }),
@@ -104,6 +104,14 @@ const isOwn = ({ origin }: Notification, { log }: InsideAgent): boolean => log !
 export function mayRequeue({ id, origin, ...notification }: Notification, inside: InsideAgent): void {
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }
+
+/** Returns the error for an action in the name of a person. */
+export const notThisPerson = (person: string, inside: InsideAgent): EarpieceError =>
+  notAPerson(`to speak as ${JSON.stringify(person.slice(0, 80))}`, inside);
+
+/** Returns the name that the log keeps for an action: `by`, or in a command of an agent the name of this agent. */
+export const actorOf = (by: string, inside: InsideAgent | undefined): string =>
+  inside === undefined ? by : inside.log || 'an agent';
 
 /** Returns the error for an action that only a person may do: `what` completes "is not allowed …". */
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>

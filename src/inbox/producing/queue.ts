@@ -19,7 +19,7 @@ import { queuedRecord, type QueuedRecord } from '../../core/records.ts';
 import type { Context, Queued } from '../context.ts';
 import { checked } from './checked.ts';
 import { fanOut } from './fan-out.ts';
-import { mayReplace, mayRequeue, notAPerson, type InsideAgent } from './inside.ts';
+import { actorOf, mayReplace, mayRequeue, notAPerson, type InsideAgent } from './inside.ts';
 import { audienceOfAction, queueOne } from './queue-one.ts';
 
 export async function queue(
@@ -125,7 +125,7 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
     id: ids.make('n') as NotificationId,
     expiresAt: ttl === null ? null : store.now() + ttl,
     requeues: item.id,
-    origin: { depth: 0, ...old.origin, cause: `requeued by ${by}` },
+    origin: { depth: 0, ...old.origin, cause: `requeued by ${actorOf(by, speaker)}` },
   };
   const conversations = closed.flatMap(({ audience }) => (audience === '' ? [] : [audience]));
   const queued = await queueOne(context, log, again, { policy, conversations });

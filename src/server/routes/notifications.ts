@@ -5,7 +5,7 @@ import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
-import { awaitReceipt, RECEIPTS, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
+import { actorOf, awaitReceipt, RECEIPTS, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import {
   answers,
@@ -197,7 +197,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const log = await logWith(inbox, who, id, c.req.valid('query').log);
       mustLead(who, { log });
       const { reason = 'by hand' } = c.req.valid('json') ?? {};
-      const [done] = await inbox.withdraw(log, { id }, { by: who.name, reason });
+      const [done] = await inbox.withdraw(log, { id }, { by: actorOf(who.name, inbox.speaker), reason });
       if (done === undefined || done.result === 'unknown') throw unknown(id, log);
       return reply<WithdrawReply>(c, done);
     },
@@ -220,7 +220,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       mustMarkRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
       const items = await visible(inbox, who, log, id);
       if (items.length === 0) throw unknown(id, log);
-      await inbox.markRead(log, [id], who.name);
+      await inbox.markRead(log, [id], actorOf(who.name, inbox.speaker));
       return reply<ReceiptReply>(c, { id, ...receiptState(await visible(inbox, who, log, id), 'read') });
     },
   );

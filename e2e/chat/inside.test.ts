@@ -191,6 +191,41 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     expect((await stage.json(['inbox', 'shop/other'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
 
+  it('a command cannot carry notifications to another agent, nor continue its conversation, and can start another agent', async () => {
+    const lines: readonly (readonly [string, number])[] = [
+      [`${EARPIECE} mcp --as shop/tester </dev/null`, 2],
+      [`EARPIECE_ADDRESS=shop/tester ${EARPIECE} mcp </dev/null`, 2],
+      [`${EARPIECE} gateway --as tester -- true </dev/null`, 2],
+      [`${EARPIECE} gateway --as '${CODER}#elsewhere' -- true </dev/null`, 2],
+      [`env -u EARPIECE_HANDLE -u EARPIECE_HANDLE_OF ${EARPIECE} mcp --as shop/tester </dev/null`, 2],
+      [`${EARPIECE} run --as tester --resume hello`, 2],
+      [`${EARPIECE} run --as tester --resume talk hello`, 2],
+      [`${EARPIECE} run --as 'tester#talk' hello`, 2],
+      [`${EARPIECE} chat --as tester --fork talk hello </dev/null`, 2],
+      [`EARPIECE_ADDRESS=shop/tester ${EARPIECE} run --resume hello`, 2],
+      [`${EARPIECE} mcp </dev/null`, 0],
+      [`${EARPIECE} run --no-tools --as newcomer hello`, 0],
+    ];
+    const command = lines.map(([line]) => `${line} 2>&1; echo "exit $?"`).join('\n');
+    await using stage = await ChatStage.open([
+      { says: [text('I talk.')] },
+      { says: [call('c1', 'run', { command })] },
+      { says: [text('I am new.')] },
+      { says: [text('done')] },
+    ]);
+    const folder = join(stage.folder, 'config/earpiece');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'earpiece.toml'), '[agent]\npass_env = ["OPENAI_API_KEY"]\n');
+    await stage.run(['run', '--no-tools', '--as', 'shop/tester#talk', 'hello']);
+    await stage.says(['send', '--to', 'shop/tester', '--id', 'order', '--level', 'critical', '--as', 'anna', 'stop']);
+    const read = await ran(stage);
+    expect(read.match(/exit \d+/gu), read).toEqual(lines.map(([, code]) => `exit ${code}`));
+    expect(read).toContain(`a command that the agent ${CODER} runs is not allowed to read for shop/tester;`);
+    expect(read).toContain('is not allowed to continue a conversation of shop/tester;');
+    expect(read).toContain('I am new.');
+    expect((await stage.json(['inbox', 'shop/tester'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
+  });
+
   it('a command cannot end the block, the reminder or the follower of a person, and can end its own', async () => {
     const lines = [
       ['tasks status t1 in_progress', 2],
@@ -241,20 +276,31 @@ const tried = {
   toggle: () => ear.events.toggle('large_result', { on: false, by: 'anna' }),
   unblock: () => ear.tasks.move('t1', 'in_progress', { by: { kind: 'person', name: 'anna' } }),
   assign: () => ear.tasks.assign('t1', 'third', { by: { kind: 'agent', name: 'coder' } }),
+  create: () => ear.tasks.create({ title: 'Order' }, { by: { kind: 'person', name: 'anna' } }),
+  edit: () => ear.tasks.edit('t2', { title: 'Order' }, { by: { kind: 'person', name: 'anna' } }),
+  move: () => ear.tasks.move('t2', 'cancelled', { by: { kind: 'person', name: 'anna' } }),
   cancel: () => ear.withdraw('shop/other', { key: 'timer:standup' }, { by: 'anna', reason: 'x' }),
   replace: () => ear.queue('shop/other', { key: 'timer:standup', supersede: true, message: 'x' }),
 };
 for (const [name, run] of Object.entries(tried)) await run().then(() => console.log(name, 'done'), (error) => console.log(name, error.code));
+await ear.tasks.edit('t2', { title: 'Build it' }, { by: { kind: 'agent', name: 'coder' } });
+await ear.withdraw('shop/third', { id: 'plain' }, { by: 'anna', reason: 'x' });
+await ear.requeue('shop/third', 'plain', { by: 'anna' });
 await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical', message: 'x' });
 `,
     );
     await stage.says(['send', '--to', 'shop/other', '--id', 'order', '--action', 'pause', '--as', 'anna', 'hold on']);
     const person = { env: { EARPIECE_ADDRESS: '' } };
     await stage.says(['tasks', 'add', '--to', 'other', 'Deploy'], person);
+    await stage.says(['tasks', 'add', 'Build'], person);
+    await stage.says(['send', '--to', 'shop/third', '--id', 'plain', 'hello']);
     for (const status of ['in_progress', 'blocked']) await stage.says(['tasks', 'status', 't1', status], person);
     await stage.says(['remind', '--to', 'shop/other', '--key', 'standup', 'in 2h', 'of a person'], person);
     const read = await ran(stage);
-    expect(read.match(/^(resume|person|lift|withdraw|mute|toggle|unblock|assign|cancel|replace) \w+$/gmu), read).toEqual([
+    expect(
+      read.match(/^(resume|person|lift|withdraw|mute|toggle|unblock|assign|create|edit|move|cancel|replace) \w+$/gmu),
+      read,
+    ).toEqual([
       'resume not_trusted',
       'person not_trusted',
       'lift not_trusted',
@@ -263,6 +309,9 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
       'toggle not_trusted',
       'unblock not_trusted',
       'assign not_trusted',
+      'create not_trusted',
+      'edit not_trusted',
+      'move not_trusted',
       'cancel not_trusted',
       'replace not_trusted',
     ]);
@@ -273,6 +322,14 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
       'error: x',
       'info: Reminder: of a person',
     ]);
+    const tasks = await stage.json(['tasks', 'list'], person);
+    expect(tasks.map(({ title, status }) => [title, status])).toEqual([
+      ['Build it', 'todo'],
+      ['Deploy', 'blocked'],
+    ]);
+    const log = await stage.json(['log', 'shop/third'], person);
+    expect(log.filter(({ type }) => type === 'notification_closed')).toMatchObject([{ by: CODER }]);
+    expect(log.filter(({ requeues }) => requeues === 'plain')).toMatchObject([{ origin: { cause: `requeued by ${CODER}` } }]);
   });
 
   it('a person in a separate terminal can send a critical notification and a resume', async () => {

@@ -4,7 +4,7 @@
  */
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
-import { parseAddress } from '../core/address.ts';
+import { logOf, parseAddress } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
@@ -24,6 +24,7 @@ import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install-hosts.ts';
 import { purposeOf } from './purpose.ts';
+import { mayRead } from './reader.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
 import { upstreamOf, withAbsent } from './upstream.ts';
@@ -78,6 +79,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const front = frontFrom(options, config);
   for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
+  if (address !== undefined) mayCarryFor(address, config);
   const purpose = purposeOf(options);
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: UserInbox | undefined;
@@ -102,8 +104,9 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     return inboxRider({
       inbox: opened,
       emitter: opened.emitter,
-      identify: (connection) =>
-        identify(
+      identify: async (connection) => {
+        if (connection.session !== undefined) mayCarryFor(connection.session, config);
+        return identify(
           {
             project: config.project,
             // `config` already contains the address of the environment.
@@ -113,7 +116,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
             lookAtAncestors: front.kind === 'stdio',
           },
           opened.store,
-        ),
+        );
+      },
       carrier: own === undefined ? `gateway:${front.kind} ${name}` : 'mcp',
       ...(front.kind === 'stdio' ? { folder: worktreeOf(process.cwd()) } : { shared: true }),
       ...defined({ view: options.view }),
@@ -197,6 +201,13 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
   return Promise.race([work.catch(() => undefined), late]).finally(() => clearTimeout(timer));
+}
+
+/** Throws `not_trusted` if an agent's command would carry notifications to another agent. */
+function mayCarryFor(address: string, { project }: Config): void {
+  const parsed = parseAddress(address.includes('/') ? address : `${project}/${address}`);
+  if (parsed.kind === 'project') return;
+  mayRead({ log: logOf(parsed), ...(parsed.kind === 'conversation' ? { conversation: parsed.conversation } : {}) });
 }
 
 const projectOf = (address: string | undefined, { project }: Config): string =>

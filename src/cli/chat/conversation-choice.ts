@@ -6,6 +6,7 @@ import type { Presence } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
 import type { LoadedInbox } from '../../loaded-inbox.ts';
 import { addressFrom } from '../context.ts';
+import { mayRead } from '../reader.ts';
 
 export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
@@ -60,6 +61,10 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
     );
   if (wish.turns !== undefined && wish.fork === undefined)
     throw new EarpieceError('bad_argument', '--turns is the number of turns that --fork copies; add --fork');
+  const continues =
+    wish.resume !== undefined || wish.fork !== undefined || (named !== undefined && (await isKnown(ear, log, named)));
+  // A command of an agent may start another agent, but may not continue the conversation of another agent.
+  if (continues) mayRead({ log }, 'to continue a conversation of');
   const conversation =
     wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
   const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));
@@ -99,6 +104,9 @@ async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, tu
   const next = begins[turns];
   return next === undefined ? undefined : next - 1;
 }
+
+const isKnown = async (ear: LoadedInbox, log: LogKey, conversation: string): Promise<boolean> =>
+  (await ear.store.presence({ log })).some((presence) => presence.conversation === conversation);
 
 async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string): Promise<boolean> {
   for await (const _ of ear.transcript({ log, id: conversation as ConversationId }, { types: ['chat_request'] })) return true;

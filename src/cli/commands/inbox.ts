@@ -7,21 +7,12 @@ import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
+import { begin, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
-import {
-  addressFrom,
-  logsIn,
-  scopeFrom,
-  scopeIn,
-  SERVER_OPTION,
-  speaker,
-  withNamedDatabase,
-  type GlobalOptions,
-} from '../context.ts';
+import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { waitingIn } from '../pages.ts';
-import { conversationOf, readerOf, type Reader } from '../reader.ts';
+import { conversationOf, mayRead, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
 import { ago, complain, handOver, level, paint, plain, plainLines, print, unwritten } from '../terminal.ts';
@@ -78,17 +69,6 @@ async function readerFor(ear: UserInbox, address: string | undefined, options: O
       `this shell does not belong to an agent, so --read needs an agent's name: earpiece inbox --read ${ear.project}/<agent>`,
     );
   return reader;
-}
-
-/**
- * Throws if an agent's command would read for another conversation: reading lowers that conversation's gate and counts as
- * delivery.
- */
-function mayRead({ log, conversation }: Reader): void {
-  const inside = speaker();
-  if (inside === undefined) return;
-  if (inside.log === log && (inside.conversation ?? conversation) === conversation) return;
-  throw notAPerson(`to read for ${log}#${conversation}`, inside);
 }
 
 async function read(ear: UserInbox, { log, conversation, host }: Reader, options: Options, answer: Answer): Promise<void> {

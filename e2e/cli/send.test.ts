@@ -252,6 +252,13 @@ describe('send --wait', () => {
     });
   });
 
+  it('exits with 4 when the notification expires during the wait', async () => {
+    await using shell = new Shell();
+    expect(
+      await shell.run(['send', '--to', 'coder', '--id', 'n1', '--ttl', '100ms', '--wait', 'delivered', '--timeout', '60s', 'x']),
+    ).toEqual({ code: 4, stdout: 'n1  queued for shop/coder; the notification ended as expired, not delivered\n', stderr: '' });
+  });
+
   it('if an id was counted into another notification, waits for that notification, also when the id is sent again', async () => {
     await using shell = new Shell();
     const ear = await shell.open();

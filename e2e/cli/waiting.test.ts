@@ -53,6 +53,19 @@ it('the inbox does not list a notification that has expired, before a sweep clos
   expect(await ear.store.items(logKey('shop', 'coder'), { kind: 'open' })).toHaveLength(2);
 });
 
+it('why and log of an expired notification say that it expired, before a sweep closes it', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.queue('shop/coder', { id: 'over', message: 'over', expiresAt: Date.now() + 1 });
+  const [first, , third] = (await shell.says(['why', 'over'])).split('\n');
+  expect(first).toMatch(/^Expired at [\d:]+, before a message could carry the notification\.$/u);
+  expect(third).toBe('○ info user.message for shop/coder: expired');
+  const [story] = await shell.json(['why', 'over']);
+  expect((story as { items: readonly object[] }).items).toMatchObject([
+    { receipt: 'expired', now: [], item: { state: 'closed', outcome: 'expired' } },
+  ]);
+});
+
 it('send warns about a name that was never seen, if other agents were seen', async () => {
   await using shell = new Shell();
   const ear = await shell.open();

@@ -59,6 +59,13 @@ describe('remind', () => {
     expect(texts.map((text) => text.includes('say where you are'))).toEqual([false, false, true, false]);
   });
 
+  it('--list omits a reminder that has expired, before a sweep closes the reminder', async () => {
+    await using shell = new Shell();
+    await shell.says(['remind', '--to', 'coder', '--ttl', '1ms', 'after 1 turn', 'x']);
+    expect(await shell.says(['remind', '--list'])).toBe('no reminder is waiting\n');
+    expect(await shell.json(['remind', '--list'])).toEqual([]);
+  });
+
   it('--list shows the next reminder first; --cancel withdraws by id or key; a new reminder replaces those of its key', async () => {
     await using shell = new Shell('time_zone = "UTC"');
     expect(await shell.says(['remind', '--list'])).toBe('no reminder is waiting\n');

@@ -1,4 +1,5 @@
 import { formatAddress, type LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
@@ -113,7 +114,8 @@ async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waitin
   for (const log of await logsIn(ear, scope)) {
     const { conversation } = scope;
     const open = await ear.store.items(log, { kind: 'open', ...defined({ conversation }) });
-    for (const item of open) if (isReminder(item.notification)) found.push({ log, item });
+    const now = ear.store.now();
+    for (const item of open) if (isReminder(item.notification) && !isExpired(item, now)) found.push({ log, item });
   }
   return found;
 }

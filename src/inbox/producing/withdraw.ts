@@ -24,11 +24,17 @@ export async function withdraw(
       ? await store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
       : [...(await store.items(log, { kind: 'key', key: what.key })), ...(await holdingWithKey(context, log, what.key))];
   if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
+  const into = 'id' in what ? countedInto(items) : undefined;
+  if (into !== undefined) return items.slice(0, 1).map(({ id }) => ({ id, result: 'folded', into }));
   if (speaker !== undefined) for (const { notification } of items) mayTakeBack(notification, speaker);
   const results: Withdrawn[] = [];
   for (const id of new Set(items.map((item) => item.id))) results.push({ id, result: await withdrawOne(context, log, id, why) });
   return results;
 }
+
+/** Returns the notification that counts this folded notification. */
+export const countedInto = ([item]: readonly Item[]): NotificationId | undefined =>
+  item?.outcome === 'folded' ? item.group?.[0] : undefined;
 
 async function holdingWithKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {
   const gates = await context.store.items(log, { kind: 'gate' });

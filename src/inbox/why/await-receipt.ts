@@ -1,8 +1,10 @@
 /** Waits until a notification has the requested receipt, or can no longer get it. */
 import type { LogKey } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
+import { countedInto } from '../producing/withdraw.ts';
 import { receiptOf, RECEIPTS } from './receipts.ts';
 
 export type ReceiptName = (typeof RECEIPTS)[number];
@@ -50,7 +52,7 @@ export type Waiting = {
 /**
  * Waits for a receipt of the notification in all its logs, for at most `withinMs`. Resolves with undefined if no log has the
  * notification. Rejects with the signal's reason if the signal aborts. A folded notification has the receipt of the notification
- * into which it was folded.
+ * into which it was folded. A notification whose time has passed has ended, although no sweep has closed it yet.
  */
 export async function awaitReceipt(
   store: Store,
@@ -74,6 +76,7 @@ export async function awaitReceipt(
 
 async function copiesOf(store: Store, log: LogKey, id: NotificationId): Promise<readonly Item[]> {
   const items = await store.items(log, { kind: 'ids', ids: [id] });
-  const into = items[0]?.outcome === 'folded' ? items[0].group?.[0] : undefined;
-  return into === undefined ? items : store.items(log, { kind: 'ids', ids: [into] });
+  const into = countedInto(items);
+  const copies = into === undefined ? items : await store.items(log, { kind: 'ids', ids: [into] });
+  return copies.map((item) => asListed(item, store.now()));
 }

@@ -1,4 +1,5 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -43,12 +44,15 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
       const records = await inbox.store.read({ log: key, seqs: [...stored.history], limit: stored.history.length });
       const item = withOwnText(stored, records);
       const now = item.state === 'open' ? await outlooksOf(inbox, key, item) : [];
+      const verdict = verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader));
+      // As in every list, an item whose time has passed is shown as expired before a sweep closes it, unless this clock is wrong.
+      const shown = verdict.kind === 'expired' && verdict.offByMs === undefined ? asListed(item, inbox.store.now()) : item;
       items.push({
-        item,
-        receipt: receiptOf(item),
-        verdict: verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader)),
+        item: shown,
+        receipt: receiptOf(shown),
+        verdict,
         steps: records.map((record, i) => step(record, item, wasSentIn(records.slice(0, i), item))),
-        now: now.map(({ conversation, decision }) => ({ conversation, decision })),
+        now: shown.state === 'open' ? now.map(({ conversation, decision }) => ({ conversation, decision })) : [],
       });
     }
     return { log: key, id, items };

@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
     maybe_seen: true,
     gate_lowered: true,
     too_late: true,
+    folded: true,
     unknown: true,
   }),
   'TurnResult.how': words<TurnResult['how']>({ complete: true, truncated: true, refused: true, stopped: true, failed: true }),

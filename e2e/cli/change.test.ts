@@ -84,6 +84,21 @@ describe('withdraw', () => {
     );
   });
 
+  it('of a notification that was counted into another, changes nothing and names the other notification', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    for (const id of ['a1', 'a2']) await ear.queue('shop/coder', { id, key: 'k', message: 'x' });
+    expect(await shell.run(['withdraw', 'a2'])).toEqual({
+      code: 4,
+      stdout: 'a2  not withdrawn: counted into a1; to withdraw a1 with its count: earpiece withdraw a1 (shop/coder)\n',
+      stderr: '',
+    });
+    expect((await shell.run(['withdraw', 'a2', '--json'])).stdout).toBe(
+      '{"log":"shop/coder","id":"a2","result":"folded","into":"a1"}\n',
+    );
+    expect((await ear.open('shop/coder'))[0]).toMatchObject({ id: 'a1', count: 2 });
+  });
+
   it('lowers the gate', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
@@ -106,6 +121,34 @@ describe('requeue', () => {
     const [item] = await ear.open('shop/coder');
     expect(item).toMatchObject({ id: again?.['id'], notification: { level: 'error', message: 'CI failed', requeues: 'n1' } });
     expect(await shell.says(['requeue', 'n1', '--to', 'coder'])).toMatch(/^n_\w+ {2}queued again for shop\/coder\n$/);
+  });
+
+  it('of a notification that was counted into another, waits until the other notification is closed', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    for (const [id, message] of [
+      ['a1', 'one'],
+      ['a2', 'two'],
+    ] as const)
+      await ear.queue('shop/coder', { id, key: 'k', message });
+    expect(await shell.run(['requeue', 'a2'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'earpiece: a2 was counted into a1, which is open; queue a2 again after a1 is closed\n',
+    });
+    expect((await ear.open('shop/coder'))[0]).toMatchObject({ id: 'a1', count: 2 });
+    await ear.withdraw('shop/coder', { id: 'a1' }, { by: 'test', reason: 'test' });
+    await shell.says(['requeue', 'a2']);
+    expect((await ear.open('shop/coder'))[0]?.notification).toMatchObject({ key: 'k', requeues: 'a2' });
+  });
+
+  it('says that a requeued notification was counted into an open notification', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'old', key: 'k', message: 'x' });
+    await ear.withdraw('shop/coder', { id: 'old' }, { by: 'test', reason: 'test' });
+    for (const id of ['new', 'newer']) await ear.queue('shop/coder', { id, key: 'k', message: 'x' });
+    expect(await shell.says(['requeue', 'old'])).toMatch(/^n_\w+ {2}counted into new, which waits for shop\/coder\n$/);
   });
 
   it('for a fan-out, queues the closed copies again', async () => {

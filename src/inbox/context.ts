@@ -80,11 +80,14 @@ export type Queued =
 
 /**
  * `maybe_seen`: a carrier took the notification before, so the model may have read it. The notification is not offered again.
- * `gate_lowered`: the notification was delivered before, and no longer holds the gate up.
+ * `gate_lowered`: the notification was delivered before, and no longer holds the gate up. `folded`: the notification is part of
+ * the count of `into`, so nothing was withdrawn.
  */
 export type Withdrawn = {
   readonly id: NotificationId;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'folded' | 'unknown';
+  /** With `folded`: the notification that counts this notification. */
+  readonly into?: NotificationId;
 };
 
 /** Why a conversation has ended. */

@@ -191,5 +191,6 @@ export const WITHDRAWN = {
   maybe_seen: 'withdrawn, but offered before: the model may have seen this notification',
   gate_lowered: 'already delivered; this notification no longer keeps the gate up',
   too_late: 'too late: this notification was already delivered',
+  folded: 'not withdrawn: another notification counts this notification',
   unknown: 'this notification is no longer in the log',
 } as const;

@@ -27,7 +27,7 @@ export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (an agent may have read it) or ' +
-        'too_late (already delivered; exit code 4). If a delivered interrupt still held the gate up, the result is gate_lowered: this interrupt no longer holds the gate up.',
+        'too_late (already delivered; exit code 4). A notification that was counted into another notification is not withdrawn: the result is folded (exit code 4). If a delivered interrupt still held the gate up, the result is gate_lowered: this interrupt no longer holds the gate up.',
     )
     .option('--key <key>', 'withdraw every open notification with this key, instead of one id')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')
@@ -62,9 +62,13 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
         if (options.json) results.forEach((result) => printJson(result));
         else if (results.length === 0) print(paint('dim', `no open notification has the key ${plain(key ?? '')}`));
         else
-          for (const { log, id: each, result } of results.toSorted((a, b) => Number(isProject(a.log)) - Number(isProject(b.log))))
-            print(`${plain(each)}  ${isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result]} (${plain(log)})`);
-        if (results.some(({ result }) => result === 'too_late')) answer(EXIT.ended.code);
+          for (const { log, id: each, result, into } of results.toSorted(
+            (a, b) => Number(isProject(a.log)) - Number(isProject(b.log)),
+          ))
+            print(
+              `${plain(each)}  ${into !== undefined ? notWithdrawn(into) : isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result]} (${plain(log)})`,
+            );
+        if (results.some(({ result }) => result === 'too_late' || result === 'folded')) answer(EXIT.ended.code);
       });
     });
 }
@@ -81,8 +85,12 @@ const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   maybe_seen: 'withdrawn, but offered before: the agent may have seen this notification',
   gate_lowered: 'already delivered; this interrupt no longer holds the gate up',
   too_late: 'too late: this notification was already delivered',
+  folded: 'not withdrawn: another notification counts this notification',
   unknown: 'is unknown',
 };
+
+const notWithdrawn = (into: NotificationId): string =>
+  `not withdrawn: counted into ${plain(into)}; to withdraw ${plain(into)} with its count: earpiece withdraw ${plain(quote(into))}`;
 
 export function requeue(command: CommandLine): void {
   command
@@ -106,7 +114,12 @@ export function requeue(command: CommandLine): void {
         if (again.length === 0 && refused !== undefined) throw refused;
         for (const queued of again) {
           if (options.json) printJson({ ...queued, requeues: id });
-          else print(`${queued.id}  queued again for ${queued.to.map((to) => plain(to)).join(', ')}`);
+          else {
+            const to = queued.to.map((each) => plain(each)).join(', ');
+            print(
+              `${queued.id}  ${queued.kind === 'folded' ? `counted into ${plain(queued.into)}, which waits for ${to}` : `queued again for ${to}`}`,
+            );
+          }
         }
       });
     });

@@ -21,6 +21,7 @@ import { checked } from './checked.ts';
 import { fanOut } from './fan-out.ts';
 import { actorOf, mayReplace, mayRequeue, notAPerson, type InsideAgent } from './inside.ts';
 import { audienceOfAction, queueOne } from './queue-one.ts';
+import { countedInto } from './withdraw.ts';
 
 export async function queue(
   context: Context,
@@ -116,6 +117,13 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
     );
   if (item.state !== 'closed')
     throw new EarpieceError('bad_argument', `${id} is ${item.state}; only a closed notification can be queued again`);
+  const into = countedInto(copies);
+  const [counting] = into === undefined ? [] : await store.items(log, { kind: 'ids', ids: [into] });
+  if (counting !== undefined && asListed(counting, store.now()).state !== 'closed')
+    throw new EarpieceError(
+      'bad_argument',
+      `${id} was counted into ${counting.id}, which is ${counting.state}; queue ${id} again after ${counting.id} is closed`,
+    );
   if (speaker !== undefined) mayRequeue(item.notification, speaker);
   const policy = context.policies.policy(splitLog(log).project);
   const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;

@@ -216,7 +216,11 @@ export const lifted = z.object({
 export const resumed = z.object({ effects: z.array(effect), lifted: z.array(lifted) }).openapi('Resumed');
 
 export const withdrawn = z
-  .object({ id: z.string(), result: z.enum(['withdrawn', 'maybe_seen', 'gate_lowered', 'too_late', 'unknown']) })
+  .object({
+    id: z.string(),
+    result: z.enum(['withdrawn', 'maybe_seen', 'gate_lowered', 'too_late', 'folded', 'unknown']),
+    into: z.string().optional().describe('with `folded`: the notification that counts this notification'),
+  })
   .openapi('Withdrawn');
 
 export const receipt = z

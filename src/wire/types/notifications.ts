@@ -168,7 +168,9 @@ export type ResumeReply = {
 
 export type WithdrawReply = {
   readonly id: string;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'folded' | 'unknown';
+  /** With `folded`: the notification that counts this notification. */
+  readonly into?: string;
 };
 
 export type ReceiptReply = {

@@ -400,7 +400,8 @@ export const REQUIREMENTS = {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',
   },
   'queue:patterns': {
-    behaviour: 'Each redact pattern runs in linear time. While a pattern is invalid, whole texts are redacted.',
+    behaviour:
+      'Each redact pattern runs in linear time. A process that starts while a pattern is invalid redacts whole texts. A running process keeps its earlier patterns.',
   },
   'queue:handles': {
     behaviour: 'If the agent learns a change of a handle by polling or awaiting the handle, no notification reports this change.',
@@ -1058,7 +1059,8 @@ export const REQUIREMENTS = {
   },
   'server:lifted': { behaviour: 'A resume over HTTP returns the pauses that it lifted.' },
   'config:broken-redact': {
-    behaviour: 'While a file that sets redact cannot be parsed, whole texts are redacted.',
+    behaviour:
+      'A process that starts while a file that sets redact cannot be parsed redacts whole texts. A running process keeps its earlier patterns.',
   },
   'config:bounded': {
     behaviour:

@@ -51,7 +51,10 @@ export type Policy = {
   /** The maximum number of characters in an item's text. A longer text is cut, and the item says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
-  /** Regular expression sources. In stored notifications and withheld results, each match is replaced by `[redacted]`. */
+  /**
+   * Regular expression sources. In the message, the instruction, the data and the text `needs.otherwise` of a notification, and in
+   * a withheld result, `[redacted]` replaces each match before the text is stored.
+   */
   readonly redact: readonly string[];
   readonly retentionMs: number;
   /** How long finished tasks stay in the log. */

@@ -32,7 +32,10 @@ describe('earpiece forget', () => {
     await shell.says(['mute', 'files.*', 'coder', '--for', '1h']);
     const [before] = await shell.json(['forget', 'coder', '--yes']);
     expect(before).toMatchObject({ log: 'shop/coder', notifications: 3, conversations: 1, withheld: 1, tokens: 1 });
-    expect(before?.['stays']).toHaveLength(4);
+    expect(before?.['stays']).toHaveLength(5);
+    expect(before?.['stays']).toContain(
+      `data of this agent in other databases, because this command erased only from ${shell.db}`,
+    );
     for (const file of readdirSync(shell.folder).filter((name) => name.startsWith('earpiece.db'))) {
       const bytes = readFileSync(join(shell.folder, file), 'latin1');
       expect([...bytes.matchAll(/SECRET-\d/g)].map(String), file).toEqual([]);
@@ -80,7 +83,7 @@ describe('earpiece forget', () => {
     await ear.queue('shop/coder', { kind: 'ci.failed', message: 'kept' });
     await ear.conversation('shop/coder#one', { process: ear.owner }).seen();
     const refused = await shell.run(['forget', 'coder', '--yes']);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused).toMatchObject({ code: 12, stdout: '' });
     expect(refused.stderr).toContain(
       'shop/coder is active (#one), so nothing was erased: end the conversation first, or add --force',
     );
@@ -155,6 +158,21 @@ describe('earpiece uninstall --purge', () => {
       expect(home.has(target)).toBe(true);
     },
   );
+
+  it('names the data that stays on a database server, without the password', () => {
+    using home = new Home('claude');
+    const { code, stdout } = home.run([
+      'uninstall',
+      '--purge',
+      '--yes',
+      '--db',
+      'postgres://ann:hidden@127.0.0.1:1/team?x=hidden',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('The data in postgres://…@127.0.0.1:1/team?… stays, because other users may share this database.');
+    expect(stdout).toContain('the data that is named above stays');
+    expect(stdout).not.toContain('hidden');
+  });
 
   it('removes no folder, text or foreign database that --db or EARPIECE_DB names', () => {
     using home = new Home('claude');

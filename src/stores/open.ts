@@ -127,4 +127,4 @@ async function openNats(url: string, { clock }: StoreOptions): Promise<Store> {
 }
 
 /** Hides the user, the password and the parameters in the URL. A password may contain a slash or an @. */
-const redacted = (url: string): string => url.replace(/\/\/.*@/su, '//…@').replace(/\?.*$/su, '?…');
+export const redacted = (url: string): string => url.replace(/\/\/.*@/su, '//…@').replace(/\?.*$/su, '?…');

@@ -3,6 +3,7 @@ import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Erased, Store } from '../../core/ports.ts';
+import { fileOf, redacted } from '../../stores/open.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { agentFrom, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
@@ -50,8 +51,9 @@ export function forget(command: CommandLine, answer: Answer): void {
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
         const archived = await removeFromArchive(ear, log);
+        const stays = staysOf(ear.config.db);
         if (options.json)
-          return printJson({ log, ...erased, tokens: what.tokens.length, ...defined({ archived }), stays: STAYS, readable });
+          return printJson({ log, ...erased, tokens: what.tokens.length, ...defined({ archived }), stays, readable });
         const { records, notifications, conversations, withheld } = erased;
         print(
           `erased ${plain(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
@@ -61,16 +63,20 @@ export function forget(command: CommandLine, answer: Answer): void {
           complain(
             `the erased text is still readable in ${readable.map((file) => plain(file)).join(' and ')}, because another process uses the database. The text disappears when the last process has closed the database. To remove the text sooner, end that process, then run: earpiece db prune`,
           );
-        print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
+        print(`What stays:\n${stays.map((line) => `- ${line}`).join('\n')}`);
       });
     });
 }
 
-const STAYS: readonly string[] = [
+const staysOf = (db: string): readonly string[] => [
   'one record with the name of the agent and the time, so that no position in the log is used twice',
   'messages of this agent to other agents and to the project, because they belong to their receivers',
   'tasks of the project; to list the tasks: earpiece tasks list',
   'the transcripts of the coding agent itself, backups, archives in other folders, and files that Earpiece wrote for an installation',
+  `data of this agent in other databases, because this command erased only from ${plain(redacted(db))}`,
+  ...(fileOf(db) === undefined
+    ? ['backups, replicas and logs of the database server, until the server itself removes the erased data from them']
+    : []),
 ];
 
 type Kept = {

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { cacheFolder, loadConfig, stateFolder, userConfigFile } from '../../config/index.ts';
-import { fileOf } from '../../stores/open.ts';
+import { fileOf, partsOf, redacted } from '../../stores/open.ts';
 import { isEarpieceFile } from '../../stores/sqlite/header.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import { EXIT } from '../exit.ts';
@@ -49,13 +49,14 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   for (const line of json ? stays : []) printJson({ stays: line });
   if (!json)
     print(
-      `${paint('green', '✓')} ${stays.length > 0 ? 'the files that are named above stay' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes the package`,
+      `${paint('green', '✓')} ${stays.length > 0 ? 'the data that is named above stays' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes the package`,
     );
   return EXIT.ok.code;
 }
 
 const STAYS =
-  'earpiece.toml and .earpiece/ of your projects stay, because they belong to the projects. Backups in other folders stay too. End gateways, ' +
+  'earpiece.toml and .earpiece/ of your projects stay, because they belong to the projects. Backups in other folders, and databases that ' +
+  'other configurations name, stay too. End gateways, ' +
   'servers and agents first: a process that continues creates its files again.';
 
 function whatGoes(options: SetupOptions): Purge {
@@ -76,6 +77,7 @@ function whatGoes(options: SetupOptions): Purge {
     ...(isElsewhere && !isOurs
       ? [`${file} stays, because it is not a database of Earpiece. If you do not need this file, remove the file yourself.`]
       : []),
+    ...serverStays(config.db),
     ...archiveStays(
       config.archive,
       folders.map(([, folder]) => folder),
@@ -105,6 +107,14 @@ function bytesOf(path: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Names the database on a server. The data stays, because other users may share the database. */
+function serverStays(db: string): readonly string[] {
+  if (fileOf(db) !== undefined || partsOf(db).scheme === 'memory') return [];
+  return [
+    `The data in ${redacted(db)} stays, because other users may share this database. To erase one agent: earpiece forget <agent>. To erase everything, remove the database on the server.`,
+  ];
 }
 
 /** Names the archive outside of the removed folders. The archive stays, because its purpose is to outlive the database. */

@@ -43,7 +43,7 @@ export async function withLoadedInbox<T>(
 
 /**
  * Runs `work` with the opened inbox, for a command that reads or changes existing data. If no database exists, the inbox is empty
- * and no database is created. Throws `bad_argument` if `--db` names a missing database.
+ * and no database is created. Throws `not_found` if `--db` names a missing database.
  */
 export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
@@ -52,7 +52,7 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * Runs `work` with the opened inbox. Creates the default database if that database is missing. Throws `bad_argument` if `--db`
+ * Runs `work` with the opened inbox. Creates the default database if that database is missing. Throws `not_found` if `--db`
  * names a missing database.
  */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
@@ -60,21 +60,21 @@ export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>
   return withInbox(options, work);
 }
 
-/** Throws `bad_argument` if `--db` names a database that does not exist. */
+/** Throws `not_found` if `--db` names a database that does not exist. */
 export function checkNamed(options: GlobalOptions): void {
   if (options.db !== undefined) missingDatabase(options, configOf(options));
 }
 
 /**
  * Returns the database for a command that must not create a database: an empty database in memory replaces a missing database.
- * Throws `bad_argument` if `--db` names a missing database.
+ * Throws `not_found` if `--db` names a missing database.
  */
 export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
   missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
 /**
- * Runs `work` with the opened inbox, for a command about the database itself. Throws `not_found` if the database does not exist
- * yet, and `bad_argument` if `--db` names a missing database.
+ * Runs `work` with the opened inbox, for a command about the database itself. Throws `not_found` if the database does not
+ * exist.
  */
 export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
@@ -87,7 +87,7 @@ export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): 
 
 /**
  * Returns the path of a database that does not exist yet; undefined if the database exists, or is not a file. Throws
- * `bad_argument` if `--db` names a missing database.
+ * `not_found` if `--db` names a missing database.
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
@@ -95,7 +95,7 @@ export function missingDatabase({ db }: GlobalOptions, config: Config): string |
   if (file === undefined || file === '' || !isAbsent(file)) return undefined;
   if (db === undefined) return file;
   throw new EarpieceError(
-    'bad_argument',
+    'not_found',
     `--db ${JSON.stringify(db)}: there is no database ${file}; correct the path, or leave --db out for the database of this user`,
   );
 }
@@ -202,16 +202,22 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
+/** Adds the option `--to` to an error of a command that notifies a whole project in which no conversation is active. */
+export function withOptionTo(error: unknown): never {
+  if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
+  throw new EarpieceError(error.code, `${error.message}; the option --to names the agent`, { data: error.data, cause: error });
+}
+
 /**
  * Parses the duration of an option, and returns milliseconds. `before` is a prefix of the duration in the same word, such as
- * `in:`.
+ * `in:`. `or` is a word that the caller accepts in place of a duration.
  */
-export function durationOption(option: string, text: string, before = ''): number {
+export function durationOption(option: string, text: string, { before = '', or }: { before?: string; or?: string } = {}): number {
   const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? 'a duration' : `${before}<duration>`}; write 250ms, 30s, 10m, 2h or 3d`,
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? 'a duration' : `${before}<duration>`}; write 250ms, 30s, 10m, 2h${or === undefined ? ' or 3d' : `, 3d or ${or}`}`,
     );
   return ms;
 }

@@ -151,7 +151,11 @@ earpiece mute`)
         if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
         if (pattern !== undefined) onlyAPerson('to mute');
         const forMs =
-          options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
+          options.for === undefined
+            ? undefined
+            : options.for === 'today'
+              ? leftOfToday()
+              : durationOption('--for', options.for, { or: 'today' });
         const opened = pattern === undefined ? readInbox : withNamedDatabase;
         await opened(options, async (ear) => {
           const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));

@@ -8,7 +8,16 @@ import type { UserInbox } from '../../user-inbox.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
-import { addressFrom, durationOption, logsIn, scopeFrom, readInbox, withInbox, type GlobalOptions } from '../context.ts';
+import {
+  addressFrom,
+  durationOption,
+  logsIn,
+  scopeFrom,
+  readInbox,
+  withInbox,
+  withOptionTo,
+  type GlobalOptions,
+} from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
@@ -78,12 +87,14 @@ earpiece remind --cancel standup`,
         const to = formatAddress(address);
         const { level, key } = options;
         const id = shortId();
-        const emitted = await ear.emitter.emit(
-          reminderEvent(
-            { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
-            { id, now },
-          ),
-        );
+        const emitted = await ear.emitter
+          .emit(
+            reminderEvent(
+              { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
+              { id, now },
+            ),
+          )
+          .catch(withOptionTo);
         if (!wasHeard(emitted)) {
           complain(whatBecame(emitted).join('; '));
           return answer(EXIT.nobody.code);

@@ -27,6 +27,7 @@ import {
   SERVER_OPTION,
   speaker,
   withInbox,
+  withOptionTo,
   type GlobalOptions,
 } from '../context.ts';
 import { turnsUnseen } from '../moments.ts';
@@ -68,7 +69,7 @@ export function send(command: CommandLine, answer: Answer): void {
       choice(
         '--level <level>',
         LEVELS,
-        'the level; a critical notification interrupts the agent (default: info, and critical with --action cancel or pause)',
+        'the level; a critical notification interrupts the agent, except with --action resume (default: info, and critical with --action cancel or pause)',
       ),
     )
     .option('--kind <source.name>', 'the kind, source.name', 'user.message')
@@ -83,7 +84,10 @@ export function send(command: CommandLine, answer: Answer): void {
       `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (write a tool as files__read, files:read or read; default: next)`,
     )
     .option('--ttl <duration>', 'when the notification expires: a duration, or "never" (default: by level)')
-    .option('--purpose <purpose>', 'only for conversations of this purpose')
+    .option(
+      '--purpose <purpose>',
+      'not for conversations of another purpose; conversations without a purpose get the notification',
+    )
     .option('--as <person>', 'the person who sends the notification')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
     .option('--timeout <duration>', 'with --wait: the maximum time (default: 30s)')
@@ -131,7 +135,11 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         const { agentsSeen, remotely, send: sendThere } = await import('../remote.ts');
         const until = options.wait && { receipt: options.wait, timeoutMs };
         return remotely(options.server, async (remote) => {
-          const { queued, to, waited: after } = await sendThere(remote, { message, ...rest, to: options.to }, until);
+          const {
+            queued,
+            to,
+            waited: after,
+          } = await sendThere(remote, { message, ...rest, to: options.to }, until).catch(withOptionTo);
           warn(to, await agentsSeen(remote, to.project), queued);
           // The settings of the server are unknown here.
           tell(queued, to, options.ttl === undefined ? 'expires' : expiryIn(options.ttl), after);
@@ -139,7 +147,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       }
       await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);
-        const queued = await ear.queue(to, { message, ...rest });
+        const queued = await ear.queue(to, { message, ...rest }).catch(withOptionTo);
         warn(to, await agentsThere(ear, to), queued);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);
@@ -276,7 +284,7 @@ function parseData(text: string): Json {
 
 function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   if (text === 'never') return { expiresAt: null };
-  const ttlMs = durationOption('--ttl', text);
+  const ttlMs = durationOption('--ttl', text, { or: 'never' });
   if (ttlMs === 0)
     throw new EarpieceError(
       'bad_argument',
@@ -286,7 +294,7 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
 }
 
 function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
-  if (text.startsWith('in:')) return { inMs: durationOption('--deliver', text, 'in:') };
+  if (text.startsWith('in:')) return { inMs: durationOption('--deliver', text, { before: 'in:' }) };
   if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver', text, { max: 1_000, before: 'turns:' }) };
   if (/^after:\S{1,256}$/.test(text)) return { afterTool: text.slice('after:'.length) };
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;

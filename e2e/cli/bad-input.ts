@@ -41,6 +41,7 @@ export type Given =
 
 const long = (n: number, char = 'a'): string => char.repeat(n);
 const usage = (stderr: string): { stderr: string; code: number } => ({ stderr: `earpiece: ${stderr}\n`, code: 2 });
+const missing = (stderr: string): { stderr: string; code: number } => ({ stderr: `earpiece: ${stderr}\n`, code: 7 });
 const store = (stderr: string): { stderr: string; code: number } => ({ stderr: `earpiece: ${stderr}\n`, code: 6 });
 const toml = (text: string): { files: Record<string, string> } => ({ files: { 'earpiece.toml': text } });
 const wrongToml = (place: string, message: string): Pick<Row, 'args' | 'stdout' | 'stderr' | 'code'> => ({
@@ -246,7 +247,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a project without an active agent',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives; the option --to names the agent\n',
       code: 5,
     },
     {
@@ -336,7 +337,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid time to live',
       ...send('--ttl', 'soon', 'x'),
-      ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
+      ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h, 3d or never'),
+    },
+    {
+      what: 'an invalid duration of a mute',
+      args: ['mute', 'ci', '--for', 'tomorrow'],
+      ...usage('--for "tomorrow" is not a duration; write 250ms, 30s, 10m, 2h, 3d or today'),
     },
     {
       what: 'a time to live that ends at once',
@@ -434,7 +440,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a missing file',
       args: ['emit', 'event.json'],
-      ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
+      ...missing('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
       what: 'a folder in place of a file',
@@ -819,7 +825,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an event in a missing file',
       args: ['subscribers', 'test', 'tool_failure', 'event.json'],
-      ...usage('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
+      ...missing('the file "event.json" does not exist; name a file with an event in JSON, or - for stdin'),
     },
     {
       what: 'an event of another type',
@@ -1009,7 +1015,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a missing database file, with a command that only reads',
       args: ['--db', 'typo.db', 'log'],
-      ...usage(
+      ...missing(
         '--db "typo.db": there is no database {folder}/typo.db; correct the path, or leave --db out for the database of this user',
       ),
     },

@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EXIT } from '../../src/cli/exit.ts';
+import { BY_ERROR, EXIT } from '../../src/cli/exit.ts';
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { proves, verifies } from '../verifies.ts';
 import { referencePage } from './reference.ts';
@@ -90,9 +90,15 @@ it('earpiece help and docs/cli.md list every exit code', async () => {
   expect(await shell.json(['help', 'exit-codes'])).toMatchObject(codes);
   const said = await shell.says(['help', 'exit-codes']);
   expect(said).toBe(codes.map(({ code, means }) => `${code}  ${means}\n`).join(''));
-  const page = readFileSync(PAGE, 'utf8').replace(
-    /^(```\n\$ earpiece help exit-codes\n)[^]*?^```$/mu,
-    (_all, head: string) => `${head}${said}\`\`\``,
-  );
+  const rows = Object.values(EXIT).flatMap(({ code }) => {
+    const errors = Object.entries(BY_ERROR).flatMap(([error, exit]) => (exit === code ? [`\`${error}\``] : []));
+    return errors.length === 0 ? [] : [`| ${code} | ${errors.join(', ')} |\n`];
+  });
+  const page = readFileSync(PAGE, 'utf8')
+    .replace(/^(```\n\$ earpiece help exit-codes\n)[^]*?^```$/mu, (_all, head: string) => `${head}${said}\`\`\``)
+    .replace(
+      /^(<!-- made: error codes -->\n)[^]*?^<!-- made -->$/mu,
+      (_all, head: string) => `${head}\n| exit code | \`code\` of the error |\n|---|---|\n${rows.join('')}\n<!-- made -->`,
+    );
   await expect(page).toMatchFileSnapshot(PAGE);
 });

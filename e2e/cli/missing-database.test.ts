@@ -33,7 +33,7 @@ describe('a missing database', () => {
     await using shell = new Shell();
     const typo = join(shell.folder, 'typo.db');
     const { code, stdout, stderr } = await shell.run([...line.split(' '), '--db', 'typo.db']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toBe(
       `earpiece: --db "typo.db": there is no database ${typo}; correct the path, or leave --db out for the database of this user\n`,
     );

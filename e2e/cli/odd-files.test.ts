@@ -36,7 +36,7 @@ describe.each(ODD)('%s', (_what, why, make) => {
       said: `earpiece: {folder}/earpiece.toml: cannot be read (${why}); make the path a readable file, or remove the path`,
     });
     expect(await ran(shell, ['config', 'check', 'earpiece.toml'])).toEqual({
-      code: 7,
+      code: 2,
       said: expect.stringContaining(`cannot be read (${why})`) as string,
     });
   }, 120_000);

@@ -206,14 +206,14 @@ describe('copy', () => {
   it('keeps existing files, and names missing files', async () => {
     await using shell = shop({ 'message.toon.j2': 'mine' });
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
-      code: 2,
+      code: 12,
       stdout: '',
       stderr: `earpiece: ${shell.place}/message.toon.j2 exists with other content; rename or remove this file\n`,
     });
     expect(existsSync(join(shell.place, 'timer.toml'))).toBe(false);
     await shell.says(['subscribers', 'copy', 'large_result']);
     expect(await shell.run(['subscribers', 'copy', 'large_result'])).toMatchObject({
-      code: 2,
+      code: 12,
       stderr: expect.stringMatching(/is already in /),
     });
     expect(await shell.run(['subscribers', 'copy', 'large_reslt'])).toMatchObject({

@@ -1,7 +1,7 @@
 /** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -355,14 +355,6 @@ describe('earpiece follow', () => {
     [['--matcher', '', '--', 'true'], '--matcher must not be empty'],
     [['--', ''], 'the command must not be empty; write e.g. npm run dev'],
     [
-      ['lsp', '--', 'no-such-server'],
-      'the command "no-such-server" does not exist; install this program, or write the path of the program',
-    ],
-    [
-      ['lsp', '--', './no-such-server'],
-      'the command "./no-such-server" does not exist; install this program, or write the path of the program',
-    ],
-    [
       ['pr', 'https://gitlab.com/acme/shop/-/merge_requests/1'],
       'is not the URL of a GitHub pull request; write e.g. https://github.com/acme/shop/pull/12',
     ],
@@ -374,9 +366,29 @@ describe('earpiece follow', () => {
     expect(await listed()).toEqual([]);
   });
 
+  it('files: the name of a folder is the folder with all its files', async () => {
+    mkdirSync(join(shell.folder, 'docs'), { recursive: true });
+    for (const glob of ['docs', 'docs/']) {
+      const [{ id, what } = {}] = await shell.json(['follow', 'files', glob, '--to', 'coder']);
+      expect(what).toMatchObject({ globs: ['docs/'] });
+      await shell.says(['unfollow', String(id)]);
+    }
+    const [{ id, what } = {}] = await shell.json(['follow', 'files', 'docs/*', '!docs', 'a.md', '--to', 'coder']);
+    expect(what).toMatchObject({ globs: ['docs/*', '!docs/', 'a.md'] });
+    await shell.says(['unfollow', String(id)]);
+  });
+
+  it.each(['no-such-server', './no-such-server'])('lsp -- %s is refused, because there is no such program', async (program) => {
+    expect(await shell.run(['follow', 'lsp', '--', program])).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: `earpiece: follow lsp: the command "${program}" does not exist; install this program, or write the path of the program\n`,
+    });
+  });
+
   it('the error for a missing gh or an unknown id says what to do', async () => {
     const { code, stderr } = await shell.run(['follow', 'pr', '12'], { env: { PATH: shell.folder } });
-    expect(code).not.toBe(0);
+    expect(code).toBe(11);
     expect(stderr).toContain('gh, the command line of GitHub, is not installed; install gh from https://cli.github.com');
     expect((await shell.run(['unfollow', 'f9'])).stderr).toContain(
       'shop has no follower with the id "f9"; this project follows nothing',

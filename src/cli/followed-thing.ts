@@ -43,7 +43,8 @@ export async function whatOf(
     if (first !== undefined) await checkPr(first);
     return findPr(process.cwd(), first, { isFollowed: (pr) => isFollowed(ear.store, ear.project, pr) }).catch(
       (error: unknown) => {
-        if (error instanceof CannotLook) throw new EarpieceError('not_found', `follow pr: ${error.message}`);
+        if (error instanceof CannotLook)
+          throw new EarpieceError(error.lasting ? 'upstream' : 'not_found', `follow pr: ${error.message}`);
         throw error;
       },
     );
@@ -102,7 +103,7 @@ async function checkProgram(program: string): Promise<void> {
   const found = program.includes(sep) ? statSync(resolve(program), { throwIfNoEntry: false }) : onPath(program, process.env);
   if (found !== undefined) return;
   throw new EarpieceError(
-    'bad_argument',
+    'not_found',
     `follow lsp: the command ${JSON.stringify(program.slice(0, 80))} does not exist; install this program, or write the path of the program`,
   );
 }
@@ -167,7 +168,21 @@ async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
       'bad_argument',
       `the globs ${globs.join(' ').slice(0, 80)} only exclude files; name the files to follow`,
     );
-  return globs;
+  return globs.map(withSlash);
+}
+
+/** Adds a slash to the name of an existing folder, because only a glob that ends in a slash is a folder with all its files. */
+function withSlash(glob: string): string {
+  const name = glob.replace(/^!/u, '');
+  return !name.endsWith('/') && isFolder(resolve(name)) ? `${glob}/` : glob;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 async function agentOf(ear: UserInbox, word: string, to: string | undefined): Promise<string> {

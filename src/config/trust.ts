@@ -239,7 +239,11 @@ function entriesOf(file: string): readonly Entry[] {
     text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new EarpieceError('not_found', `${file} cannot be read (${code}); name a readable earpiece.toml`, { cause });
+    throw new EarpieceError(
+      code === 'ENOENT' ? 'not_found' : 'bad_argument',
+      `${file} cannot be read (${code}); name a readable earpiece.toml`,
+      { cause },
+    );
   }
   return checkConfigText(text, file).entries;
 }

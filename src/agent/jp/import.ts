@@ -96,7 +96,7 @@ function readJson(file: string, needed: boolean): Json | undefined {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
     if (!needed && code === 'ENOENT') return undefined;
     throw new EarpieceError(
-      'bad_argument',
+      code === 'ENOENT' ? 'not_found' : 'bad_argument',
       `${file} cannot be read (${code}); name a conversation folder of JP, e.g. .jp/conversations/<id>-<slug>`,
     );
   }

@@ -151,6 +151,9 @@ function read(file: string): string {
     return readLimited(file, 1_048_576).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new EarpieceError('not_found', `${file} cannot be read (${code}); name a readable earpiece.toml`);
+    throw new EarpieceError(
+      code === 'ENOENT' ? 'not_found' : 'bad_argument',
+      `${file} cannot be read (${code}); name a readable earpiece.toml`,
+    );
   }
 }

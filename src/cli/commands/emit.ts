@@ -129,7 +129,7 @@ function fromFile(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
     throw new EarpieceError(
-      'bad_argument',
+      code === 'ENOENT' ? 'not_found' : 'bad_argument',
       `the file ${JSON.stringify(file)} ${why}; name a file with an event in JSON, or - for stdin`,
     );
   }

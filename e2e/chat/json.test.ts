@@ -71,6 +71,50 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     expect(readIn(stage.model.requests[2])).toContain('lint is red');
   });
 
+  it('quiet hours hold back an error that may wake the agent, until an interrupt wakes it', async () => {
+    const hour = new Date().getHours();
+    const at = (hours: number): string => `${String((hour + hours + 24) % 24).padStart(2, '0')}:00`;
+    await using stage = await ChatStage.open(
+      [{ says: [text('I see.')] }],
+      `[wake]\nerror = "auto"\nquiet = "${at(-2)}-${at(3)}"\n[coalesce]\nwindow = "0s"\n`,
+    );
+    await stage.says(['trust', '--yes']);
+    const chat = stage.begin(['chat', '--json']);
+    await chat.shows('"type":"opened"');
+    await stage.send('--level', 'error', 'lint is red');
+    await chat.shows('"type":"waiting"');
+    await stage.send('--level', 'critical', 'the disk is full');
+    await chat.shows('"how":"complete"');
+    write(chat, { type: 'quit' });
+    const events = eventsIn((await chat.ended).stdout);
+    expect(events.filter(({ type }) => type === 'turn_started')).toHaveLength(1);
+    expect(readIn(stage.model.requests[0])).toMatch(/lint is red[^]*the disk is full|the disk is full[^]*lint is red/u);
+  });
+
+  it('wake.max_per_hour counts the wakes of an earlier process, and holds back no message of a person', async () => {
+    await using stage = await ChatStage.open(
+      [{ says: [text('I see.')] }],
+      '[wake]\nerror = "auto"\nmax_per_hour = 1\n[coalesce]\nwindow = "0s"\n',
+    );
+    await stage.says(['trust', '--yes']);
+    const first = stage.begin(['chat', '--json']);
+    await first.shows('"type":"opened"');
+    await stage.send('--level', 'error', 'lint is red');
+    await first.shows('"how":"complete"');
+    await stage.send('--level', 'error', 'the build is red');
+    await first.shows('the build is red');
+    write(first, { type: 'quit' });
+    const before = eventsIn((await first.ended).stdout);
+    const second = stage.begin(['chat', '--json', '--resume']);
+    await second.shows('the build is red');
+    await stage.send('--as', 'Maria', 'what is red?');
+    await second.shows('"how":"complete"');
+    write(second, { type: 'quit' });
+    const events = [...before, ...eventsIn((await second.ended).stdout)];
+    expect(events.filter(({ type }) => type === 'turn_started')).toHaveLength(2);
+    expect(readIn(stage.model.requests[1])).toMatch(/the build is red[^]*what is red|what is red[^]*the build is red/u);
+  });
+
   it.each([
     ['{"type":"sned","text":"x"}', 'type "sned" must be one of send, reply, stop, wake, quit; did you mean send?'],
     ['{"type":"send"}', 'send needs a text that is not blank'],

@@ -206,6 +206,7 @@ export class Agent implements AsyncDisposable {
     if (this.#turn || this.#closed) return undefined;
     return this.#run('notification', at === 'forced' ? FORCED : WOKEN, async () => {
       await this.#transcript.record([{ type: 'agent_woken', ids }]);
+      this.#watcher.woke();
       const request: ChatRequestRecord = { type: 'chat_request', content: at === 'forced' ? FORCED : WOKEN, source: 'system' };
       await this.#transcript.carry([...this.#begin(), request], at);
     });

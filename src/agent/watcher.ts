@@ -6,8 +6,8 @@
 import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
-import { waking, wakesFrom } from '../core/waking.ts';
-import { nextHead, type Conversation, type Inbox } from '../inbox/index.ts';
+import { waking } from '../core/waking.ts';
+import { earlierWakes, nextHead, wakingFacts, type Conversation, type Inbox } from '../inbox/index.ts';
 import type { AgentEvent } from './events.ts';
 import type { Mode } from './modes.ts';
 
@@ -35,6 +35,8 @@ export class Watcher {
   readonly #shown = new Set<NotificationId>();
   /** The notifications that have woken the agent. Each notification wakes the agent only once. */
   readonly #woken = new Set<NotificationId>();
+  /** The times at which the agent was woken, epoch ms. */
+  #wokenAt: number[] = [];
   readonly #asked = new Set<NotificationId>();
   readonly #handedBack = new Set<NotificationId>();
   #watching: Promise<void> = Promise.resolve();
@@ -51,6 +53,7 @@ export class Watcher {
     for (const record of records)
       if (record.type === 'agent_woken')
         for (const id of (record as unknown as { ids: NotificationId[] }).ids) this.#woken.add(id);
+    this.#wokenAt = (await earlierWakes(this.#agent.conversation)).at;
     const { store } = this.#agent.inbox;
     let seen = await store.head();
     this.#watching = (async () => {
@@ -80,6 +83,11 @@ export class Watcher {
     });
   }
 
+  /** Counts a wake of the agent against `wake.max_per_hour`. */
+  woke(): void {
+    this.#wokenAt.push(this.#agent.inbox.store.now());
+  }
+
   personCame(): void {
     this.#handedBack.clear();
   }
@@ -105,18 +113,7 @@ export class Watcher {
       for (const item of urgent) if (this.#agent.force(item)) return;
       return;
     }
-    const now = inbox.store.now();
-    this.#lookAgainAt(
-      open.map((item) => wakesFrom(item)).filter((at) => at > now),
-      now,
-    );
-    await this.#wake(due, now);
-  }
-
-  #lookAgainAt(times: readonly number[], now: number): void {
-    if (times.length === 0 || this.#end.signal.aborted) return;
-    const inMs = Math.min(...times) - now;
-    this.#timer = setTimeout(() => this.look(), Math.min(Math.max(1, inMs), LONGEST_TIMER_MS));
+    await this.#wake(due, open);
   }
 
   #show(item: Item): void {
@@ -126,15 +123,14 @@ export class Watcher {
     this.#agent.emit({ type: 'waiting', id: item.id, level, kind: formatKind(kind), message });
   }
 
-  async #wake(due: readonly Item[], now: number): Promise<void> {
-    const { log } = this.#agent.conversation;
-    const { wakes, asks } = waking(due, {
-      log,
-      policy: this.#agent.conversation.policy(),
-      now,
-      paused: await this.#agent.paused(),
-      spent: (id) => this.#woken.has(id) || this.#handedBack.has(id),
-    });
+  async #wake(due: readonly Item[], open: readonly Item[]): Promise<void> {
+    const { conversation } = this.#agent;
+    const spent = new Set([...this.#woken, ...this.#handedBack]);
+    const facts = wakingFacts(conversation, { ids: spent, at: this.#wokenAt }, await this.#agent.paused());
+    const { nextAt } = waking(open, facts);
+    if (nextAt !== undefined && !this.#end.signal.aborted)
+      this.#timer = setTimeout(() => this.look(), Math.min(Math.max(1, nextAt - facts.now), LONGEST_TIMER_MS));
+    const { wakes, asks } = waking(due, facts);
     if (wakes.length > 0) {
       const ids = due.map((item) => item.id);
       const added = ids.filter((id) => !this.#woken.has(id));

@@ -6,14 +6,11 @@ import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
-import { waking, type WakingFacts } from '../core/waking.ts';
-import type { Conversation } from '../inbox/index.ts';
+import { waking } from '../core/waking.ts';
+import { earlierWakes, wakingFacts, type Conversation } from '../inbox/index.ts';
 
 /** The prompt that wakes an agent. The agent's prompt hook adds the notifications themselves. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
-
-/** The maximum number of wake records that are read. The number must be at least the largest `wake.max_per_hour`. */
-const WAKE_RECORDS = 1_000;
 
 type Wakes = {
   readonly ids: readonly NotificationId[];
@@ -44,7 +41,7 @@ export async function wakesAt(conversation: Conversation, at: ContactPoint): Pro
   const paused = gate.some(({ notification }) => notification.action === 'pause');
   const { wakes, nextAt } = waking(
     open.filter((item) => taken.has(item.id)),
-    factsOf(conversation, earlier, paused),
+    wakingFacts(conversation, earlier, paused),
   );
   return { ids: wakes.map((item) => item.id), ...defined({ nextAt }) };
 }
@@ -61,39 +58,4 @@ async function shownBefore({ inbox: { store }, log }: Conversation, open: readon
   const known = await store.presence({ log });
   const ended = new Set<string>(known.filter(({ endedAt }) => endedAt !== undefined).map(({ conversation }) => conversation));
   return shown.filter(({ audience }) => ended.has(audience)).map(({ id }) => id);
-}
-
-/** The notifications that have woken the agent, and the times of the wakes. These notifications do not wake the agent again. */
-export type EarlierWakes = { readonly ids: Set<NotificationId>; readonly at: number[] };
-
-/** Reads the newest wakes of the conversation, of each process. */
-export async function earlierWakes({ id, inbox: { store }, log }: Conversation): Promise<EarlierWakes> {
-  const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: WAKE_RECORDS });
-  return {
-    ids: new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids)),
-    at: woken.map(({ at }) => at),
-  };
-}
-
-/** Returns the facts that decide about a wake now, with each limit of the policy. */
-export function factsOf(conversation: Conversation, { ids, at }: EarlierWakes, paused: boolean): WakingFacts {
-  const { inbox, log } = conversation;
-  const now = inbox.store.now();
-  return {
-    log,
-    policy: conversation.policy(),
-    now,
-    paused,
-    spent: (id) => ids.has(id),
-    wokenAt: at,
-    minuteOfDay: minuteOfDay(now, inbox.timeZone),
-  };
-}
-
-function minuteOfDay(now: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' }).formatToParts(
-    now,
-  );
-  const numberOf = (type: string): number => Number(parts.find((part) => part.type === type)?.value ?? 0);
-  return numberOf('hour') * 60 + numberOf('minute');
 }

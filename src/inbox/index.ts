@@ -32,6 +32,7 @@ export {
 } from './producing/inside.ts';
 export { redactedJson, redactor } from './producing/redact.ts';
 export type { Lifted } from './producing/resume.ts';
+export { earlierWakes, wakingFacts, type EarlierWakes } from './waking-facts.ts';
 export { awaitReceipt, receiptState, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';
 export { receiptOf, RECEIPTS, wasSentIn } from './why/receipts.ts';
 export type { Why } from './why/why.ts';

@@ -9,9 +9,8 @@
 import type { Item } from '../../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
 import { waking } from '../../core/waking.ts';
-import { isSignal, type Conversation } from '../../inbox/index.ts';
+import { earlierWakes, isSignal, wakingFacts, type Conversation, type EarlierWakes } from '../../inbox/index.ts';
 import type { Attended } from '../moment.ts';
-import { earlierWakes, factsOf, type EarlierWakes } from '../wakes.ts';
 import type { Push, SessionState } from './protocol.ts';
 
 /** A text to push, with the functions that settle its delivery. */
@@ -34,7 +33,7 @@ export class Session {
   #state: SessionState | undefined;
   #gateUp = false;
   /** The wakes of this process and of earlier processes. */
-  #earlier: Promise<EarlierWakes> | undefined;
+  #earlier: EarlierWakes | undefined;
   readonly #shown = new Set<NotificationId>();
   /** Whether the session's last request was ended for an interrupt, so that the next request contains the interrupt. */
   #forcing = false;
@@ -130,8 +129,8 @@ export class Session {
   async #wake(due: readonly Item[], open: readonly Item[], paused: boolean): Promise<void> {
     const { conversation } = this;
     const { inbox, log, id: conversationId } = conversation;
-    const earlier = await (this.#earlier ??= earlierWakes(conversation));
-    const facts = factsOf(conversation, earlier, paused);
+    const earlier = (this.#earlier ??= await earlierWakes(conversation));
+    const facts = wakingFacts(conversation, earlier, paused);
     const { now } = facts;
     const { wakes, asks } = waking(due, facts);
     const { nextAt } = waking(open, facts);

@@ -794,6 +794,10 @@ export const REQUIREMENTS = {
     behaviour:
       'If a hook ends near or after the time limit of its agent, its notifications do not count as delivered. They are offered again, marked as repeated.',
   },
+  'hosts:acp': {
+    behaviour:
+      'In an editor (ACP), the model of Qwen Code reads each notification once, with the next prompt or at the end of a turn. An interrupt stops the next call.',
+  },
   'hosts:wake-codex': {
     behaviour:
       "Each notification that the policy allows wakes an idle Codex terminal once, through Codex's own queue. One process waits for each terminal.",

@@ -67,11 +67,14 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
+    // Over ACP, in vim mode and after a rewind, Qwen Code omits the field `submitted_prompt`.
+    [common('UserPromptSubmit', { prompt: 'go' }), { kind: 'prompt' }],
     // Qwen Code also fires UserPromptSubmit before a model request with tool results. Qwen Code's transcript would lack a text
     // that a hook adds to such a request. So the moment is `asked`, at which Earpiece adds no text.
     [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
-    // Qwen Code also fires UserPromptSubmit for the text with which a Stop hook has held the turn.
-    [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
+    // Qwen Code also fires UserPromptSubmit for the text with which Earpiece has held the turn.
+    [common('UserPromptSubmit', { prompt: '[ep k7f3] 1 notification, automatic\nWORDS' }), { kind: 'asked' }],
+    [common('UserPromptSubmit', { prompt: '{"ep":"k7f3","notifications":[]}' }), { kind: 'asked' }],
     [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
     // Qwen Code fires PostToolBatch after each call of a batch.
     [common('PostToolBatch', { tool_calls: [{ tool_name: 'write_file' }] }), { kind: 'after_tool', tool: 'write_file' }],

@@ -2,8 +2,10 @@
  * The hooks of Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown
  * tools. The hook's text is part of the result. The text stays whole if Qwen Code cuts the result or writes the result to a file.
  * The transcript also has this text. UserPromptSubmit also fires before each model request with results or the text of a held
- * turn. A text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. Only a
- * person's prompt has the field `submitted_prompt`.
+ * turn. A text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. A request
+ * with results has an empty `prompt`. The field `submitted_prompt` is missing over ACP, in vim mode and after a rewind, so a text
+ * in `prompt` counts as a person's prompt, unless Earpiece itself has written it to hold the turn. Over ACP, PostToolBatch does not
+ * fire.
  */
 import { eventOf, hookCallOf, format, startOf, turnEndOf } from '../common.ts';
 import type { HookCall, HookHost } from '../host.ts';
@@ -40,7 +42,7 @@ function momentOf(input: Input): Moment | undefined {
     case 'SessionStart':
       return startOf(input);
     case 'UserPromptSubmit':
-      return optionalText(input, 'submitted_prompt') === undefined ? { kind: 'asked' } : { kind: 'prompt' };
+      return isPrompt(input) ? { kind: 'prompt' } : { kind: 'asked' };
     case 'PreToolUse':
       return { kind: 'before_tool', tool: text(input, 'tool_name'), ...callOf(input) };
     case 'PostToolBatch':
@@ -53,6 +55,14 @@ function momentOf(input: Input): Moment | undefined {
       return undefined;
   }
 }
+
+function isPrompt(input: Input): boolean {
+  const prompt = optionalText(input, 'prompt') ?? '';
+  return optionalText(input, 'submitted_prompt') !== undefined || (prompt.trim() !== '' && !FRAMED.test(prompt));
+}
+
+/** The beginning of the text with which Earpiece holds a turn. */
+const FRAMED = /^(?:(?:# )?\[ep |\{"ep":)/u;
 
 function toolOf(calls: unknown): string {
   const [call]: readonly unknown[] = Array.isArray(calls) ? calls : [];

@@ -158,8 +158,10 @@ describe('a hook call', () => {
       await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
       expect(await isLong('PreToolUse')).toBe(false);
       await inbox.queue(log, { message: 'the build ended' });
-      // Before a tool call, a notification that is not an interrupt does not make the hook take the slow path.
+      // Before a tool call or a request, a notification that is not an interrupt does not make the hook take the slow path.
       expect([await isLong('PreToolUse'), await isLong('BeforeTool', { host: 'gemini' })]).toEqual([false, false]);
+      expect(await isLong('UserPromptSubmit', { host: 'qwen', more: { prompt: '' } })).toBe(false);
+      expect(await isLong('UserPromptSubmit', { host: 'qwen', more: { prompt: 'over ACP' } })).toBe(true);
       const { stdout } = await call(shell, 'PostToolBatch');
       expect(stdout).toContain('the build ended');
       // The lease stays until the host's own transcript proves the delivery.

@@ -16,14 +16,14 @@ const LOG = logKey('shop', 'claude-code');
 const SHELLS = ['/bin/sh', '/bin/bash', '/bin/ksh', '/bin/zsh'].filter((shell) => existsSync(shell));
 
 /** Opens a session of this process. The session's hook calls start a replacement for Node that leaves a trace. */
-async function scene(shell: string) {
+async function scene(shell: string, host: 'claude' | 'gemini' = 'claude') {
   const stage = new Stage();
   const ear = await stage.open();
-  const host = selfOwner();
-  await ear.bind(host, { log: LOG, conversation: SESSION as ConversationId });
+  const owner = selfOwner();
+  await ear.bind(owner, { log: LOG, conversation: SESSION as ConversationId });
   const conversation = ear.conversation(
     { log: LOG, conversation: SESSION as ConversationId },
-    { process: host, carrier: 'hook' },
+    { process: owner, carrier: 'hook' },
   );
   await begin(conversation);
   const state = join(stage.folder, 'state/earpiece');
@@ -31,11 +31,11 @@ async function scene(shell: string) {
   const trace = join(stage.folder, 'trace');
   writeFileSync(node, `#!/bin/sh\n: > '${trace}'\nexec '${process.execPath}' "$@"\n`);
   chmodSync(node, 0o755);
-  const variable = 'CLAUDE_CODE_SESSION_ID';
+  const variable = host === 'claude' ? 'CLAUDE_CODE_SESSION_ID' : 'GEMINI_SESSION_ID';
   const line = (event: string, ...words: readonly string[]): string =>
-    shellLine({ node, entry: CLI, state }, ['hook', 'claude', ...words], {
+    shellLine({ node, entry: CLI, state }, ['hook', host, ...words], {
       variable,
-      mark: event === 'PreToolUse' ? 'free' : 'quiet',
+      mark: event === 'PreToolUse' || host === 'gemini' ? 'free' : 'quiet',
     });
   return {
     stage,
@@ -47,12 +47,18 @@ async function scene(shell: string) {
       const then = Date.now() / 1_000 - 10;
       for (const file of [stage.db, `${stage.db}-wal`]) if (existsSync(file)) utimesSync(file, then, then);
     },
+    /** Answers an event after a tool, as the hook without a mark does. */
+    after: (): void => {
+      const input = { hook_event_name: 'AfterTool', session_id: SESSION, cwd: stage.folder, tool_name: 'x', tool_response: {} };
+      const env = stage.env({ CLAUDE_PID: String(process.pid), EARPIECE_ADDRESS: 'shop/claude-code' });
+      spawnSync(process.execPath, [CLI, 'hook', host], { env, input: JSON.stringify(input) });
+    },
     call: ({ session = SESSION, tool = 'Bash', event = 'PreToolUse', served = false } = {}) => {
       rmSync(trace, { force: true });
       const input = { hook_event_name: event, session_id: session, cwd: stage.folder, tool_name: tool, tool_use_id: 't' };
       const { status, stdout, stderr } = spawnSync(shell, ['-c', served ? line(event, '--served') : line(event)], {
         env: stage.env({
-          CLAUDE_CODE_SESSION_ID: session,
+          [variable]: session,
           CLAUDE_PID: String(process.pid),
           EARPIECE_ADDRESS: 'shop/claude-code',
         }),
@@ -125,6 +131,20 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     expect(at.call({ event: 'PostToolBatch' })).toEqual(LOOKED);
     await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
     expect(at.call()).toEqual({ ...LOOKED, denied: true });
+  });
+
+  it('ends in its shell line after a hook that has loaded the whole program and changed nothing', async () => {
+    await using at = await scene(shell, 'gemini');
+    await at.ear.queue('shop/claude-code', { message: 'WORD later', deliver: 'turn_start' });
+    // The first call records facts of the session, such as its host.
+    at.after();
+    at.settle();
+    const before = { event: 'BeforeTool' };
+    expect([at.call(before), at.call(before)]).toEqual([LOOKED, QUICK]);
+    at.after();
+    expect(at.call(before)).toEqual(QUICK);
+    await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    expect(at.call(before).ours).toBe(true);
   });
 
   it('delivers no notifications while a server answers at the end of each batch', async () => {

@@ -19,7 +19,7 @@ const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
 /**
- * Events before a tool call. Gemini CLI fires `PreCompress` before each request to the model. These events need an answer only
+ * Events before a tool call or a request to the model. Gemini CLI fires `PreCompress` before each request. These events need an answer only
  * while an interrupt holds a gate up, or while the hook carries notifications in place of the MCP server.
  */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
@@ -54,9 +54,10 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     if (option !== undefined && (option !== '--db' || db === undefined)) return false;
     const input = inputAtOnce();
     const { hook_event_name: event, session_id: session, cwd } = input ?? {};
-    if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !passes(host, event, input))
-      return false;
-    if (!BEFORE.has(event) && mayHavePushed(input ?? {})) return false;
+    if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string') return false;
+    const before = BEFORE.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && isRequest(input ?? {}));
+    if (!before && !PASSING.has(event)) return false;
+    if (!before && mayHavePushed(input ?? {})) return false;
     const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
     if (path === undefined) return false;
     const now = Date.now();
@@ -78,18 +79,14 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     } catch {
       // Without the mark file, the next call asks the database again.
     }
-    return seen === 'quiet' || (seen === 'free' && BEFORE.has(event) && !standsIn);
+    return seen === 'quiet' || (seen === 'free' && before && !standsIn);
   } catch {
     return false;
   }
 }
 
-/**
- * Whether the event needs no answer while nothing waits. Qwen Code also runs its prompt hook before each request with tool
- * results; that event is not a person's prompt.
- */
-const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
-  PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
+/** Whether Qwen Code runs its prompt hook before a request with tool results, which has neither a prompt nor a person's text. */
+const isRequest = ({ prompt, submitted_prompt: submitted }: HookInput): boolean => submitted === undefined && prompt === '';
 
 /** Lists the processes that may be the host. Claude Code passes its process id to its hooks. */
 export function hosts(env: Env): readonly Process[] {

@@ -23,6 +23,7 @@ import {
 import { identify, patience, systemProcesses } from '../inbox/index.ts';
 import { keepFollowing } from './housekeeping.ts';
 import { ageMs } from './hook-age.ts';
+import { databaseOf } from './hook-glance.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
@@ -74,7 +75,10 @@ async function answered(
   let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    forgetMarks(stateFolder({ env: process.env }), call.caller.session, { over: call.moment.kind === 'session_end' });
+    forgetMarks(stateFolder({ env: process.env }), call.caller.session, {
+      over: call.moment.kind === 'session_end',
+      unless: marksStayFor(host, call, options),
+    });
     const { place, caller } = await opened(host, call, options, complain);
     ear = place.inbox;
     if (host.waker !== undefined && call.moment.kind === 'prompt' && place.terminal === undefined)
@@ -113,6 +117,15 @@ async function answered(
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
+
+/**
+ * Returns the database whose quiet marks stay valid after this call. If a hook before a tool stands in for the MCP server, no marks
+ * stay, because the server may have ended without a change of the database.
+ */
+const marksStayFor = ({ events }: HookHost, { caller }: HookCall, { db }: HookOptions): string | undefined =>
+  Object.values(events).some(({ standsIn }) => standsIn)
+    ? undefined
+    : databaseOf(db ?? process.env['EARPIECE_DB'], process.env, caller.folder);
 
 /** Returns the time limit that `install` wrote for this event, in milliseconds. */
 function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unknown>>): number {

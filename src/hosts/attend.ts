@@ -161,6 +161,7 @@ async function isThere(conversation: Conversation, caller: Caller): Promise<void
   const known = await conversation.presence();
   if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) {
     if (Math.abs(conversation.inbox.store.now() - known.seenAt) >= PRESENCE_EVERY_MS) await conversation.seen();
+    else conversation.wasSeen(known.carriers.hook ?? Number.NEGATIVE_INFINITY);
     return;
   }
   if (caller.subagent === undefined) await shows(conversation, caller);

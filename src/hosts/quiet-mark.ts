@@ -69,19 +69,33 @@ function place(file: string, text: string, time: number): void {
   renameSync(draft, file);
 }
 
-/**
- * Removes the quiet marks of a session. `over`: the session has ended, so the note of its server is removed too. Never throws.
- */
-export function forgetMarks(state: string, session: string, { over }: { readonly over: boolean }): void {
+type Forgotten = {
+  /** Whether the session has ended, so that the note of its server is removed too. */
+  readonly over: boolean;
+  /** The marks of this database stay, because any change of the database makes them invalid. */
+  readonly unless?: string | undefined;
+};
+
+/** Removes the quiet marks of a session. Never throws. */
+export function forgetMarks(state: string, session: string, { over, unless }: Forgotten): void {
   if (!isName(session)) return;
+  const marked = Object.values(ENDINGS).filter((ending) => over || !isOf(unless, `${quietFolder(state)}/${session}${ending}`));
   // The main file of a quiet mark is removed first, because the other files have no effect without the main file.
-  const marks = Object.values(ENDINGS).flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
+  const marks = marked.flatMap((ending) => ['', '.to', '.wal', '.wal.to'].map((part) => `${ending}${part}`));
   for (const ending of over ? [...marks, SERVER] : marks)
     try {
       rmSync(`${quietFolder(state)}/${session}${ending}`, { force: true });
     } catch {
       // If the removal fails, the next written notification makes the quiet mark invalid.
     }
+}
+
+function isOf(database: string | undefined, mark: string): boolean {
+  try {
+    return database !== undefined && readFileSync(mark, 'utf8') === `${database}\n`;
+  } catch {
+    return false;
+  }
 }
 
 type Started = { readonly pid: number; readonly startedAt: string };

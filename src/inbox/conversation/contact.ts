@@ -39,6 +39,11 @@ export class Contact {
     return Math.abs(this.#recipient.context.store.now() - this.#touchedAt) < PRESENCE_EVERY_MS;
   }
 
+  /** Records that another process has written a contact with the same facts at this time, epoch ms. */
+  wasSeen(at: number): void {
+    this.#touchedAt = Math.max(this.#touchedAt, at);
+  }
+
   /** Makes sure that the next contact is written at once. */
   forget(): void {
     this.#touchedAt = Number.NEGATIVE_INFINITY;

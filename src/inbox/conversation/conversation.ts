@@ -100,6 +100,11 @@ export class Conversation {
     await this.#contact.seen(update);
   }
 
+  /** Records that another process has written a contact with the same facts at this time, epoch ms. */
+  wasSeen(at: number): void {
+    this.#contact.wasSeen(at);
+  }
+
   /** Records that the conversation has ended. */
   async ended(): Promise<void> {
     await this.seen({ ended: true });

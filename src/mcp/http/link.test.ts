@@ -136,6 +136,33 @@ describe('a reused connection that is reset before the answer', () => {
     expect(got).toEqual(['ping', 'tools/list', 'tools/list', 'tools/call']);
   });
 
+  it('a request that is sent again uses a new connection, because every unused connection may be closed', async () => {
+    const held: Exchange[] = [];
+    const used = new Set<unknown>();
+    let ends = false;
+    const { send, said } = await linked((exchange) => {
+      const { message, request, response } = exchange;
+      if (ends || used.has(request.socket)) return void response.destroy();
+      if (message.method !== 'ping') return json(response, answerTo(message.id));
+      // Both pings are answered together, so the link then has two unused connections.
+      if (held.push(exchange) === 2)
+        for (const ping of held) {
+          used.add(ping.request.socket);
+          json(ping.response, answerTo(ping.message.id));
+        }
+    });
+    send(ask(1, 'ping'));
+    send(ask(2, 'ping'));
+    await expect.poll(() => said).toHaveLength(2);
+    const about = (id: number): string | undefined =>
+      said.find((line) => line.includes(`"id":${id}`) || line.includes(`lost ${id}`));
+    send(ask(3));
+    await expect.poll(() => about(3)).toBe(JSON.stringify(answerTo(3)));
+    ends = true;
+    send(ask(4));
+    await expect.poll(() => about(4)).toMatch(/^lost 4: .*: socket hang up\.$/u);
+  });
+
   it('an unused connection is closed before most servers close it', async () => {
     const { send, said, open } = await linked(({ message, response }) => json(response, answerTo(message.id)));
     send(ask(1));

@@ -21,7 +21,7 @@ const IDLE_MS = 4_000;
  * bodies.
  *
  * If a reused connection is reset before the answer, the server may have closed the connection before the request arrived, or may
- * have run the request. So the request is sent once more. A request with `once` fails instead, because RFC 9110 (9.2.2) advises
+ * have run the request. So the request is sent once more, over a new connection. A request with `once` fails instead, because RFC 9110 (9.2.2) advises
  * against repeating a request that is not idempotent.
  */
 export class HttpTarget {
@@ -46,7 +46,8 @@ export class HttpTarget {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      if (error instanceof StaleConnection) return this.#sendOnce(request);
+      // Another connection of the pool may be closed too.
+      if (error instanceof StaleConnection) return this.#sendOnce(request, false);
       throw error;
     }
   }
@@ -55,11 +56,15 @@ export class HttpTarget {
     this.#agent.destroy();
   }
 
-  #sendOnce({ method, headers, body, signal, once = false }: HttpRequest): Promise<IncomingMessage> {
+  /** `agent`: the pool of connections, or false for a new connection. */
+  #sendOnce(
+    { method, headers, body, signal, once = false }: HttpRequest,
+    agent: http.Agent | false = this.#agent,
+  ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = this.#http.request(this.url, {
       method,
-      agent: this.#agent,
+      agent,
       headers: { ...headers, ...this.#headers, ...(body && { 'content-length': body.length }) },
       ...(signal && { signal }),
     });

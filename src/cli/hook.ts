@@ -119,7 +119,7 @@ async function answered(
 }
 
 /**
- * Returns the database whose quiet marks stay valid after this call. If a hook before a tool stands in for the MCP server, no marks
+ * Returns the database whose quiet marks stay valid after this call. If a hook before a tool may replace the MCP server, no marks
  * stay, because the server may have ended without a change of the database.
  */
 const marksStayFor = ({ events }: HookHost, { caller }: HookCall, { db }: HookOptions): string | undefined =>

@@ -8,7 +8,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLoadedInbox } from '../../loaded-inbox.ts';
-import type { HookHost, Host } from '../../hosts/index.ts';
+import type { HookHost, Host, Moment } from '../../hosts/index.ts';
 import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 
@@ -76,7 +76,7 @@ export const databaseIn = (folder: string): string => join(folder, 'canary.db');
 const carrying = (host: HookHost, hooks: readonly Hook[]): Required<Hook> | undefined =>
   hooks
     .flatMap(({ event, command }) => (command === undefined ? [] : [{ event, command }]))
-    .map((hook) => ({ hook, rank: CARRYING.indexOf(momentOf(host, inputOf(hook.event, tmpdir()))) }))
+    .map((hook) => ({ hook, rank: rankOf(momentOf(host, inputOf(hook.event, tmpdir()))) }))
     .filter(({ rank }) => rank >= 0)
     .toSorted((a, b) => a.rank - b.rank)[0]?.hook;
 
@@ -141,14 +141,16 @@ const inputOf = (event: string, folder: string): Readonly<Record<string, unknown
 
 export const SESSION = randomUUID();
 /** The moments at which a hook can carry notifications, the main moment first. */
-const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
+const CARRYING: readonly Moment['kind'][] = ['batch_end', 'after_tool', 'prompt'];
 
-function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {
+const rankOf = (moment: Moment['kind'] | undefined): number => (moment === undefined ? -1 : CARRYING.indexOf(moment));
+
+function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): Moment['kind'] | undefined {
   try {
     const moment = host.parse(input)?.moment;
-    return moment === undefined || (moment.kind === 'after_tool' && moment.takesNoText) ? '' : moment.kind;
+    return moment?.kind === 'after_tool' && moment.takesNoText ? undefined : moment?.kind;
   } catch {
-    return '';
+    return undefined;
   }
 }
 

@@ -66,6 +66,15 @@ it('why and log of an expired notification say that it expired, before a sweep c
   ]);
 });
 
+it('the list of agents does not count a notification that has expired, before a sweep closes it', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.queue('shop/coder', { id: 'over', level: 'error', message: 'over', expiresAt: Date.now() + 1 });
+  await ear.queue('shop/coder', { id: 'lasts', message: 'lasts', expiresAt: Date.now() + 3_600_000 });
+  expect(await shell.json(['agents'])).toMatchObject([{ open: { info: 1, warning: 0, error: 0, critical: 0 } }]);
+  expect(await ear.store.items(logKey('shop', 'coder'), { kind: 'open' })).toHaveLength(2);
+});
+
 it('send warns about a name that was never seen, if other agents were seen', async () => {
   await using shell = new Shell();
   const ear = await shell.open();

@@ -62,7 +62,10 @@ describe('notifications', () => {
     const { id } = await client.queue({ to: 'shop/coder', message: 'soon over', expiresAt });
     await client.queue({ to: 'shop/coder', id: 'lasts', message: 'lasts' });
     const from = Date.now() - 1_000;
+    const open = async (): Promise<unknown> => (await client.agents({ project: 'shop' })).items[0]?.open.info;
+    expect(await open()).toBe(2);
     stage.passes(120_000);
+    expect(await open()).toBe(1);
     const listed = async (query: object): Promise<string[]> =>
       (await client.notifications({ log: 'shop/coder', ...query })).items.map((each) => each.id);
     for (const where of [{ log: 'shop/coder' }, { project: 'shop' }]) {

@@ -13,7 +13,7 @@ describe('agents and doctor', () => {
   it('list agents, their waiting notifications and their carriers', async () => {
     await using shell = new Shell();
     expect(await shell.says(['agents'])).toBe(
-      'no agent has been seen in shop yet\nTo print the line that installs the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>\n',
+      'no agent has been seen in shop yet\nTo connect your coding agents: earpiece install\nFor another MCP client: earpiece gateway --help. For your own loop: npm install earpiece (docs/guides/put-it-into-your-loop.md)\n',
     );
     const ear = await shell.open();
     const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });

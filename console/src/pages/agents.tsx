@@ -251,7 +251,6 @@ function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null
 
 const Nobody = (): ReactElement => (
   <Empty title="No agent has made contact yet">
-    <p>Connect an agent. The agent appears here when it makes contact.</p>
     <Connect />
   </Empty>
 );
@@ -285,8 +284,8 @@ const CLIENTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shows the commands that connect an agent: for the client of the given agent, or else for the clients on the server's machine,
- * or else for the most common clients.
+ * Shows how to connect an agent: first the command that connects coding agents. The gateway's commands are for the client of the
+ * given agent, or else for the clients on the server's machine, or else for the most common clients.
  */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
@@ -298,9 +297,9 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
   const folder = known.find((each) => each.folder !== null)?.folder ?? '.';
   const as = log === undefined ? '' : ` --as ${word(log)}`;
   const clients = its !== undefined ? [its] : found.length > 0 ? found : ['claude', 'codex'];
-  return (
+  const ways = (
     <>
-      <h3>Your own agent: put the gateway in front of one of the agent’s MCP servers</h3>
+      <h3>{log === undefined ? 'Another MCP client' : 'An MCP client: put the gateway in front of one of its MCP servers'}</h3>
       <p className="muted">
         {its === undefined && found.length > 0 ? 'The server found these clients on its machine. ' : ''}
         Each command prints how to add and how to remove the gateway. After --, write the command of any MCP server.
@@ -311,11 +310,31 @@ function Connect({ log }: { readonly log?: string }): ReactElement {
           text={`earpiece gateway --print ${client}${as} -- npx -y @modelcontextprotocol/server-filesystem ${word(folder)}`}
         />
       ))}
+      <h3>Your own agent loop in TypeScript</h3>
+      <p className="muted">
+        The package has a library. Its page docs/guides/put-it-into-your-loop.md begins with a program that you can run.
+      </p>
+      <Command text="npm install earpiece" />
       <h3>The agent that ships with Earpiece</h3>
       <p className="muted">If no model is set, the command lists the available models.</p>
       <Command text="earpiece chat" />
       <h3>No agent yet: queue a notification for later</h3>
       <Command text={`earpiece send --to ${word(log ?? `${own}/coder`)} "the staging database is back"`} />
+    </>
+  );
+  if (log !== undefined) return ways;
+  return (
+    <>
+      <p>
+        Run this command in a terminal on the machine of your coding agent. The command finds Claude Code, Codex, Gemini CLI, Qwen
+        Code, opencode and pi, shows what it would change in their settings, and asks once:
+      </p>
+      <Command text="earpiece install" />
+      <p>Then restart the agent, and give it something to do. The agent appears here.</p>
+      <details className="other-ways">
+        <summary>Another MCP client, your own loop, or no agent yet</summary>
+        {ways}
+      </details>
     </>
   );
 }

@@ -104,7 +104,7 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
   if (options.json) return rows.forEach((row) => printJson(row));
   if (rows.length === 0)
     return print(
-      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nTo print the line that installs the gateway in an agent: earpiece gateway --print claude -- <command of an MCP server>`,
+      `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${project}`} yet`)}\nTo connect your coding agents: earpiece install\nFor another MCP client: earpiece gateway --help. For your own loop: npm install earpiece (docs/guides/put-it-into-your-loop.md)`,
     );
   print(
     table(

@@ -8,7 +8,7 @@ import { LEVELS, MOMENTS, pauseDoes, stopDoes, type Moment } from '../words.ts';
 import { Icon } from './icons.tsx';
 
 type Props = { readonly address: string; readonly summary: ConversationSummary | undefined; readonly paused: boolean };
-type As = 'message' | 'notification';
+type As = 'message' | 'note';
 
 const IN: readonly { readonly value: string; readonly says: string; readonly ms: number }[] = [
   { value: 'in:600000', says: 'in 10 min', ms: 600_000 },
@@ -90,11 +90,9 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
       <div className="composer-row">
         <select aria-label="Send as" value={as} onChange={(event) => setAs(event.target.value as As)}>
           <option value="message">message</option>
-          <option value="notification">notification</option>
+          <option value="note">note</option>
         </select>
-        {as === 'notification' && (
-          <input aria-label="Kind" value={kind} onChange={(event) => setKind(event.target.value)} size={12} />
-        )}
+        {as === 'note' && <input aria-label="Kind" value={kind} onChange={(event) => setKind(event.target.value)} size={12} />}
         <select aria-label="When" value={moment} onChange={(event) => setMoment(event.target.value)}>
           {MOMENTS.map(({ value, says }) => (
             <option key={value} value={value}>
@@ -129,6 +127,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
+      {as === 'note' && <p className="muted words">{NOTE}</p>}
       <p
         className="result words"
         role="status"
@@ -140,6 +139,9 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     </form>
   );
 }
+
+const NOTE =
+  'The agent reads a note as your words, under the kind that you choose. A message always wakes an idle agent; a note wakes it only if its level does.';
 
 /**
  * Ignores the second click of a double click: the log may already contain the action, and then the button has the opposite

@@ -4,7 +4,7 @@ import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
-import { formatKind, type NotificationId } from '../../core/notification.ts';
+import { formatKind, type NotificationId, type NotificationInput } from '../../core/notification.ts';
 import { actorOf, awaitReceipt, RECEIPTS, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import {
@@ -64,7 +64,8 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           `Idempotency-Key ${JSON.stringify(key.slice(0, 80))} and id ${JSON.stringify(body.id.slice(0, 80))} differ; send only one of them`,
         );
       const to = parseAddress(body.to);
-      const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...defined({ id: key }) });
+      const who = principalOf(c);
+      const input = mustQueue(who, to, { ...byPerson(who), ...schemas.toInput(body), ...defined({ id: key }) });
       const done = await queue(to, input);
       const loweredTo = body.level === undefined || input.level === body.level ? null : (input.level ?? null);
       return reply<QueuedReply>(c, queuedReply(done, loweredTo), done.kind === 'queued' ? 201 : 200);
@@ -297,6 +298,10 @@ export function notificationRoutes(api: Api, deps: Deps): void {
     },
   );
 }
+
+/** The default origin. The words that arrive with a browser's session are the words of the person at the browser. */
+const byPerson = (who: Principal): Pick<NotificationInput, 'origin'> =>
+  who.session && (who.kind === 'admin' || who.kind === 'project') ? { origin: { person: personOf(who) } } : {};
 
 /** Finds the log of an id: the named log, the log of an agent's token, or the first readable log that contains the id. */
 async function logWith(inbox: Inbox, who: Principal, id: string, named: string | undefined): Promise<LogKey> {

@@ -19,7 +19,9 @@ export const text = (max: number): z.ZodString => z.string().min(1).max(max);
 export const personName = (max: number): z.ZodString => z.string().trim().min(1).max(max);
 export const json = z.unknown().describe('any JSON');
 
-export const level = z.enum(LEVELS).describe('info, warning, error or critical. A critical notification interrupts the agent.');
+export const level = z
+  .enum(LEVELS)
+  .describe('info, warning, error or critical. A critical notification interrupts the agent, unless its action is resume.');
 export const logParam = text(300).openapi({ description: 'an agent: project/agent', example: 'shop/coder' });
 export const nameParam = text(128);
 

@@ -144,7 +144,8 @@ export const notificationInput = z
         cause: z.string().optional(),
         depth: z.number().int().min(0).max(100).optional(),
       })
-      .optional(),
+      .optional()
+      .describe("the sender; default in a browser's session: the person who logged this browser in"),
   })
   .openapi('NotificationInput');
 export type NotificationBody = z.output<typeof notificationInput>;
@@ -179,7 +180,9 @@ export const resumeInput = z
       example: 'shop/coder',
     }),
     message: text(LIMITS.messageChars).optional().describe('the text for the agent; default: Go on.'),
-    author: personName(LIMITS.idChars).optional().describe('the person who lifts the pause; default: the owner of the token'),
+    author: personName(LIMITS.idChars)
+      .optional()
+      .describe('the person who lifts the pause; default: the name of the token, or the person who logged this browser in'),
   })
   .openapi('ResumeInput');
 

@@ -83,7 +83,8 @@ const HELP: Readonly<Record<string, string>> = {
   earpiece_events_total: 'Events emitted over HTTP.',
   earpiece_refused_total: 'Requests refused for their host, origin, URL, token, code, signature or rate, by reason.',
   earpiece_stream_records_total: 'Records sent to streams.',
-  earpiece_streams_cut_total: 'Streams that were closed because their reader was too slow.',
+  earpiece_streams_cut_total:
+    'Streams that the server closed because their reader was too slow, or because the database was replaced or unreadable.',
   earpiece_streams: 'Streams that are open.',
   earpiece_store_head: 'The newest position in the store.',
   earpiece_up_seconds: 'Time since the server started.',

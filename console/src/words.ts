@@ -18,9 +18,10 @@ export const MOMENTS: readonly { readonly value: Moment; readonly says: string; 
 ];
 
 /** Describes the effect of Stop at the host of a conversation, before a person presses the button. */
-export const stopDoes = (at: At | undefined): string => STOPS[at?.force ?? 'waits'] + (endsStreams(at) ? ENDS_A_STREAM : '');
+export const stopDoes = (at: At | undefined): string => STOPS[at?.force ?? 'waits'] + ABORTS[abortsIn(at)];
 /** Describes the effect of Pause at the host of a conversation. */
-export const pauseDoes = (at: At | undefined): string => PAUSES[at?.force ?? 'waits'];
+export const pauseDoes = (at: At | undefined): string =>
+  PAUSES[at?.force ?? 'waits'] + (abortsIn(at) === 'always' ? ABORTS.always : '');
 
 type At = Pick<ConversationSummary, 'force' | 'host'>;
 
@@ -41,12 +42,23 @@ const PAUSES: Readonly<Record<Force, string>> = {
 };
 
 /**
- * Whether the host's plugin also ends a streaming request. In a run without a person (`opencode run`), the plugin does not end
- * such a request.
+ * When the host also aborts a running request. The plugins of opencode and pi do so only in a terminal, and not in a run without
+ * a person (`opencode run`).
  */
-const endsStreams = (at: At | undefined): boolean =>
-  at?.force === 'refuses_next_call' && (at.host === 'opencode' || at.host === 'pi');
-const ENDS_A_STREAM = ', and in a terminal aborts the running request';
+function abortsIn(at: At | undefined): keyof typeof ABORTS {
+  if (at?.force !== 'refuses_next_call') return 'never';
+  return at.host === 'ai-sdk' ? 'always' : at.host === 'opencode' || at.host === 'pi' ? 'terminal' : 'never';
+}
+const ABORTS = {
+  never: '',
+  always: ', and aborts the running request',
+  terminal: ', and in a terminal aborts the running request',
+} as const;
+const ABORTS_LONG = {
+  never: '',
+  always: ' A critical notification also aborts the running request to the model.',
+  terminal: ' In a terminal, a critical notification also aborts the running request to the model.',
+} as const;
 
 /** The promise of a host, in a few words. */
 export const GUARANTEE: Readonly<Record<Force, string>> = {
@@ -58,9 +70,7 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
 };
 
 /** Describes the promise of a host in whole sentences. */
-export const guaranteeLong = (at: At): string =>
-  LONG[at.force] +
-  (endsStreams(at) ? ' In a terminal, a critical notification also aborts the running request to the model.' : '');
+export const guaranteeLong = (at: At): string => LONG[at.force] + ABORTS_LONG[abortsIn(at)];
 
 const LEASED = 'The host keeps the transcript: a notification is delivered when the host has confirmed the offer.';
 const LONG: Readonly<Record<Force, string>> = {

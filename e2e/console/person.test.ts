@@ -47,27 +47,35 @@ verifies(
   },
 );
 
-verifies('console:person', 'an idle agent answers a message at once; a notification waits for its moment', async () => {
-  await using stage = await Stage.open(browser);
-  await stage.agent('shop/coder#main', [{ text: 'Good morning.' }]);
-  const page = await stage.page();
-  await page.goto(conversation(stage, 'shop/coder'));
-  await page.getByLabel('Send as').selectOption('notification');
-  await page.getByLabel('Kind').fill('desk.note');
-  await page.getByLabel('When').selectOption('turn_end');
-  await page.getByLabel('Level').selectOption('warning');
-  await page.getByRole('textbox', { name: /^Say something/u }).fill('lunch at noon');
-  await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await staged(page, 'desk.note').getByText('waits for the end of this turn').waitFor();
+verifies(
+  'console:person',
+  'an idle agent answers a message at once; a note waits, and the model reads both as a person’s words',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { model } = await stage.agent('shop/coder#main', [{ text: 'Good morning.' }]);
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await page.getByLabel('Send as').selectOption('note');
+    await page.getByLabel('Kind').fill('desk.note');
+    await page.getByLabel('When').selectOption('turn_end');
+    await page.getByLabel('Level').selectOption('warning');
+    await page.getByRole('textbox', { name: /^Say something/u }).fill('lunch at noon');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await staged(page, 'desk.note').getByText('waits for the end of this turn').waitFor();
 
-  await page.getByLabel('Send as').selectOption('message');
-  await page.getByLabel('When').selectOption('next');
-  await page.getByLabel('Level').selectOption('info');
-  await page.getByRole('textbox', { name: /^Say something/u }).fill('good morning');
-  await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await page.getByText('Good morning.').waitFor();
-  await rode(page, 'user.message').waitFor();
-});
+    await page.getByLabel('Send as').selectOption('message');
+    await page.getByLabel('When').selectOption('next');
+    await page.getByLabel('Level').selectOption('info');
+    await page.getByRole('textbox', { name: /^Say something/u }).fill('good morning');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('Good morning.').waitFor();
+    await rode(page, 'user.message').waitFor();
+    await rode(page, 'desk.note').getByText('from a person in the console').waitFor();
+    const read = JSON.stringify(model.requests);
+    expect(read).toContain('desk warning, a person in the console wrote: “lunch at noon”');
+    expect(read).not.toContain('no human typed this');
+  },
+);
 
 verifies('console:person', 'Stop names its effect at this host in advance, asks once, and aborts the stream', async () => {
   await using stage = await Stage.open(browser);
@@ -191,7 +199,8 @@ verifies(
   },
 );
 
-for (const host of ['claude-code', 'opencode'] as const)
+const ABORTS = ', and aborts the running request';
+for (const host of ['claude-code', 'opencode', 'ai-sdk'] as const)
   verifies(
     'console:person',
     `at ${host} with hooks or a plugin, Stop and Pause bind built-in tools, and the page says so`,
@@ -203,13 +212,13 @@ for (const host of ['claude-code', 'opencode'] as const)
       const page = await stage.page();
       await page.goto(conversation(stage, 'shop/hooked', 'a4'));
       const composer = page.getByRole('form', { name: 'Say something' });
-      const streams = host === 'opencode' ? ', and in a terminal aborts the running request' : '';
+      const streams = { 'claude-code': '', opencode: ', and in a terminal aborts the running request', 'ai-sdk': ABORTS }[host];
       await composer.locator('.stop-does').getByText(`refuses the next tool call${streams}`, { exact: true }).waitFor();
       await page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' }).click();
       await page.getByText('the host refuses tool calls, even of built-in tools').waitFor();
       const pause = composer.getByRole('button', { name: 'Pause' });
       expect(await pause.getAttribute('title')).toBe(
-        'Pause: refuses every tool call, even of built-in tools, until you resume the agent',
+        `Pause: refuses every tool call, even of built-in tools, until you resume the agent${host === 'ai-sdk' ? ABORTS : ''}`,
       );
       await pause.click();
       await composer

@@ -990,7 +990,8 @@ export const REQUIREMENTS = {
       'A card can mute its kind for an hour, for the rest of the day or for ever. The page lists the mutes, and a person can lift each mute there.',
   },
   'console:toon': {
-    behaviour: 'The console shows TOON as a table. If TOON does not parse, the console shows it unchanged, as plain text.',
+    behaviour:
+      'A card shows the text that the model read. Only a text that is one TOON table is shown as a table; every other text is shown unchanged.',
   },
   'console:tasks': {
     behaviour: 'A click blocks or unblocks a task. The page shows which agent the click interrupts, and the result.',

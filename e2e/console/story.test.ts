@@ -151,13 +151,14 @@ verifies(
 
 verifies(
   'console:toon',
-  'US2(c), FR-025, SC-003: a batch of failures is shown as a table; a text that does not parse is shown unchanged',
+  'US2(c), FR-025, SC-003: a batch of failures is shown as a table; every other text is shown unchanged',
   async () => {
     await using stage = await Stage.open(browser, {
       files: {
         '.earpiece/subscribers/odd.toml':
           '[subscriber]\nid = "odd"\nname = "Odd"\ndescription = "Says what is no TOON."\nversion = "1.0.0"\n\n[events]\ntypes = ["odd.event"]\nseverity_filter = "info"\n\n[batching]\nwindow_ms = 0\nmax_size = 1\ndedupe_key = "type"\ndedupe_window_ms = 0\n\n[output]\npriority = "normal"\ninject_at = "after_tool"\ntemplate = "odd.toon.j2"\ncore = false\n',
-        '.earpiece/subscribers/odd.toon.j2': 'rows[3]{a,b}:\n  1,2\n  {{ event.payload.what }}',
+        '.earpiece/subscribers/odd.toon.j2':
+          '{% if event.payload.what == "prose" %}note: wait\nand then: see{% else %}rows[3]{a,b}:\n  1,2\n  {{ event.payload.what }}{% endif %}',
       },
     });
     const { ear } = stage;
@@ -174,13 +175,15 @@ verifies(
                 severity: 'error',
                 data: { tool_name: tool, error_type: 'exit', error_message: `${tool}: "3", failed` },
               });
-            await ear.bus.emit({
-              type: 'odd.event',
-              source: 'odd',
-              subject: 'shop/coder#main',
-              severity: 'info',
-              data: { what: '<b>odd</b>' },
-            });
+            for (const what of ['<b>odd</b>', 'prose'])
+              await ear.bus.emit({
+                type: 'odd.event',
+                source: 'odd',
+                subject: 'shop/coder#main',
+                severity: 'info',
+                data: { what },
+                key: what,
+              });
             return read.execute(args, call);
           },
         },
@@ -197,7 +200,8 @@ verifies(
       'npm_test\texit\tnpm_test: "3", failed',
       'vault_search\texit\tvault_search: "3", failed',
     ]);
-    const odd = rode(page, 'odd.event');
+    await rode(page, 'odd.event').filter({ hasText: 'note: wait\nand then: see' }).waitFor();
+    const odd = rode(page, 'odd.event').filter({ hasText: 'rows' });
     expect(await odd.innerText()).toContain('rows[3]{a,b}:');
     expect(await odd.innerText()).toContain('<b>odd</b>');
     expect(await odd.locator('b', { hasText: 'odd' }).count()).toBe(0);

@@ -9,11 +9,11 @@ import type { Said } from '../state/said.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { useRoute } from '../route.ts';
-import { onSays, type Entry, type Rider } from '../state/timeline.ts';
+import type { Entry, On, Rider } from '../state/timeline.ts';
 import { receiptSays } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
 import { MuteButton } from './mutes.tsx';
-import { Folded, SaidText } from './said.tsx';
+import { Folded, SentText } from './said.tsx';
 import { Clock } from './time.tsx';
 
 type WhyProps = { readonly id: string; readonly kind: string; readonly open: boolean; readonly onWhy: (id: string) => void };
@@ -89,7 +89,7 @@ function Rode({
 }): ReactElement {
   const said = rider.person !== null && rider.action === null && rider.kind === 'user.message';
   const waited = rider.queuedAt === null ? null : entry.offeredAt - rider.queuedAt;
-  const templated = rider.templated && rider.text !== null;
+  const text = rider.text === null ? rider.message : bodyOf(rider.text, rider.format);
   return (
     <article
       className={`note rode level-${rider.level} ${said ? 'said' : ''}`}
@@ -110,18 +110,13 @@ function Rode({
         at={entry.offeredAt}
       />
       <div className="note-body">
-        {templated ? (
-          <SaidText keep={rider.id} text={bodyOf(rider.text ?? '', rider.format)} templated />
-        ) : (
-          <SaidText keep={rider.id} text={rider.message} templated={false} />
-        )}
-        <Instruction text={rider.instruction} />
+        {/* The line breaks of a template are kept. */}
+        <SentText keep={rider.id} text={text} pre={rider.templated && text.includes('\n')} />
+        {rider.text === null && <Instruction text={rider.instruction} />}
       </div>
       <footer>
         <span>
-          {'delivered with '}
-          <Icon name={entry.on.kind === 'tool' || entry.on.kind === 'pulled' ? 'tool' : 'send'} />
-          <b>{onSays(entry.on)}</b>
+          <DeliveredOn on={entry.on} />
           {waited !== null && (
             <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after it was queued`}</span>
           )}
@@ -134,6 +129,21 @@ function Rode({
     </article>
   );
 }
+
+/** Names the carrier of a delivery. The answer to a refused call is a carrier too. */
+function DeliveredOn({ on }: { readonly on: On }): ReactElement {
+  const gate = on.kind === 'gate';
+  return (
+    <>
+      {!gate ? 'delivered with ' : on.made ? 'delivered in place of the result of ' : 'delivered in place of a call of '}
+      <Icon name={gate || on.kind === 'tool' || on.kind === 'pulled' ? 'tool' : 'send'} />
+      <b>{'name' in on ? on.name : CARRIERS[on.kind]}</b>
+      {gate && (on.made ? ', which was withheld' : ', which was refused')}
+    </>
+  );
+}
+
+const CARRIERS = { person: 'a message', system: 'a separate message', pulled: 'get_notifications' } as const;
 
 function NoteHead({
   level,

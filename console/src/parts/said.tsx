@@ -1,30 +1,21 @@
 /** Shows a text from an agent, a producer or a person. The page never interprets such a text as HTML. */
 import { useId, useMemo, useState, type ReactElement } from 'react';
-import type { Json } from '../../../src/core/json.ts';
-import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf, visible, visibleOrEmpty } from '../state/text.ts';
+import { firstOf, firstOfSpeech, mostOf, tableIn, visible, visibleOrEmpty, type Table } from '../state/text.ts';
 import { Copy } from './copy.tsx';
 
-/** Shows a text: a long text is collapsed, and TOON is shown as tables, lists and fields. */
-export function SaidText({
+/** Shows a text exactly as the model read it, but a TOON table as a table. A long text is collapsed. `pre`: see `Folded`. */
+export function SentText({
   text,
-  templated,
+  pre,
   keep,
 }: {
   readonly text: string;
-  readonly templated: boolean;
-  readonly keep?: string;
+  readonly pre: boolean;
+  readonly keep: string;
 }): ReactElement {
-  const kept = keep === undefined ? {} : { keep };
-  const said = saidIn(text, templated);
-  switch (said.kind) {
-    case 'plain':
-      // The line breaks of a template are kept.
-      return <Folded {...kept} text={said.text} pre={templated && said.text.includes('\n')} />;
-    case 'toon':
-      return <Folded {...kept} text={said.text} whole={<Toon value={said.value} />} />;
-    default:
-      return said satisfies never;
-  }
+  const table = useMemo(() => tableIn(text), [text]);
+  if (table === null) return <Folded keep={keep} text={text} pre={pre} />;
+  return <Folded keep={keep} text={text} whole={<Rows of={table} />} />;
 }
 
 /**
@@ -87,60 +78,28 @@ function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }):
   );
 }
 
-export function Toon({ value }: { readonly value: Json }): ReactElement {
-  const table = tableOf(value);
-  if (table !== null)
-    return (
-      <div className="scroll-x" tabIndex={0} role="group" aria-label="table">
-        <table className="toon">
-          <thead>
-            <tr>
-              {table.columns.map((column) => (
-                <th key={column} scope="col">
-                  {visible(column)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {table.rows.map((row, at) => (
-              <tr key={at}>
-                {table.columns.map((column) => (
-                  <td key={column}>{plain(row[column] ?? null)}</td>
-                ))}
-              </tr>
+const Rows = ({ of: { name, columns, rows } }: { readonly of: Table }): ReactElement => (
+  <div className="scroll-x" tabIndex={0} role="group" aria-label="table">
+    <table className="toon">
+      {name !== '' && <caption>{visible(name)}</caption>}
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {visible(column)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={at}>
+            {columns.map((column) => (
+              <td key={column}>{visible(String(row[column] ?? ''))}</td>
             ))}
-          </tbody>
-        </table>
-      </div>
-    );
-  if (Array.isArray(value))
-    return (
-      <ul className="toon-list">
-        {(value as readonly Json[]).map((each, at) => (
-          <li key={at}>
-            <Toon value={each} />
-          </li>
+          </tr>
         ))}
-      </ul>
-    );
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value);
-    return (
-      <dl className="toon-fields">
-        {entries.map(([key, each]) => (
-          <div key={key}>
-            <dt>{visible(key)}</dt>
-            <dd>
-              <Toon value={each} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    );
-  }
-  return <span className="words">{plain(value)}</span>;
-}
-
-const plain = (value: Json): string =>
-  value === null ? '' : typeof value === 'object' ? visible(JSON.stringify(value)) : visible(String(value));
+      </tbody>
+    </table>
+  </div>
+);

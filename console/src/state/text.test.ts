@@ -1,6 +1,6 @@
 import { encode } from '@toon-format/toon';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, firstOf, firstOfSpeech, mostOf, saidIn, tableOf, word, visible, visibleOrEmpty } from './text.ts';
+import { bodyOf, firstOf, firstOfSpeech, mostOf, tableIn, word, visible, visibleOrEmpty } from './text.ts';
 
 describe('a long text', () => {
   test.each([
@@ -39,45 +39,28 @@ test('a name is quoted as one word of a command line, and never becomes a second
   expect(word("a/b'; rm -rf ~; '$(x)")).toBe("'a/b'\\''; rm -rf ~; '\\''$(x)'");
 });
 
-describe('TOON', () => {
+describe('a TOON table', () => {
   const rows = [
     { tool: 'npm_test', message: '3 failed: a, b' },
     { tool: 'search', message: '"quoted", too' },
   ];
   test('is read back as the encoder wrote it', () => {
-    expect(saidIn(encode({ tool_fails: rows }), true)).toMatchObject({ kind: 'toon', value: { tool_fails: rows } });
+    const columns = ['tool', 'message'];
+    expect(tableIn(encode({ tool_fails: rows }))).toEqual({ name: 'tool_fails', columns, rows });
+    expect(tableIn(encode(rows))).toEqual({ name: '', columns, rows });
+    expect(Object.getPrototypeOf(tableIn('a[1]{__proto__}:\n  x')?.rows[0] ?? {})).toBe(Object.prototype);
   });
 
-  test('is recognized as a table by its text', () => {
-    expect(saidIn('fails[1]{a,b}:\n  1,2', false)).toMatchObject({ kind: 'toon', value: { fails: [{ a: 1, b: 2 }] } });
-    expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
-  });
-
-  test('a text that does not parse is plain text', () => {
-    const broken = 'tool_fails[3]{tool,error}:\n  a,b\n  c';
-    expect(saidIn(broken, true)).toEqual({ kind: 'plain', text: broken });
-    expect(saidIn(broken, false)).toEqual({ kind: 'plain', text: broken });
-  });
-
-  test('a sentence is plain text, and a text larger than any carrier is not parsed', () => {
-    expect(saidIn('the disk is full', true)).toEqual({ kind: 'plain', text: 'the disk is full' });
-    expect(saidIn(`a[1]{b}:\n  ${'x'.repeat(70_000)}`, true)).toMatchObject({ kind: 'plain' });
-  });
-
-  test('__proto__ is an ordinary name', () => {
-    const said = saidIn('__proto__:\n  polluted: yes', true);
-    expect(Object.hasOwn({}, 'polluted')).toBe(false);
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    expect(said.kind).not.toBe('plain');
-  });
-
-  test('only rows of plain values with the same columns are a table', () => {
-    expect(tableOf(rows)).toEqual({ columns: ['tool', 'message'], rows });
-    expect(tableOf([{ a: 1 }, { b: 1 }])).toBeNull();
-    expect(tableOf([{ a: [1] }])).toBeNull();
-    expect(tableOf([])).toBeNull();
-    expect(tableOf({ a: 1 })).toBeNull();
-  });
+  test.each([
+    'tool_fails[3]{tool,error}:\n  a,b\n  c',
+    'the disk is full',
+    'note: this: is no table',
+    'note: wait\nand: see',
+    'two words: a\nfails[1]{a,b}:\n  1,2',
+    'fails[1]{a,b}:\n  1,2\nand: more',
+    'names[2]: a,b',
+    `a[1]{b}:\n  ${'x'.repeat(70_000)}`,
+  ])('is nothing else: %.40j', (text) => expect(tableIn(text)).toBeNull());
 });
 
 describe('the words in a line of the sent text', () => {

@@ -1,6 +1,5 @@
-/** Prepares texts for display: shortens long texts, writes out invisible characters, and parses TOON. */
+/** Prepares texts for display: shortens long texts, writes out invisible characters, and parses tables. */
 import { decode } from '@toon-format/toon';
-import type { Json } from '../../../src/core/json.ts';
 
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
@@ -64,12 +63,15 @@ function cut(text: string, length: number): string {
   return text.slice(0, end === from ? length : end);
 }
 
-export type Said =
-  | { readonly kind: 'plain'; readonly text: string }
-  | { readonly kind: 'toon'; readonly value: Json; readonly text: string };
+/** A TOON table: its name, its columns, and its rows of plain values. */
+export type Table = {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
+};
 
-/** Matches the beginning of a TOON table: `name[3]{a,b}:`. */
-const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
+/** Matches a text that begins as a TOON table: `name[3]{a,b}:`. */
+const TABLE = /^[\w.-]*\[\d+[^\]\n]*\]\{[^}\n]*\}:\n/u;
 
 /** Returns a line of the sent text, without the marks that the view adds. */
 export function bodyOf(text: string, format: string | null): string {
@@ -90,37 +92,17 @@ export function bodyOf(text: string, format: string | null): string {
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /**
- * Parses a text as TOON if it looks like TOON or a subscriber's template made it (`templated`). Invalid TOON is shown as plain
- * text.
+ * Parses a text that is one TOON table. Null for any other text: words that only look like TOON, such as `note: wait`, are shown
+ * as they are.
  */
-export function saidIn(text: string, templated: boolean): Said {
-  if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };
+export function tableIn(text: string): Table | null {
+  if (text.length > MAX_READ_CHARS || !TABLE.test(text)) return null;
   try {
     const value = decode(text, { strict: true });
-    // A single word or sentence is not a document.
-    if (value === null || typeof value !== 'object') return { kind: 'plain', text };
-    return { kind: 'toon', value, text };
+    const [[name, rows] = [], ...more] = Array.isArray(value) ? [['', value] as const] : Object.entries(value as object);
+    if (name === undefined || more.length > 0 || !Array.isArray(rows)) return null;
+    return { name, columns: Object.keys(rows[0] as object), rows: rows as Table['rows'] };
   } catch {
-    return { kind: 'plain', text };
+    return null;
   }
 }
-
-/** Returns the table of a value whose rows have the same columns of plain values. */
-export function tableOf(
-  value: Json,
-): { readonly columns: readonly string[]; readonly rows: readonly Readonly<Record<string, Json>>[] } | null {
-  if (!Array.isArray(value) || value.length === 0) return null;
-  const [first] = value as readonly Json[];
-  if (!isRow(first)) return null;
-  const columns = Object.keys(first);
-  const same = (value as readonly Json[]).every(
-    (row) => isRow(row) && Object.keys(row).length === columns.length && columns.every((column) => Object.hasOwn(row, column)),
-  );
-  return same && columns.length > 0 ? { columns, rows: value as readonly Readonly<Record<string, Json>>[] } : null;
-}
-
-const isRow = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.values(value).every((each) => typeof each !== 'object' || each === null);

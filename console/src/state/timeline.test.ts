@@ -133,6 +133,18 @@ test('a notification that a person marked as read names the person until the age
 });
 
 describe('the timeline', () => {
+  test('an interrupt that arrives with the refusal of a call names the gate, and not the tool, as its carrier', () => {
+    const offer = { type: 'carrier_offered', carrier: 'k', at_point: 'forced', on: 'Bash', ids: ['a'], view: view('a') };
+    const confirmed = { type: 'carrier_confirmed', carrier: 'k' };
+    const refused = { type: 'gate_refused', ids: ['a'], on: 'Bash' };
+    const on = (...records: Record<string, unknown>[]): unknown =>
+      shown([queued('a', { action: 'pause' }), ...records.map((body) => record(body))]).find(({ kind }) => kind === 'ride');
+    expect(on(offer, refused, confirmed)).toMatchObject({ on: { kind: 'gate', name: 'Bash', made: false } });
+    expect(on(offer, { ...refused, made: true }, confirmed)).toMatchObject({ on: { kind: 'gate', name: 'Bash', made: true } });
+    // The adapter for the AI SDK also sends a message at this contact point, without a refused call.
+    expect(on({ ...offer, on: 'message' }, confirmed)).toMatchObject({ on: { kind: 'hook', name: 'message' } });
+  });
+
   test('distinguishes a refused call from a call whose result is withheld', () => {
     const refused = (more: Record<string, unknown>): Stored => record({ type: 'gate_refused', ids: ['a'], on: 'write', ...more });
     const entries = shown([queued('a', { action: 'pause' }), refused({}), refused({ made: true })]);

@@ -34,7 +34,9 @@ export type On =
   | { readonly kind: 'person' }
   | { readonly kind: 'system' }
   | { readonly kind: 'hook'; readonly name: string }
-  | { readonly kind: 'pulled' };
+  | { readonly kind: 'pulled' }
+  /** The answer of the gate to a call. `made`: the call was made, and its result was withheld. */
+  | { readonly kind: 'gate'; readonly name: string; readonly made: boolean };
 
 type At = { readonly seq: number; readonly at: number };
 export type Entry = At &
@@ -157,7 +159,11 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
         entries.push({
           ...place,
           kind: 'ride',
-          on: reads ? { kind: 'pulled' } : tool ? { kind: 'tool', name: on ?? 'a tool' } : { kind: 'hook', name: on ?? at_point },
+          on: reads
+            ? { kind: 'pulled' }
+            : tool
+              ? { kind: 'tool', name: on ?? 'a tool' }
+              : (refusalOf(records, offer.record.seq, ids) ?? { kind: 'hook', name: on ?? at_point }),
           riders: ridersOf({ view, ids, carried: [], sentBefore: sentBefore(offer.body.carrier) }, notes),
           summarized: summarizes,
           offeredAt: offer.record.at,
@@ -213,6 +219,15 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     }
   }
   return entries;
+}
+
+/** Returns the refusal of a call that was appended together with the offer of these notifications. */
+function refusalOf(records: readonly Stored[], offer: number, ids: readonly string[]): On | undefined {
+  for (const { seq, body } of records) {
+    const refused = seq > offer ? as(body, 'gate_refused') : undefined;
+    if (refused?.ids.some((id) => ids.includes(id))) return { kind: 'gate', name: refused.on, made: refused.made === true };
+  }
+  return undefined;
 }
 
 /** The reasons of a release that say that the view was not sent. */
@@ -368,23 +383,5 @@ function markOf(body: Stored['body']): string | undefined {
       return 'a template failed, so the message was sent without the template';
     default:
       return undefined;
-  }
-}
-
-/** Describes a carrier, such as `read` or `get_notifications`. */
-export function onSays(on: On): string {
-  switch (on.kind) {
-    case 'tool':
-      return on.name;
-    case 'person':
-      return 'a message';
-    case 'system':
-      return 'a separate message';
-    case 'hook':
-      return on.name;
-    case 'pulled':
-      return 'get_notifications';
-    default:
-      return on satisfies never;
   }
 }

@@ -610,7 +610,8 @@ type Queued = {
 };
 type Withdrawn = {
   readonly id: NotificationId;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'folded' | 'unknown';
+  readonly into?: NotificationId;
 };
 type Offer$1 = {
   readonly carrier: CarrierId;

@@ -671,7 +671,8 @@ type ResumeReply = {
 };
 type WithdrawReply = {
   readonly id: string;
-  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'folded' | 'unknown';
+  readonly into?: string;
 };
 type ReceiptReply = {
   readonly id: string;

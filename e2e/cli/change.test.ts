@@ -84,7 +84,7 @@ describe('withdraw', () => {
     );
   });
 
-  it('of a notification that was counted into another, changes nothing and names the other notification', async () => {
+  it('changes nothing for a notification that another one counts, and names the other', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const id of ['a1', 'a2']) await ear.queue('shop/coder', { id, key: 'k', message: 'x' });
@@ -123,7 +123,7 @@ describe('requeue', () => {
     expect(await shell.says(['requeue', 'n1', '--to', 'coder'])).toMatch(/^n_\w+ {2}queued again for shop\/coder\n$/);
   });
 
-  it('of a notification that was counted into another, waits until the other notification is closed', async () => {
+  it('waits until the notification that counts this one is closed', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     for (const [id, message] of [

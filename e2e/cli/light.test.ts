@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 956, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 962, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 844, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 855, packages: [] }],
     [

@@ -72,6 +72,9 @@ describe('API keys', { timeout: 120_000 }, () => {
   });
 });
 
+/** A shell text: a call with which Claude Code asks its hook for notifications. */
+const HOOK = `'{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"hello","cwd":"'"$PWD"'"}'`;
+
 /** The variables with which a command finds the same database. */
 const KEPT = 'PATH="$PATH" HOME="$HOME" XDG_STATE_HOME="$XDG_STATE_HOME" EARPIECE_DB="$EARPIECE_DB"';
 /** Runs $LINE below as many shells as $0 says. */
@@ -203,6 +206,8 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
       [`${EARPIECE} run --as 'tester#talk' hello`, 2],
       [`${EARPIECE} chat --as tester --fork talk hello </dev/null`, 2],
       [`EARPIECE_ADDRESS=shop/tester ${EARPIECE} run --resume hello`, 2],
+      [`${EARPIECE} bridge opencode --as shop/tester </dev/null`, 2],
+      [`echo ${HOOK} | ${EARPIECE} hook claude --as shop/tester`, 0],
       [`${EARPIECE} mcp </dev/null`, 0],
       [`${EARPIECE} run --no-tools --as newcomer hello`, 0],
     ];
@@ -223,6 +228,7 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     expect(read).toContain(`a command that the agent ${CODER} runs is not allowed to read for shop/tester;`);
     expect(read).toContain('is not allowed to continue a conversation of shop/tester;');
     expect(read).toContain('I am new.');
+    expect(read).toContain('earpiece: hook claude: a command that the agent');
     expect((await stage.json(['inbox', 'shop/tester'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
 

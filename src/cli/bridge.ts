@@ -14,6 +14,7 @@ import { keepFollowing, keepHouse } from './housekeeping.ts';
 import { loadAheadSoon } from './ahead.ts';
 import type { GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
+import { mayCarryFor } from './may-read.ts';
 import { complain } from './terminal.ts';
 
 export type BridgeOptions = GlobalOptions & { readonly as?: string };
@@ -32,6 +33,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
   // An invalid address is reported once at the start, instead of at each call of the plugin.
   logOfHost({ project: config.project, given }, host);
+  if (given !== undefined) mayCarryFor(given, config.project);
   const parent = process.ppid;
   const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
   loadAheadSoon(ear);

@@ -4,7 +4,7 @@
  */
 import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
 import type { McpServers } from '../config/mcp-servers.ts';
-import { logOf, parseAddress } from '../core/address.ts';
+import { parseAddress } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
@@ -23,8 +23,8 @@ import { loadAheadSoon } from './ahead.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install-hosts.ts';
+import { mayCarryFor } from './may-read.ts';
 import { purposeOf } from './purpose.ts';
-import { mayRead } from './reader.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
 import { upstreamOf, withAbsent } from './upstream.ts';
@@ -79,7 +79,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const front = frontFrom(options, config);
   for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
-  if (address !== undefined) mayCarryFor(address, config);
+  if (address !== undefined) mayCarryFor(address, config.project);
   const purpose = purposeOf(options);
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: UserInbox | undefined;
@@ -105,7 +105,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
       inbox: opened,
       emitter: opened.emitter,
       identify: async (connection) => {
-        if (connection.session !== undefined) mayCarryFor(connection.session, config);
+        if (connection.session !== undefined) mayCarryFor(connection.session, config.project);
         return identify(
           {
             project: config.project,
@@ -201,13 +201,6 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
   return Promise.race([work.catch(() => undefined), late]).finally(() => clearTimeout(timer));
-}
-
-/** Throws `not_trusted` if an agent's command would carry notifications to another agent. */
-function mayCarryFor(address: string, { project }: Config): void {
-  const parsed = parseAddress(address.includes('/') ? address : `${project}/${address}`);
-  if (parsed.kind === 'project') return;
-  mayRead({ log: logOf(parsed), ...(parsed.kind === 'conversation' ? { conversation: parsed.conversation } : {}) });
 }
 
 const projectOf = (address: string | undefined, { project }: Config): string =>

@@ -26,6 +26,7 @@ import { ageMs } from './hook-age.ts';
 import { databaseOf } from './hook-glance.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
+import { mayCarryFor } from './may-read.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /**
@@ -168,8 +169,9 @@ export async function opened(
   // A broken configuration must not stop messages, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));
-  const inbox = await openInboxWith(config, { ...at, onProblem });
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
+  if (given !== undefined) mayCarryFor(given, config.project);
+  const inbox = await openInboxWith(config, { ...at, onProblem });
   const { host: found } = await identify(
     { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
     inbox.store,

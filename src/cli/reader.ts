@@ -7,7 +7,7 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 import type { Config, Env } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
-import { identify, notAPerson, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
+import { identify, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
 import { addressIn, speaker } from './context.ts';
 
 export type Reader = { readonly log: LogKey; readonly conversation: ConversationId; readonly host?: Identity['host'] };
@@ -40,22 +40,6 @@ export async function readerOf(
   };
   if (told === undefined && (await identify(common, ear.store)).host === undefined) return undefined;
   return identify({ ...common, given: told ?? own(address) }, ear.store);
-}
-
-/**
- * Throws `not_trusted` if an agent's command would read for another agent, or for another conversation than its own: reading
- * lowers the gate of that conversation and counts as delivery. Without `conversation`, each conversation of the agent is allowed.
- * `doing`: the action before the address in the error.
- */
-export function mayRead(
-  { log, conversation }: { readonly log: LogKey; readonly conversation?: ConversationId },
-  doing = 'to read for',
-): void {
-  const inside = speaker();
-  if (inside === undefined) return;
-  const isOther = conversation !== undefined && (inside.conversation ?? conversation) !== conversation;
-  if (inside.log !== log || isOther)
-    throw notAPerson(`${doing} ${log}${conversation === undefined ? '' : `#${conversation}`}`, inside);
 }
 
 /**

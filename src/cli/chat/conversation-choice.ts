@@ -6,7 +6,7 @@ import type { Presence } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
 import type { LoadedInbox } from '../../loaded-inbox.ts';
 import { addressFrom } from '../context.ts';
-import { mayRead } from '../reader.ts';
+import { mayRead } from '../may-read.ts';
 
 export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */

@@ -11,8 +11,9 @@ import { begin, receiptOf, worktreeOf, type Pulled, type PulledNotification } fr
 import type { Answer, CommandLine } from '../command-line.ts';
 import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { mayRead } from '../may-read.ts';
 import { waitingIn } from '../pages.ts';
-import { conversationOf, mayRead, readerOf, type Reader } from '../reader.ts';
+import { conversationOf, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
 import { ago, complain, handOver, level, paint, plain, plainLines, print, unwritten } from '../terminal.ts';

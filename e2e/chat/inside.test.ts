@@ -168,6 +168,8 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     const read = await ran(stage);
     expect(read.match(/exit \d+/gu)).toEqual(['exit 0', 'exit 2']);
     expect(read).toContain('not allowed to withdraw order');
+    const log = await stage.json(['log', 'shop/other'], { env: { EARPIECE_ADDRESS: '' } });
+    expect(log.filter(({ type }) => type === 'notification_closed')).toMatchObject([{ by: CODER }]);
   });
 
   it('a command cannot change what an agent gets, nor read for another agent', async () => {

@@ -5,7 +5,7 @@ import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import { isInterrupt, type NotificationId } from '../../core/notification.ts';
-import type { Queued, Withdrawn } from '../../inbox/index.ts';
+import { actorOf, type Queued, type Withdrawn } from '../../inbox/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import {
   durationOption,
@@ -50,7 +50,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
           );
           if (speaker() === undefined && items.some(({ notification }) => isInterrupt(notification)))
             notInItsShell('to withdraw an interrupt');
-          for (const result of await ear.withdraw(log, what, { by: whoAmI(), reason: options.reason }))
+          for (const result of await ear.withdraw(log, what, { by: actorOf(whoAmI(), ear.speaker), reason: options.reason }))
             results.push({ log, ...result });
         };
         const logs = await logsOf();

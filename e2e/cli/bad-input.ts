@@ -193,6 +193,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
+      what: 'trust for a file that is not TOML',
+      ...toml('view = ['),
+      args: ['trust'],
+      stdout: '{folder}/earpiece.toml:1:8: is not valid TOML: unfinished array, in "view = ["; see https://toml.io\n',
+      stderr: '',
+      code: 8,
+    },
+    {
       what: 'a missing file',
       args: ['config', 'check', 'nope.toml'],
       stderr: 'earpiece: nope.toml cannot be read (ENOENT); name a readable earpiece.toml\n',
@@ -338,6 +346,23 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an invalid time to live',
       ...send('--ttl', 'soon', 'x'),
       ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h, 3d or never'),
+    },
+    {
+      what: 'an empty key',
+      args: ['withdraw', '--key', ''],
+      ...usage('--key "" is empty; write the key of the notifications'),
+    },
+    {
+      what: 'a mute that ends at once',
+      args: ['mute', 'ci', '--for', '0s'],
+      ...usage('with --for "0s" the mute ends at once; write e.g. 10m, or leave --for out'),
+    },
+    {
+      what: 'a purpose that no conversation can have',
+      ...send('--purpose', 'code review', 'x'),
+      ...usage(
+        'the purpose "code review" (--purpose or EARPIECE_PURPOSE) may contain only letters, digits, "_" and "-"; write task or chat',
+      ),
     },
     {
       what: 'an invalid duration of a mute',

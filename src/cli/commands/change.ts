@@ -38,6 +38,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
       const { key } = options;
       if ((id === undefined) === (key === undefined))
         throw new EarpieceError('bad_argument', 'withdraw needs either an id or --key <key>');
+      if (key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; write the key of the notifications');
       await readInbox(options, async (ear) => {
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
@@ -156,6 +157,11 @@ earpiece mute`)
             : options.for === 'today'
               ? leftOfToday()
               : durationOption('--for', options.for, { or: 'today' });
+        if (forMs === 0)
+          throw new EarpieceError(
+            'bad_argument',
+            `with --for ${JSON.stringify(options.for)} the mute ends at once; write e.g. 10m, or leave --for out`,
+          );
         const opened = pattern === undefined ? readInbox : withNamedDatabase;
         await opened(options, async (ear) => {
           const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));

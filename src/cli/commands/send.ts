@@ -30,6 +30,7 @@ import {
   withOptionTo,
   type GlobalOptions,
 } from '../context.ts';
+import { purposeOf } from '../purpose.ts';
 import { turnsUnseen } from '../moments.ts';
 import { clock, complain, plain, print, printJson } from '../terminal.ts';
 import { waited, type Waited } from '../waited.ts';
@@ -265,7 +266,7 @@ function inputFrom(options: Options, person: string | undefined): Omit<Notificat
     ...defined({ action: options.action, instruction: options.instruction }),
     ...(options.deliver === undefined ? {} : { deliver: parseDeliver(options.deliver) }),
     ...(options.ttl === undefined ? {} : parseTtl(options.ttl)),
-    ...defined({ purpose: options.purpose }),
+    ...(options.purpose === undefined ? {} : defined({ purpose: purposeOf({ purpose: options.purpose }) })),
     ...(person === undefined ? {} : { origin: { person } }),
   };
 }

@@ -8,8 +8,10 @@ import {
   type SubscriberProblem,
 } from '../../bus/index.ts';
 import {
+  checkConfigText,
   checkTrustFile,
   foreignNames,
+  formatProblem,
   homeOfProject,
   nobodyToAsk,
   readConfig,
@@ -17,8 +19,10 @@ import {
   takeName,
   trustBook,
   type Config,
+  type Problem,
   type TrustBook,
 } from '../../config/index.ts';
+import { readLimited } from '../../input/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -47,7 +51,7 @@ export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
       "Shows the permissions that an earpiece.toml (default: the file of this project) asks for, and asks for your consent. Such a file may start commands, open connections, set the database, add text for the model or use another project's name. Without a file argument, the command also asks about the subscribers of the project, which may write text that agents read. " +
-        'Your consent covers the permissions in earpiece.toml until they change, and all present and later subscribers in the folder. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error.',
+        'Your consent covers the permissions in earpiece.toml until they change, and all present and later subscribers in the folder. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error, or if errors in earpiece.toml hide its permissions.',
     )
     .option('--yes', 'do not ask')
     .option('--off', 'withdraw the trust')
@@ -73,10 +77,14 @@ export function trust(command: CommandLine, answer: Answer): void {
       if (options.list) return list(book, options);
       onlyAPerson('to trust a file');
       const target = file ?? config.files.find((f) => f.scope === 'project')?.file;
-      const { parts: here, problems } = file === undefined ? partsHere(config) : { parts: [], problems: [] };
+      const { parts: here, problems: wrong } = file === undefined ? partsHere(config) : { parts: [], problems: [] };
       if (options.off) return off(book, [...(target === undefined ? [] : [target]), projectFolder(config.projectRoot)], options);
+      const part = target === undefined ? undefined : partOf(book, target);
+      const hidden = part === undefined || part.what.length + part.already.length > 0 ? [] : problemsIn(part.place);
+      const problems = [...hidden, ...wrong];
       if (options.json) problems.forEach((problem) => printJson({ problem }));
-      else if (problems.length > 0) print(problems.map((problem) => plain(formatSubscriberProblem(problem))).join('\n'));
+      else if (problems.length > 0)
+        print([...hidden.map(formatProblem), ...wrong.map(formatSubscriberProblem)].map((line) => plain(line)).join('\n'));
       if (problems.length > 0) answer(EXIT.problems.code);
       if (target === undefined && here.length === 0) {
         if (problems.length > 0) return;
@@ -85,11 +93,15 @@ export function trust(command: CommandLine, answer: Answer): void {
           paint('dim', 'this project has no earpiece.toml and no subscribers that need trust; your own files are always trusted'),
         );
       }
-      const parts = [...(target === undefined ? [] : [partOf(book, target)]), ...here];
+      const parts = [...(part === undefined || hidden.length > 0 ? [] : [part]), ...here];
       if (problems.length > 0 && parts.every(({ what }) => what.length === 0)) return;
       await decide(parts, options);
     });
 }
+
+/** Returns the problems of an earpiece.toml, whose permissions are unknown because of these problems. */
+const problemsIn = (file: string): readonly Problem[] =>
+  checkConfigText(readLimited(file, 1_048_576).toString('utf8'), file).problems;
 
 async function decide(parts: readonly Part[], options: Options): Promise<void> {
   const asking = parts.filter(({ what }) => what.length > 0);

@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsed, type Running } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
@@ -41,6 +43,16 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
       isError: false,
     });
     expect(events.flatMap(({ type, delta }) => (type === 'text' ? [delta] : [])).join('')).toBe('I look. One line.Bye.');
+  });
+
+  it('the first event is `opened`, before the notes about its start', async () => {
+    await using stage = await ChatStage.open([{ says: [text('Hi.')] }]);
+    appendFileSync(join(stage.folder, 'earpiece.toml'), '[gateway.servers.x]\ncommand = "no-such-server"\n');
+    const { stdout } = await stage.run(['chat', '--json'], { input: 'hello\n' });
+    expect(eventsIn(stdout).slice(0, 2)).toEqual([
+      expect.objectContaining({ type: 'opened' }),
+      { type: 'note', message: expect.stringContaining('not trusted') as string },
+    ]);
   });
 
   it('accepts a reply and a stop during a turn, and an order to wake', async () => {

@@ -32,13 +32,28 @@ type Input =
   | { readonly type: 'wake'; readonly ids?: readonly NotificationId[] }
   | { readonly type: 'wrong'; readonly why: string };
 
-export class JsonFront implements Front {
+export class JsonFront implements Front, Disposable {
+  /** The events before `opened`; undefined after `opened`. */
+  #early: FrontEvent[] | undefined = [];
+
   note(message: string): void {
-    say({ type: 'note', message });
+    this.#say({ type: 'note', message });
   }
 
   told(message: string): void {
-    say({ type: 'told', message });
+    this.#say({ type: 'told', message });
+  }
+
+  #say(event: FrontEvent): void {
+    if (this.#early === undefined) say(event);
+    else this.#early.push(event);
+  }
+
+  /** Prints the held events, also if the conversation could not be opened. */
+  [Symbol.dispose](): void {
+    const held = this.#early ?? [];
+    this.#early = undefined;
+    held.forEach(say);
   }
 
   handles(): void {}
@@ -46,6 +61,7 @@ export class JsonFront implements Front {
   async run(session: Session, first: string): Promise<number> {
     const { agent, choice } = session;
     say({ type: 'opened', conversation: agent.address, model: session.model, resumed: choice.goesOn });
+    this[Symbol.dispose]();
     const driver = new Driver({
       session,
       show: (event) => printJson(event),

@@ -32,7 +32,8 @@ export type ChatOptions = GlobalOptions & {
  */
 export async function lead(message: string, options: ChatOptions): Promise<number> {
   const purpose = purposeOf(options);
-  const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();
+  using json = options.json ? new JsonFront() : undefined;
+  const front: Front = json ?? (isTerminal() ? new TerminalFront() : new PipeFront());
   await using ear = await openLoadedInbox({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
     onProblem: (line) => front.note(line),

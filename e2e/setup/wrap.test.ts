@@ -1,10 +1,10 @@
 /** `earpiece install --wrap`: puts one gateway before an agent's servers, and removes it. */
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { jsonAt } from '../../src/config/edit-json.ts';
+import { jsonAt, removeJson } from '../../src/config/edit-json.ts';
 import { proves } from '../verifies.ts';
 import { Home } from './home.ts';
 
@@ -54,6 +54,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
     list: `${STATE}/opencode.json`,
   },
 };
+
+/** Returns the settings after a person has deleted the gateway's entry. */
+function withoutGateway(text: string, path: string): string {
+  const edited = removeJson(text, [path, 'servers'], 'settings');
+  if (edited.kind === 'problem') throw new Error(edited.problem.message);
+  return edited.text;
+}
 
 describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) => {
   proves('hosts:wrap');
@@ -113,6 +120,49 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0 });
     expect(jsonAt(home.read(file), [path])).toEqual(servers);
     expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+  });
+
+  it('says which servers are lost, and keeps the earlier file, if the gateway and the list were deleted by hand', () => {
+    using home = new Home(agent);
+    home.write(file, text, 0o600);
+    expect(home.run(['install', agent, '--wrap', '--yes']).code).toBe(0);
+    rmSync(join(home.home, list));
+    home.write(file, withoutGateway(home.read(file), path));
+    const { code, stdout } = home.run(['uninstall', agent, '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${join(home.home, list)} no longer exist; missing: files, search; the file from before the`);
+    const kept = /is kept as (\S+\.kept)/u.exec(stdout)?.[1] ?? '';
+    expect(readFileSync(kept, 'utf8')).toBe(text);
+    expect(stdout).toContain('read the line above that begins with !');
+    expect(stdout).not.toContain('are restored');
+    expect(home.run(['uninstall', agent, '--yes']).stdout).toMatch(/^nothing of Earpiece is installed/u);
+    expect(readFileSync(kept, 'utf8')).toBe(text);
+  });
+
+  it('does not make a deleted settings file again, and keeps the earlier file', () => {
+    using home = new Home(agent);
+    home.write(file, text, 0o600);
+    expect(home.run(['install', agent, '--wrap', '--yes']).code).toBe(0);
+    rmSync(join(home.home, file));
+    const { code, stdout } = home.run(['uninstall', agent, '--yes']);
+    expect(code).toBe(0);
+    expect(home.has(file)).toBe(false);
+    const line = /! (\S+) no longer exists, so there is nothing to remove; the file from before .* is kept as (\S+\.kept)/u;
+    const [, gone, kept = ''] = line.exec(stdout) ?? [];
+    expect(gone).toBe(join(home.home, file));
+    expect(readFileSync(kept, 'utf8')).toBe(text);
+  });
+
+  it('has its gateway with the values of the servers after install, if the gateway was deleted by hand', () => {
+    using home = new Home(agent);
+    home.write(file, text, 0o600);
+    expect(home.run(['install', agent, '--wrap', '--yes']).code).toBe(0);
+    const wrapped = home.read(file);
+    home.write(file, withoutGateway(wrapped, path));
+    const { code, stdout } = home.run(['install', agent, '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('is changed: one gateway in front of files, search');
+    expect(jsonAt(home.read(file), [path])).toEqual(jsonAt(wrapped, [path]));
   });
 
   it('has its servers after uninstall, even if the file was changed and the list of the servers is lost', () => {

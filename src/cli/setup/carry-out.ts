@@ -1,6 +1,14 @@
 /** Runs the steps that `install` and `uninstall` share: show the changes, ask once, change, and report. */
 import { defined } from '../../core/defined.ts';
-import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
+import {
+  changes,
+  installBook,
+  isPending,
+  type FilePlan,
+  type InstallBook,
+  type Place,
+  type Setup,
+} from '../../hosts/setup/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 import type { GlobalOptions } from '../context.ts';
@@ -30,7 +38,7 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
   const json = options.json === true;
   const failing = hosts.filter(({ files }) => files.some(({ problem }) => problem !== undefined));
   const going = hosts.filter((host) => !failing.includes(host));
-  const pending = going.filter(({ files }) => files.some(changes));
+  const pending = going.filter(({ files }) => files.some(isPending));
   if (!json)
     for (const { setup, files } of hosts)
       print(`${paint('bold', setup.title)}\n${files.map((file) => shown(file, place)).join('\n')}\n`);
@@ -80,7 +88,7 @@ const lineOf = (
   plan: FilePlan,
   { written, problem }: { readonly written: boolean; readonly problem: string | undefined },
 ): Record<string, unknown> => {
-  const { host, file, scope, before, after } = plan;
+  const { host, file, scope, before, after, unrestored } = plan;
   const change = !changes(plan) ? 'none' : before === undefined ? 'make' : after === undefined ? 'remove' : 'change';
   return {
     agent: host,
@@ -88,7 +96,7 @@ const lineOf = (
     scope,
     change,
     written,
-    ...defined({ problem }),
+    ...defined({ problem, unrestored }),
     ...(change === 'none' ? {} : { diff: diffOf(plan) }),
   };
 };

@@ -2,9 +2,9 @@
 import { delimiter, join } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import {
-  changes,
   install,
   installBook,
+  isPending,
   readSettings,
   planInstall,
   planUninstall,
@@ -127,7 +127,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
       setup,
       files: files.filter(
         (file) =>
-          changes(file) ||
+          isPending(file) ||
           (file.problem !== undefined && (file.hasEntries ?? book.get(file.file) ?? book.trouble(file.file)) !== undefined),
       ),
     }))
@@ -145,9 +145,23 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   if (outcome.asked === 'nobody')
     complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');
   if (outcome.asked === undefined && !options.json)
-    print(outcome.done.map((setup) => `${paint('green', '✓')} ${takenOut(setup, unrecorded.has(setup))}`).join('\n'));
+    print(
+      outcome.done
+        .map((setup) => {
+          const part = hosts.some(
+            (host) => host.setup === setup && host.files.some(({ unrestored }) => unrestored !== undefined),
+          );
+          return part
+            ? `${paint('yellow', '!')} ${notWhole(setup)}`
+            : `${paint('green', '✓')} ${takenOut(setup, unrecorded.has(setup))}`;
+        })
+        .join('\n'),
+    );
   return codeOf(outcome);
 }
+
+const notWhole = ({ title }: Setup): string =>
+  `the entries of Earpiece are no longer in the settings of ${title}; read the line above that begins with !`;
 
 const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
   unrecorded

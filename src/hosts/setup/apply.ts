@@ -43,7 +43,8 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
     else await write(plan, after);
   }
   const left = (known?.folders ?? []).toReversed().filter((folder) => !removeEmpty(folder));
-  book.drop(file);
+  book.drop(file, { keep: plan.unrestored !== undefined });
+  for (const each of plan.forgets ?? []) book.drop(each);
   for (const folder of left) passOn(folder, book);
 }
 

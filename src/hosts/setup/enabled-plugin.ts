@@ -4,7 +4,7 @@ import { jsonAt } from '../../config/edit-json.ts';
 import { PLUGIN } from './claude-plugin.ts';
 import { hooksIn } from './hook-settings.ts';
 import { isOurHook } from './ours.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import type { EnabledPlugin } from './setup.ts';
 
 /**

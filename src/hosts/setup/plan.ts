@@ -4,10 +4,11 @@ import { dirname } from 'node:path';
 import { formatProblem } from '../../config/index.ts';
 import type { Edited } from '../../config/edit.ts';
 import { defined } from '../../core/defined.ts';
-import { readLimited } from '../../input/index.ts';
 import type { Ours } from './ours.ts';
-import { digest, MAX_BYTES, type InstallBook, type Recorded } from './record.ts';
+import { readSettings } from './read-settings.ts';
+import { digest, type InstallBook, type Recorded } from './record.ts';
 import type { Part, Place, Scope, Setup } from './setup.ts';
+import { lostServers } from './wrap.ts';
 
 export type FilePlan = {
   readonly host: string;
@@ -29,9 +30,16 @@ export type FilePlan = {
   readonly problem?: string;
   /** Set if the file has a problem, and Earpiece's entries were found in the file. */
   readonly hasEntries?: true;
+  /** What the removal cannot restore, for people. The saved bytes of the file are then kept. */
+  readonly unrestored?: string;
+  /** Missing files whose records are dropped too. */
+  readonly forgets?: readonly string[];
 };
 
 export const changes = ({ before, after }: FilePlan): boolean => before !== after;
+
+/** Whether the plan has anything to do: the file changes, or its record ends because the file was changed by hand. */
+export const isPending = (plan: FilePlan): boolean => changes(plan) || plan.unrestored !== undefined;
 
 export function planInstall(setup: Setup, place: Place, ours: Ours, book: InstallBook): readonly FilePlan[] {
   return [...byFile(setup.parts(place, ours))].map(([file, parts]) => {
@@ -70,9 +78,41 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
   const known = recorded.map(({ scope, project }): Place => ({ ...(places[0] as Place), scope, project }));
   for (const place of [...places, ...known])
     for (const [file, parts] of byFile(setup.parts(place, ours)))
-      if (!plans.has(file)) plans.set(file, without(setup, place, file, parts, book));
+      if (!plans.has(file)) plans.set(file, unrestored(without(setup, place, file, parts, book), setup, place, ours, book));
   for (const record of recorded) if (!plans.has(record.file)) plans.set(record.file, elsewhere(record));
   return [...plans.values()];
+}
+
+/** Adds what the removal cannot restore: the whole file was deleted by hand, or the servers behind a gateway are lost. */
+function unrestored(plan: FilePlan, setup: Setup, place: Place, ours: Ours, book: InstallBook): FilePlan {
+  const { file, before, after, problem } = plan;
+  if (problem !== undefined) return plan;
+  const wraps = typeof setup.wraps === 'function' ? setup.wraps(place, ours) : undefined;
+  const list =
+    wraps?.file === file && book.get(wraps.list) && readSettings(wraps.list).text === undefined ? wraps.list : undefined;
+  const record = book.get(file);
+  const forgets = list === undefined ? [] : [list];
+  const kept = book.keptAs(file);
+  if (before === undefined)
+    return record === undefined
+      ? plan
+      : {
+          ...plan,
+          forgets,
+          unrestored: `${file} no longer exists, so there is nothing to remove${kept === undefined ? '' : `; the file from before the installation is kept as ${kept}`}`,
+        };
+  if (list === undefined || wraps === undefined) return plan;
+  const lost = lostServers(after ?? '', record?.base ?? '', wraps);
+  if (record !== undefined && lost.length === 0) return { ...plan, forgets };
+  const what =
+    kept === undefined
+      ? 'their names are unknown, because no copy of the file from before the installation exists'
+      : `missing: ${lost.join(', ')}; the file from before the installation, with their entries, is kept as ${kept}`;
+  return {
+    ...plan,
+    forgets,
+    unrestored: `the MCP servers that were behind the gateway cannot be restored: the gateway's entry and the list ${list} no longer exist; ${what}`,
+  };
 }
 
 /**
@@ -127,19 +167,6 @@ function all(parts: readonly Part[], text: string, change: (part: Part, text: st
 
 function byFile(parts: readonly Part[]): ReadonlyMap<string, readonly Part[]> {
   return Map.groupBy(parts, ({ file }) => file);
-}
-
-export function readSettings(file: string): { readonly text?: string; readonly problem?: string } {
-  try {
-    const bytes = readLimited(file, MAX_BYTES);
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return {};
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      return { problem: `${file} is not UTF-8; save the file as UTF-8 in your editor first` };
-    return { problem: `${file} cannot be read (${code ?? message}); repair the file, then run the command again` };
-  }
 }
 
 /** Returns the reason why a file cannot be replaced. Called before any file is changed. */

@@ -40,8 +40,13 @@ export interface InstallBook {
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
   put(entry: Recorded): void;
-  /** Forgets a file. A backup that was changed since stays, because nothing was restored from it. */
-  drop(file: string): void;
+  /** Returns the path under which `drop` keeps the saved bytes of a file. Undefined if there are no saved bytes. */
+  keptAs(file: string): string | undefined;
+  /**
+   * Forgets a file. `keep`: the saved bytes stay, under the path of `keptAs`, because they were not restored. A backup that was
+   * changed since stays too.
+   */
+  drop(file: string, how?: { readonly keep: boolean }): void;
 }
 
 export function installBook(at: Surroundings): InstallBook {
@@ -61,6 +66,12 @@ export function installBook(at: Surroundings): InstallBook {
     } catch {
       return undefined;
     }
+  };
+  // The name depends on the content, so a later installation does not replace the kept bytes.
+  const keptAs = (file: string): string | undefined => {
+    const stored = files()[file];
+    const base = stored === undefined || whole(stored) === undefined ? null : stored.base;
+    return base === null ? undefined : join(folder, `${digest(file).slice(0, 12)}-${base.slice(0, 12)}.kept`);
   };
   return {
     check() {
@@ -86,10 +97,13 @@ export function installBook(at: Surroundings): InstallBook {
       if (entry.base !== null) keep(backupOf(entry.file), entry.base);
       writeState(index, { version: 1, files: { ...files(), [entry.file]: { ...entry, base } } } satisfies Book);
     },
-    drop(file) {
+    keptAs,
+    drop(file, { keep: keeps } = { keep: false }) {
       const stored = files()[file];
       if (stored === undefined) return;
       const isUsable = whole(stored) !== undefined;
+      const aside = keeps ? keptAs(file) : undefined;
+      if (aside !== undefined) renameSync(backupOf(file), aside);
       writeState(index, { version: 1, files: Object.fromEntries(Object.entries(files()).filter(([name]) => name !== file)) });
       if (isUsable) rmSync(backupOf(file), { force: true });
     },

@@ -8,7 +8,7 @@ import { claudeFolder, claudeServers, claudeSettings, codexFolder, geminiFolder,
 import { hookGroups } from './hook-groups.ts';
 import { doubledIn, hooksIn, hooksPart } from './hook-settings.ts';
 import { isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
 import { hasStatusLine, statusLinePart } from './status-line.ts';

@@ -3,7 +3,7 @@ import { jsonAt } from '../../config/edit-json.ts';
 import { readToml } from '../../config/index.ts';
 import type { SettingsFile } from './folders.ts';
 import { isOurServer, SERVER_NAME } from './ours.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import { wordsOf } from './servers.ts';
 import type { Disabled } from './setup.ts';
 

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { geminiFolder, geminiSettings, qwenFolder, qwenSettings } from './folders.ts';
 import { hooksIn } from './hook-settings.ts';
 import { isOurHook, SERVER_NAME } from './ours.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import type { Disabled, Place } from './setup.ts';
 import {
   advice,

@@ -4,7 +4,7 @@ import { jsonAt } from '../../config/edit-json.ts';
 import { opencodeSettings, pluginFile, pluginFolder } from './folders.ts';
 import { SERVER_NAME } from './ours.ts';
 import { isOwnFile } from './own-file.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import type { Disabled, Place } from './setup.ts';
 import {
   advice,

@@ -1,7 +1,7 @@
 /** Checks whether a settings file can be parsed. */
 import { jsonProblem } from '../../config/edit-json.ts';
 import { formatProblem, readToml } from '../../config/index.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 
 /**
  * Returns the place and the reason of the first syntax error, or the reason why the file cannot be read. Undefined if the file is

@@ -10,7 +10,7 @@ import type { Edited } from '../../config/edit.ts';
 import { KEPT, keptVariable } from '../../config/kept.ts';
 import { defined } from '../../core/defined.ts';
 import { isOurServer, programOf, startsEarpiece, type Ours } from './ours.ts';
-import { readSettings } from './plan.ts';
+import { readSettings } from './read-settings.ts';
 import { digest } from './record.ts';
 import { wordsOf } from './servers.ts';
 import type { Part, Place, WrapSettings } from './setup.ts';
@@ -157,9 +157,12 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
       const bare = remove(text, base);
       if (bare.kind === 'problem') return bare;
       const now = wrappingOf(text, settings).taken;
+      // If a person deleted the gateway's entry, only the settings from before the installation have the values.
+      const earlier = Object.entries(wrappingOf(base ?? '', settings).taken).filter(([name]) => Object.hasOwn(listed, name));
       const env = {
+        ...keptOf(earlier),
         ...keptIn(text, settings),
-        ...Object.assign({}, ...Object.entries(now).map(([name, each]) => kept(name, each))),
+        ...keptOf(Object.entries(now)),
       };
       const entry = settings.entry(programOf(ours, ['gateway', '--servers', list]), env);
       let edited: Edited = isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
@@ -174,6 +177,10 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
 /** Whether servers of the agent are behind a gateway. */
 export const isWrapped = (settings: WrapSettings): boolean =>
   readSettings(settings.list).text !== undefined || isInFront(readSettings(settings.file).text ?? '', settings);
+
+/** Returns the servers that the gateway could wrap before the installation (`base`), and that the text does not have. */
+export const lostServers = (text: string, base: string, settings: WrapSettings): readonly string[] =>
+  Object.keys(wrappingOf(base, settings).taken).filter((name) => jsonAt(text, [...settings.path, name]) === undefined);
 
 /** Whether the text has the gateway of this list. */
 const isInFront = (text: string, settings: WrapSettings): boolean =>
@@ -267,9 +274,11 @@ const occupied = (file: string): Edited => ({
 
 const isOurs = (entry: unknown): boolean => startsEarpiece(wordsOf(entry));
 
-/** Returns the environment of a server for the gateway's entry. */
-const kept = (server: string, { env }: Server): Table =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [keptVariable(server, name), value]));
+/** Returns the environments of the servers for the gateway's entry. */
+const keptOf = (servers: readonly (readonly [string, Server])[]): Table =>
+  Object.fromEntries(
+    servers.flatMap(([server, { env }]) => Object.entries(env).map(([name, value]) => [keptVariable(server, name), value])),
+  );
 
 /** Returns a server for Earpiece's list. The result refers to the values of the environment, and does not contain them. */
 function referring(server: string, each: Server, settings: WrapSettings): Server {

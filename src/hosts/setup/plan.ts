@@ -30,7 +30,7 @@ export type FilePlan = {
   readonly problem?: string;
   /** Set if the file has a problem, and Earpiece's entries were found in the file. */
   readonly hasEntries?: true;
-  /** What the removal cannot restore, for people. The saved bytes of the file are then kept. */
+  /** The parts that the removal cannot restore, as a text for people. The saved bytes of the file are then kept. */
   readonly unrestored?: string;
   /** Missing files whose records are dropped too. */
   readonly forgets?: readonly string[];
